@@ -1,0 +1,21 @@
+package v1alpha1
+
+// The names below are promises of the KKP manual for the CCM/CSI migration; tools of operators depend on them.
+const (
+	// CCMMigrationNeededAnnotation is put on a Cluster when the feature is switched on; its value is always "".
+	CCMMigrationNeededAnnotation = "ccm-migration.k8c.io/migration-needed"
+	// CSIMigrationNeededAnnotation is put on a Cluster when the feature is switched on; its value is always "".
+	CSIMigrationNeededAnnotation = "csi-migration.k8c.io/migration-needed"
+
+	// ExternalCloudProviderAnnotation is stamped on every Machine by the machine-controller's webhook, from its own
+	// flag. Alone it proves nothing about the kubelet.
+	ExternalCloudProviderAnnotation = "v1.kubelet-flags.machine-controller.kubermatic.io/ExternalCloudProvider"
+	// ForceRestartAnnotation in the template metadata of a MachineDeployment makes a new revision.
+	ForceRestartAnnotation = "forceRestart"
+
+	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
+	ClusterFinalizer = "usercluster.k8c.io/cluster"
+
+	// FieldManager owns every field that the controller applies. It is part of the API: GitOps tools ignore fields by it.
+	FieldManager = "ccm-migration-controller"
+)

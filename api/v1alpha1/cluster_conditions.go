@@ -1,0 +1,144 @@
+package v1alpha1
+
+// Summary conditions, read by kstatus, Argo CD and Flux.
+const (
+	// ReadyCondition is the summary: True when the cluster is in-tree with the feature off, migrated, or external.
+	ReadyCondition = "Ready"
+	// ReconcilingCondition is present, and True, only while the controller works or waits by itself.
+	ReconcilingCondition = "Reconciling"
+	// StalledCondition is present, and True, only when a person must act.
+	StalledCondition = "Stalled"
+
+	// InTreeReason surfaces on Ready when the feature is off.
+	InTreeReason = "InTree"
+	// ExternalReason surfaces on Ready when a cluster that was created with the feature runs its addons.
+	ExternalReason = "External"
+	// MigratedReason surfaces on Ready when the migration is completed.
+	MigratedReason = "Migrated"
+	// DeletingReason surfaces on Ready while a deleted Cluster waits for the next safe row.
+	DeletingReason = "Deleting"
+)
+
+// PausedCondition and its reasons.
+const (
+	// PausedCondition is True when spec.paused is set; nothing is changed anywhere then.
+	PausedCondition = "Paused"
+	// PausedReason surfaces when spec.paused is true.
+	PausedReason = "Paused"
+	// NotPausedReason surfaces when spec.paused is not true.
+	NotPausedReason = "NotPaused"
+)
+
+// UserClusterReachableCondition and its reasons.
+const (
+	// UserClusterReachableCondition is True while the user cluster's API server answers.
+	UserClusterReachableCondition = "UserClusterReachable"
+	// ReachableReason surfaces when the last probe was answered.
+	ReachableReason = "Reachable"
+	// UnreachableReason surfaces when the API server does not answer.
+	UnreachableReason = "Unreachable"
+	// UnauthorizedReason surfaces when the API server refuses the credentials.
+	UnauthorizedReason = "Unauthorized"
+	// KubeconfigMissingReason surfaces when there is no kubeconfig Secret or key.
+	KubeconfigMissingReason = "KubeconfigMissing"
+	// KubeconfigInvalidReason surfaces when the kubeconfig cannot be parsed.
+	KubeconfigInvalidReason = "KubeconfigInvalid"
+	// KubeconfigRefusedReason surfaces when the kubeconfig uses something that would let its author run code or read
+	// files in the management cluster: exec, auth-provider, file paths, insecure TLS or a proxy.
+	KubeconfigRefusedReason = "KubeconfigRefused"
+)
+
+// Conditions of the steps, in the order of the migration table.
+const (
+	// AdmittedCondition is True when nothing holds the cluster back from starting.
+	AdmittedCondition = "Admitted"
+	// PreflightPassedCondition is True when no blocking finding stood against the start.
+	PreflightPassedCondition = "PreflightPassed"
+	// CSIReadyCondition is True when the CSI driver is applied and healthy.
+	CSIReadyCondition = "CSIReady"
+	// CloudControllerManagerReadyCondition is True when the CCM is applied and available (fenced before the hand-over).
+	CloudControllerManagerReadyCondition = "CloudControllerManagerReady"
+	// HandoverCompletedCondition is True when KCM is proven silent and the CCM leads.
+	HandoverCompletedCondition = "HandoverCompleted"
+	// VolumeMigrationReadyCondition is True when the CSI migration gates of this minor are on in the control plane.
+	VolumeMigrationReadyCondition = "VolumeMigrationReady"
+	// MachineControllerConfiguredCondition is True when new machines join with an external cloud provider.
+	MachineControllerConfiguredCondition = "MachineControllerConfigured"
+	// MachineDeploymentsRolledOutCondition is True when every Machine is up-to-date.
+	MachineDeploymentsRolledOutCondition = "MachineDeploymentsRolledOut"
+	// NodesInitializedCondition is True when the move is proven on every Node.
+	NodesInitializedCondition = "NodesInitialized"
+	// CSIKubeletMigrationCompletedCondition is the promise of the manual: True when the migration is completed.
+	CSIKubeletMigrationCompletedCondition = "CSIKubeletMigrationCompleted"
+	// InTreeConfigurationRemovedCondition is True when the in-tree flags are gone from the control plane.
+	InTreeConfigurationRemovedCondition = "InTreeConfigurationRemoved"
+
+	// CSIKubeletMigrationInProgressReason surfaces on CSIKubeletMigrationCompleted until it is True.
+	CSIKubeletMigrationInProgressReason = "CSIKubeletMigrationInProgress"
+	// CSIKubeletMigrationSuccessReason surfaces on CSIKubeletMigrationCompleted when it is True.
+	CSIKubeletMigrationSuccessReason = "CSIKubeletMigrationSuccess"
+)
+
+// Reasons that several step conditions share.
+const (
+	// HoldsReason surfaces when the step's post-condition holds.
+	HoldsReason = "Holds"
+	// WaitingForEarlierStepReason surfaces on the steps behind the current one.
+	WaitingForEarlierStepReason = "WaitingForEarlierStep"
+	// ActingReason surfaces when the controller changes something for this step in this pass.
+	ActingReason = "Acting"
+	// CouldNotLookReason surfaces, with status Unknown, when what the step needs to know could not be read.
+	CouldNotLookReason = "CouldNotLook"
+	// CouldNotActReason surfaces, with status Unknown, when a change failed and is tried again.
+	CouldNotActReason = "CouldNotAct"
+	// NoNodesReason surfaces when addons are applied but the cluster has no Node to run them.
+	NoNodesReason = "NoNodes"
+)
+
+// Reasons of waiting: the controller goes on by itself.
+const (
+	// RollingOutReason surfaces while a workload has old pods or is not available yet.
+	RollingOutReason = "RollingOut"
+	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
+	ProvingSilenceReason = "ProvingSilence"
+	// NodesNotReadyReason surfaces while a Node is not Ready at the moment the fence would be opened.
+	NodesNotReadyReason = "NodesNotReady"
+	// WaitingForLeaderReason surfaces while the CCM does not lead yet.
+	WaitingForLeaderReason = "WaitingForLeader"
+	// WaitingForMachinesReason surfaces while Machines of a MachineDeployment are being replaced or proven.
+	WaitingForMachinesReason = "WaitingForMachines"
+	// WaitingForNodesReason surfaces while a Node is not proven.
+	WaitingForNodesReason = "WaitingForNodes"
+	// WaitingForBudgetReason surfaces while the rollout budget allows nothing.
+	WaitingForBudgetReason = "WaitingForBudget"
+	// SoakingReason surfaces while the proof has to stay stable for the soak time.
+	SoakingReason = "Soaking"
+	// InventoryChangedReason surfaces when load balancers or volumes differ from the baseline.
+	InventoryChangedReason = "InventoryChanged"
+)
+
+// Reasons of failure: a person must act, Stalled is True.
+const (
+	// PreflightFailedReason surfaces when blocking findings stand against the start.
+	PreflightFailedReason = "PreflightFailed"
+	// CloudLoopsRunningReason surfaces when the KCM of a cluster created with the feature runs cloud loops.
+	CloudLoopsRunningReason = "CloudLoopsRunning"
+	// CloudLoopsContendedReason surfaces when KCM may run cloud loops again after the hand-over.
+	CloudLoopsContendedReason = "CloudLoopsContended"
+	// FenceIneffectiveReason surfaces when the CCM's identity may write its Lease although the fence is closed.
+	FenceIneffectiveReason = "FenceIneffective"
+	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory.
+	ForeignObjectsReason = "ForeignObjects"
+	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.
+	BlockedMachinesReason = "BlockedMachines"
+	// MachineDeploymentFieldConflictReason surfaces when somebody takes our forceRestart value out again.
+	MachineDeploymentFieldConflictReason = "MachineDeploymentFieldConflict"
+	// NodesNotInitializedReason surfaces when a Node missed its deadline.
+	NodesNotInitializedReason = "NodesNotInitialized"
+	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
+	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"
+	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
+	InputInvalidReason = "InputInvalid"
+	// NotSupportedReason surfaces when the provider or the Kubernetes version cannot be migrated.
+	NotSupportedReason = "NotSupported"
+)

@@ -1,0 +1,365 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Step is a row of the migration table. It is output only: nothing reads it back.
+// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished
+type Step string
+
+// The steps, in the order of the migration table. InTree and Finished stand before and behind it.
+const (
+	StepInTree            Step = "InTree"
+	StepAdmitted          Step = "Admitted"
+	StepPreflight         Step = "Preflight"
+	StepAddons            Step = "Addons"
+	StepHandover          Step = "Handover"
+	StepVolumeMigration   Step = "VolumeMigration"
+	StepMachineController Step = "MachineController"
+	StepRoll              Step = "Roll"
+	StepVerify            Step = "Verify"
+	StepComplete          Step = "Complete"
+	StepFinalize          Step = "Finalize"
+	StepFinished          Step = "Finished"
+)
+
+// Origin says how the cluster came to the external cloud provider.
+// +kubebuilder:validation:Enum=InTree;Migrating;External
+type Origin string
+
+const (
+	// OriginInTree means that the Cluster was seen with the feature off: a later feature is a migration.
+	OriginInTree Origin = "InTree"
+	// OriginMigrating means that the in-tree cloud provider was in use when the feature was first seen on.
+	OriginMigrating Origin = "Migrating"
+	// OriginExternal means that the Cluster was created with the feature.
+	OriginExternal Origin = "External"
+)
+
+// HandoverProtocol says how the hand-over is made exclusive.
+// +kubebuilder:validation:Enum=Fenced
+type HandoverProtocol string
+
+// FencedProtocol keeps the CCM from writing its Lease until KCM is proven silent.
+const FencedProtocol HandoverProtocol = "Fenced"
+
+// Facts are what the world cannot say again. Everything else is derived on each pass.
+type Facts struct {
+	// origin says how the cluster came to the external cloud provider.
+	// +optional
+	Origin Origin `json:"origin,omitempty"`
+
+	// startedAt is when Admitted and Preflight were judged; both hold from then on.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// inherited is what the CCM takes over from KCM's arguments. Read later, when the in-tree flags are gone, load
+	// balancers would change their names.
+	// +optional
+	Inherited *InheritedConfiguration `json:"inherited,omitempty"`
+
+	// handover is the resolved protocol and the KCM processes that existed before the first patch.
+	// +optional
+	Handover *HandoverStatus `json:"handover,omitempty"`
+
+	// baseline is the inventory taken before the hand-over; the Secret holds it, the digest proves it.
+	// +optional
+	Baseline *BaselineStatus `json:"baseline,omitempty"`
+
+	// machineControllerConfiguredAt is when all Deployments of the machine-controller first had their flags and no old
+	// pod: MachineSets made later are up-to-date by themselves.
+	// +optional
+	MachineControllerConfiguredAt *metav1.Time `json:"machineControllerConfiguredAt,omitempty"`
+
+	// rollGeneration is the forceRestart value, made once: a restarted controller never rolls twice.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	RollGeneration string `json:"rollGeneration,omitempty"`
+
+	// stableSince is since when the proof on the nodes has been complete.
+	// +optional
+	StableSince *metav1.Time `json:"stableSince,omitempty"`
+
+	// pointOfNoReturnAt is when undo became impossible.
+	// +optional
+	PointOfNoReturnAt *metav1.Time `json:"pointOfNoReturnAt,omitempty"`
+
+	// completedAt is when the migration completed; the rows up to Complete hold from then on.
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+}
+
+// InheritedConfiguration is what the CCM takes over from KCM.
+type InheritedConfiguration struct {
+	// clusterName is the value of --cluster-name.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	ClusterName string `json:"clusterName,omitempty"`
+
+	// clusterCIDR is the value of --cluster-cidr.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	ClusterCIDR string `json:"clusterCIDR,omitempty"`
+
+	// configureCloudRoutes says whether KCM ran the route loop.
+	// +optional
+	ConfigureCloudRoutes bool `json:"configureCloudRoutes,omitempty"`
+
+	// allocateNodeCIDRs says whether KCM ran node IPAM; it goes on doing so.
+	// +optional
+	AllocateNodeCIDRs bool `json:"allocateNodeCIDRs,omitempty"`
+
+	// loops that KCM ran, by their registered names.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=63
+	Loops []string `json:"loops,omitempty"`
+}
+
+// HandoverStatus is the state of the hand-over.
+type HandoverStatus struct {
+	// protocol that makes the hand-over exclusive.
+	// +optional
+	Protocol HandoverProtocol `json:"protocol,omitempty"`
+
+	// line of the protocol's table that is current; output only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Line string `json:"line,omitempty"`
+
+	// processes of KCM that existed before the first patch; each has to be seen to end.
+	// +optional
+	// +listType=map
+	// +listMapKey=podUID
+	// +kubebuilder:validation:MaxItems=20
+	Processes []ManagerProcess `json:"processes,omitempty"`
+
+	// startedAt is when KCM was about to be changed.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// fenceOpenedAt is when the CCM was first allowed to write its Lease.
+	// +optional
+	FenceOpenedAt *metav1.Time `json:"fenceOpenedAt,omitempty"`
+
+	// finishedAt is when the CCM was first seen leading.
+	// +optional
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+
+	// gapSeconds is the time between the last seen end of a KCM process and the CCM leading, rounded up.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	GapSeconds *int64 `json:"gapSeconds,omitempty"`
+}
+
+// ManagerProcess is one container of KCM that may run cloud loops.
+type ManagerProcess struct {
+	// podUID of its pod.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	PodUID string `json:"podUID,omitempty"`
+
+	// podName of its pod, which is also its hostname.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	PodName string `json:"podName,omitempty"`
+
+	// nodeName its pod runs on.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	NodeName string `json:"nodeName,omitempty"`
+
+	// bootID of the node when the process was recorded.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	BootID string `json:"bootID,omitempty"`
+
+	// containerID of the process.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ContainerID string `json:"containerID,omitempty"`
+
+	// gracePeriodSeconds of its pod.
+	// +optional
+	GracePeriodSeconds int64 `json:"gracePeriodSeconds,omitempty"`
+
+	// vanishedAt is when its pod was first found missing without its end having been seen.
+	// +optional
+	VanishedAt *metav1.MicroTime `json:"vanishedAt,omitempty"`
+
+	// endedAt is when its end was seen.
+	// +optional
+	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
+
+	// endedBecause says what proved its end.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	EndedBecause string `json:"endedBecause,omitempty"`
+}
+
+// BaselineStatus points at the inventory taken before the hand-over.
+type BaselineStatus struct {
+	// secretName of the Secret with the inventory, in the namespace of the Cluster.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName,omitempty"`
+
+	// digest of the inventory: sha256 in hex.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Digest string `json:"digest,omitempty"`
+
+	// takenAt is when it was taken.
+	// +optional
+	TakenAt *metav1.Time `json:"takenAt,omitempty"`
+}
+
+// ClusterStatus says what the controller saw and did.
+type ClusterStatus struct {
+	Facts `json:",inline"`
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the cluster.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// step that is current, for people; nothing reads it back.
+	// +optional
+	Step Step `json:"step,omitempty"`
+
+	// machines counts Machines.
+	// +optional
+	Machines *ProgressCount `json:"machines,omitempty"`
+
+	// machineDeployments counts MachineDeployments.
+	// +optional
+	MachineDeployments *ProgressCount `json:"machineDeployments,omitempty"`
+
+	// nodes counts Nodes.
+	// +optional
+	Nodes *NodeCount `json:"nodes,omitempty"`
+
+	// addons says which versions are applied.
+	// +optional
+	Addons *AddonsStatus `json:"addons,omitempty"`
+
+	// slo holds the service level numbers of the node initialization.
+	// +optional
+	SLO *SLOStatus `json:"slo,omitempty"`
+
+	// timeline of what happened, newest last; the oldest entries are dropped.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Timeline []TimelineEntry `json:"timeline,omitempty"`
+}
+
+// ProgressCount counts objects that are replaced.
+type ProgressCount struct {
+	// total number.
+	Total int32 `json:"total"`
+
+	// upToDate number.
+	UpToDate int32 `json:"upToDate"`
+
+	// blocked number: those that a person must look at.
+	Blocked int32 `json:"blocked"`
+
+	// summary is upToDate/total, for the printer column.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Summary string `json:"summary,omitempty"`
+}
+
+// NodeCount counts Nodes.
+type NodeCount struct {
+	// total number.
+	Total int32 `json:"total"`
+
+	// initialized number: Ready, without the uninitialized taint, with the provider's providerID.
+	Initialized int32 `json:"initialized"`
+}
+
+// AddonsStatus says which addons are applied.
+type AddonsStatus struct {
+	// cloudControllerManagerVersion is the version of the CCM.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	CloudControllerManagerVersion string `json:"cloudControllerManagerVersion,omitempty"`
+
+	// csiVersion is the version of the CSI driver.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	CSIVersion string `json:"csiVersion,omitempty"`
+
+	// objects is the number of objects in our inventory.
+	// +optional
+	Objects int32 `json:"objects,omitempty"`
+}
+
+// SLOStatus holds the service level numbers of KEP-2395: 99 % of the nodes initialized within 60 s.
+type SLOStatus struct {
+	// nodesMeasured is the number of Nodes whose initialization was watched.
+	// +optional
+	NodesMeasured int32 `json:"nodesMeasured,omitempty"`
+
+	// nodesWithinObjective is the number of those that took at most 60 s.
+	// +optional
+	NodesWithinObjective int32 `json:"nodesWithinObjective,omitempty"`
+}
+
+// TimelineKind says what an entry of the timeline is about.
+// +kubebuilder:validation:Enum=Step;Verb;Failure
+type TimelineKind string
+
+const (
+	// TimelineStep is a change of the current step.
+	TimelineStep TimelineKind = "Step"
+	// TimelineVerb is a change that the controller made.
+	TimelineVerb TimelineKind = "Verb"
+	// TimelineFailure is the moment from which a person must act.
+	TimelineFailure TimelineKind = "Failure"
+)
+
+// TimelineEntry is one thing that happened.
+type TimelineEntry struct {
+	// time it happened.
+	// +required
+	Time metav1.Time `json:"time,omitzero"`
+
+	// kind of the entry.
+	// +required
+	Kind TimelineKind `json:"kind,omitempty"`
+
+	// step that was current.
+	// +optional
+	Step Step `json:"step,omitempty"`
+
+	// verb that was done.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Verb string `json:"verb,omitempty"`
+
+	// objects it was done to, as Kind namespace/name; at most ten are named.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=600
+	Objects []string `json:"objects,omitempty"`
+
+	// actor that did it: a field manager.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Actor string `json:"actor,omitempty"`
+
+	// message for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}

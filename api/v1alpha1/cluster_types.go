@@ -1,0 +1,305 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ClusterSpec says what a user cluster is and what is wanted of it.
+type ClusterSpec struct {
+	// version is the Kubernetes version of the user cluster's control plane, such as 1.25.16 or v1.25.16.
+	// It may not change while a migration runs.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^v?1\.[0-9]+\.[0-9]+$`
+	Version string `json:"version,omitempty"`
+
+	// paused stops the controller from changing anything; conditions are still reported.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
+	// cloud names the cloud and its configuration.
+	// +required
+	Cloud CloudSpec `json:"cloud,omitzero"`
+
+	// features switches optional behaviour on.
+	// +optional
+	Features FeaturesSpec `json:"features,omitempty,omitzero"`
+
+	// kubeconfigSecretRef names the Secret, in this namespace, with the kubeconfig of the user cluster.
+	// Default is Secret <name>-kubeconfig, key value.
+	// +optional
+	KubeconfigSecretRef *SecretKeyReference `json:"kubeconfigSecretRef,omitempty"`
+
+	// controlPlane says where the control plane runs.
+	// +optional
+	ControlPlane ControlPlaneSpec `json:"controlPlane,omitempty,omitzero"`
+
+	// machineController says where the machine-controller runs.
+	// +optional
+	MachineController MachineControllerSpec `json:"machineController,omitempty,omitzero"`
+
+	// rollout says how Machines are replaced.
+	// +optional
+	Rollout RolloutSpec `json:"rollout,omitempty,omitzero"`
+
+	// addons says how the CCM and the CSI driver are applied.
+	// +optional
+	Addons AddonsSpec `json:"addons,omitempty,omitzero"`
+
+	// handover says what a person decided about the hand-over.
+	// +optional
+	Handover HandoverSpec `json:"handover,omitempty,omitzero"`
+}
+
+// CloudSpec names the cloud of a user cluster.
+type CloudSpec struct {
+	// providerName is a provider of the catalogue, such as openstack. Immutable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	ProviderName string `json:"providerName,omitempty"`
+
+	// configSecretRef names the Secret, in this namespace, with the provider's cloud configuration.
+	// +required
+	ConfigSecretRef SecretReference `json:"configSecretRef,omitzero"`
+
+	// clusterName is the value of --cluster-name, which load balancer names derive from. Immutable once set. Default:
+	// what the in-tree KCM uses, so that a migrated cluster keeps its load balancers.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClusterName string `json:"clusterName,omitempty"`
+}
+
+// FeaturesSpec switches optional behaviour of a user cluster on.
+type FeaturesSpec struct {
+	// externalCloudProvider moves the cluster to the external cloud provider. It can never be unset again.
+	// +optional
+	ExternalCloudProvider *bool `json:"externalCloudProvider,omitempty"`
+}
+
+// SecretReference names a Secret in the namespace of the Cluster.
+type SecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// SecretKeyReference names a key of a Secret in the namespace of the Cluster.
+type SecretKeyReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// key within the Secret; default is value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// ControlPlaneType says who runs the control plane.
+// +kubebuilder:validation:Enum=Hosted
+type ControlPlaneType string
+
+// HostedControlPlane means Deployments in the namespace of the Cluster.
+const HostedControlPlane ControlPlaneType = "Hosted"
+
+// ControlPlaneSpec says where the control plane runs.
+type ControlPlaneSpec struct {
+	// type is Hosted: Deployments in the namespace of the Cluster. Default is Hosted.
+	// +optional
+	Type ControlPlaneType `json:"type,omitempty"`
+
+	// kubeControllerManager is the Deployment of kube-controller-manager; default name and container are
+	// kube-controller-manager.
+	// +optional
+	KubeControllerManager DeploymentReference `json:"kubeControllerManager,omitempty,omitzero"`
+
+	// kubeAPIServer is the Deployment of kube-apiserver; when unset, kube-apiserver is not ours to change.
+	// +optional
+	KubeAPIServer *DeploymentReference `json:"kubeAPIServer,omitempty"`
+
+	// kubeScheduler is the Deployment of kube-scheduler; when unset, kube-scheduler is not ours to change.
+	// +optional
+	KubeScheduler *DeploymentReference `json:"kubeScheduler,omitempty"`
+}
+
+// DeploymentReference names a Deployment and the container in it.
+type DeploymentReference struct {
+	// name of the Deployment.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// container within the Deployment's pod template.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Container string `json:"container,omitempty"`
+}
+
+// MachineControllerLocation says in which cluster the machine-controller's Deployments are.
+// +kubebuilder:validation:Enum=Management;UserCluster
+type MachineControllerLocation string
+
+const (
+	// ManagementLocation means the namespace of the Cluster in the management cluster.
+	ManagementLocation MachineControllerLocation = "Management"
+	// UserClusterLocation means a namespace of the user cluster.
+	UserClusterLocation MachineControllerLocation = "UserCluster"
+)
+
+// MachineControllerSpec says where the machine-controller runs. Those of its Deployments that exist are configured.
+type MachineControllerSpec struct {
+	// location is Management (default) or UserCluster.
+	// +optional
+	Location MachineControllerLocation `json:"location,omitempty"`
+
+	// namespace of the Deployments in the user cluster; default is kube-system. In the management cluster it is always
+	// the namespace of the Cluster, because a Cluster must not reach into the namespaces of others.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// machineController is the Deployment of the machine-controller; default name machine-controller.
+	// +optional
+	MachineController DeploymentReference `json:"machineController,omitempty,omitzero"`
+
+	// webhook is the Deployment of its webhook; default name machine-controller-webhook.
+	// +optional
+	Webhook DeploymentReference `json:"webhook,omitempty,omitzero"`
+
+	// operatingSystemManager is the Deployment of the operating-system-manager; default name operating-system-manager.
+	// +optional
+	OperatingSystemManager DeploymentReference `json:"operatingSystemManager,omitempty,omitzero"`
+}
+
+// RolloutOrder says in which order MachineDeployments are rolled.
+// +kubebuilder:validation:Enum=SmallestFirst;Alphabetical
+type RolloutOrder string
+
+const (
+	// SmallestFirst rolls the MachineDeployment with the fewest replicas first: it is the cheapest canary.
+	SmallestFirst RolloutOrder = "SmallestFirst"
+	// Alphabetical rolls by namespace and name.
+	Alphabetical RolloutOrder = "Alphabetical"
+)
+
+// RolloutSpec says how Machines are replaced.
+type RolloutSpec struct {
+	// maxConcurrent is how many MachineDeployments may be rolled at once, as a number or a percentage of all (rounded
+	// down, at least one unless it is 0%). Default is 1. A value that cannot be read allows none.
+	// +optional
+	MaxConcurrent *intstr.IntOrString `json:"maxConcurrent,omitempty"`
+
+	// order in which MachineDeployments are rolled; default is SmallestFirst.
+	// +optional
+	Order RolloutOrder `json:"order,omitempty"`
+
+	// nodeDeadlineSeconds is how long a new Machine may take to become an initialized Node before the cluster is
+	// Stalled with its name. Default is 1200.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	NodeDeadlineSeconds *int32 `json:"nodeDeadlineSeconds,omitempty"`
+
+	// soakSeconds is how long the proof on the nodes has to stay stable before the migration counts as completed.
+	// Default is 300.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=604800
+	SoakSeconds *int32 `json:"soakSeconds,omitempty"`
+
+	// acceptNodes names Nodes without a Machine that a person vouches for: they are not asked for proof.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AcceptNodes []string `json:"acceptNodes,omitempty"`
+}
+
+// AdoptionPolicy says what happens to addon objects that exist already and are not ours.
+// +kubebuilder:validation:Enum=Never;Adopt
+type AdoptionPolicy string
+
+const (
+	// NeverAdopt blocks with the names of the objects.
+	NeverAdopt AdoptionPolicy = "Never"
+	// Adopt takes them over.
+	Adopt AdoptionPolicy = "Adopt"
+)
+
+// AddonsSpec says how the CCM and the CSI driver are applied.
+type AddonsSpec struct {
+	// adoption of addon objects that exist already and are not in our inventory. Default is Never.
+	// +optional
+	Adoption AdoptionPolicy `json:"adoption,omitempty"`
+}
+
+// HandoverSpec says what a person decided about the hand-over.
+type HandoverSpec struct {
+	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AcceptLostManagers []string `json:"acceptLostManagers,omitempty"`
+}
+
+// Cluster is a user cluster.
+//
+// CEL rules that compare with the old object sit on the root: field rules are skipped when a field is removed. They
+// compare self.spec with oldSelf.spec only, so that no status write can ever be refused by them.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=uc,scope=Namespaced,categories=all
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Step",type="string",JSONPath=`.status.step`
+// +kubebuilder:printcolumn:name="Provider",type="string",JSONPath=`.spec.cloud.providerName`
+// +kubebuilder:printcolumn:name="Machines",type="string",JSONPath=`.status.machines.summary`,description="Machines up-to-date/total"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type="string",priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled"
+// +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.origin) || oldSelf.status.origin == 'InTree' || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the feature externalCloudProvider was seen on"
+// +kubebuilder:validation:XValidation:rule="self.spec.version == oldSelf.spec.version || !has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(oldSelf.status.conditions) && oldSelf.status.conditions.exists(c, c.type == 'InTreeConfigurationRemoved' && c.status == 'True'))",message="spec.version may not change while the migration runs: wait for condition InTreeConfigurationRemoved"
+type Cluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says what is wanted.
+	// +required
+	Spec ClusterSpec `json:"spec,omitzero"`
+
+	// status says what is.
+	// +optional
+	Status ClusterStatus `json:"status,omitempty,omitzero"`
+}
+
+// ClusterList is a list of Clusters.
+//
+// +kubebuilder:object:root=true
+type ClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items of the list.
+	Items []Cluster `json:"items"`
+}
+
+// ExternalCloudProvider says whether the feature is on.
+func (c *Cluster) ExternalCloudProvider() bool {
+	return c.Spec.Features.ExternalCloudProvider != nil && *c.Spec.Features.ExternalCloudProvider
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Generates the deepcopy code, the CRDs, the RBAC role and the webhook configuration from the markers in the Go code:
+#   generate.sh [OUTPUT_ROOT]
+# OUTPUT_ROOT is the repository unless another directory is named, which gets the same layout.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=${1:-.}
+
+go tool -modfile=hack/tools/go.mod controller-gen \
+	object crd paths=./api/... \
+	output:object:dir="$out/api/v1alpha1" \
+	output:crd:dir="$out/config/crd/bases"
+
+go tool -modfile=hack/tools/go.mod controller-gen \
+	rbac:roleName=ccm-migration-controller-manager webhook \
+	paths=./controllers/... paths=./webhooks/... \
+	output:rbac:dir="$out/config/rbac" \
+	output:webhook:dir="$out/config/webhook"

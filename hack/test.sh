@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs all tests and writes their events, as JSON, for gotestsum:
+#   test.sh [FLAG...]
+# The end-to-end tests come last and alone: they measure time, and nothing else may compete for the machine.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Packages without tests are left out: go test would build them, again and with the race detector.
+packages() {
+	go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...
+}
+
+e2e=()
+others=()
+while IFS= read -r package; do
+	case $package in
+	*/test/e2e | */test/e2e/*) e2e+=("$package") ;;
+	*) others+=("$package") ;;
+	esac
+done < <(packages)
+
+status=0
+go test -json "$@" -timeout=30m "${others[@]}" || status=1
+(cd test/kubernetes && packages | xargs --no-run-if-empty go test -json "$@" -timeout=30m) || status=1
+if ((${#e2e[@]})); then
+	go test -json "$@" -timeout=40m -p=1 "${e2e[@]}" || status=1
+fi
+exit "$status"

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Fails when go.mod or go.sum of one of the modules is not tidy.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+untidy=0
+for module in . hack/tools test/kubernetes; do
+	(cd "$module" && go mod tidy -diff) || { echo "$module/go.mod is not tidy: run go mod tidy there" >&2; untidy=1; }
+done
+exit "$untidy"
