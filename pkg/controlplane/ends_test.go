@@ -1,0 +1,181 @@
+package controlplane
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func microTime(at time.Time) *metav1.MicroTime { return new(metav1.NewMicroTime(at)) }
+
+func testLeaseOf(lease *coordinationv1.Lease, renewed time.Time) *coordinationv1.Lease {
+	lease.Spec.RenewTime = microTime(renewed)
+	return lease
+}
+
+// followed is a recorded process and what becomes of the record; because says that it has ended now.
+type followed struct {
+	recorded ucv1.ManagerProcess
+	pod      *migration.Process
+	node     *migration.ManagementNode
+	accept   []string
+	ledger   bool
+	want     ucv1.ManagerProcess
+	because  string
+}
+
+func (f followed) run(t *testing.T) {
+	g := NewWithT(t)
+	reader, _ := testReader(nil)
+	if f.ledger {
+		reader.Ledger.Track(testNamespace)
+		reader.Ledger.OnUpdate(nil, deleting(ledgerPod(terminated("a", "Completed"))))
+	}
+	cluster, plane := testCluster(f.recorded), migration.ControlPlane{}
+	cluster.Spec.Handover.AcceptLostManagers = f.accept
+	if f.pod != nil {
+		plane.KCM.Pods = []migration.Process{*f.pod}
+	}
+	if f.node != nil {
+		plane.ManagementNodes = map[string]migration.ManagementNode{"node-1": *f.node}
+	}
+	want := f.want
+	got := reader.Processes(cluster, plane)[0]
+	if f.because != "" {
+		want.EndedAt = microTime(startTime())
+		g.Expect(got.EndedBecause).To(ContainSubstring(f.because))
+		want.EndedBecause = got.EndedBecause
+	}
+	g.Expect(got).To(Equal(want))
+	g.Expect(cluster.Status.Handover.Processes[0]).To(Equal(f.recorded), "the status was changed in place")
+}
+
+func record(change func(p *ucv1.ManagerProcess)) ucv1.ManagerProcess {
+	process := ucv1.ManagerProcess{
+		PodUID: "kube-controller-manager-1-a", PodName: "kcm-a", NodeName: "node-1", BootID: "boot-1", ContainerID: "a",
+		GracePeriodSeconds: 30,
+	}
+	if change != nil {
+		change(&process)
+	}
+	return process
+}
+
+// vanished was a minute ago: grace period and margin are just over.
+func vanished(p *ucv1.ManagerProcess) { p.VanishedAt = microTime(startTime().Add(-time.Minute)) }
+
+func livePod(id string, hasEnded bool, arguments migration.Arguments) *migration.Process {
+	return &migration.Process{
+		PodUID: "kube-controller-manager-1-a", PodName: "kcm-a", NodeName: "node-1", BootID: "boot-1", ContainerID: id,
+		GracePeriodSeconds: 30, Ended: hasEnded, Started: true, Arguments: arguments,
+	}
+}
+
+func provider(name string) migration.Arguments {
+	return migration.Arguments{Flags: map[string]string{"cloud-provider": name}}
+}
+
+func TestProcessesFollowsPods(t *testing.T) {
+	loopsOn, loopsOff := provider("openstack"), provider("external")
+	seen := func(p *ucv1.ManagerProcess) {
+		p.EndedAt, p.EndedBecause = microTime(startTime().Add(-time.Hour)), "seen"
+	}
+	runAll(t, map[string]followed{
+		"a running container goes on": {
+			recorded: record(nil), pod: livePod("a", false, loopsOn), want: record(nil),
+		},
+		"an ended container has ended": {
+			recorded: record(nil), pod: livePod("a", true, loopsOn), want: record(nil), because: "the container of Pod kcm-a was seen terminated",
+		},
+		"an end stays as it was recorded": {
+			recorded: record(seen), want: record(seen),
+		},
+		"a restarted container with loops on goes on under its new ID": {
+			recorded: record(nil), pod: livePod("b", false, loopsOn), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
+		},
+		"a restarted container that we cannot read goes on under its new ID": {
+			recorded: record(nil), pod: livePod("b", false, migration.Arguments{}), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
+		},
+		"a restarted container with loops on that has ended, too": {
+			recorded: record(nil), pod: livePod("b", true, loopsOn),
+			want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }), because: "was seen terminated",
+		},
+		"a restarted container with loops off is another process": {
+			recorded: record(nil), pod: livePod("b", false, loopsOff), want: record(nil), because: "a newer container, without cloud loops",
+		},
+		"a record without container learns it": {
+			recorded: record(func(p *ucv1.ManagerProcess) {
+				p.ContainerID, p.NodeName, p.BootID, p.GracePeriodSeconds = "", "", "", 10
+			}),
+			pod: livePod("a", false, loopsOn), want: record(nil),
+		},
+		"a pod that was found again had not vanished": {
+			recorded: record(vanished), pod: livePod("a", false, loopsOn), want: record(nil),
+		},
+	})
+}
+
+func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
+	now := startTime()
+	runAll(t, map[string]followed{
+		"a vanished pod proves nothing": {
+			recorded: record(nil), node: &migration.ManagementNode{BootID: "boot-1"},
+			want: record(func(p *ucv1.ManagerProcess) { p.VanishedAt = microTime(now) }),
+		},
+		"a vanished pod whose end a watch saw": {
+			recorded: record(nil), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
+		},
+		"a vanished pod whose node's kubelet went on": {
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now},
+			want: record(vanished), because: "the kubelet of Node node-1 went on for the grace period and 30s",
+		},
+		"a vanished pod whose node's kubelet has not gone on for long enough": {
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond)},
+			want: record(vanished),
+		},
+		"a vanished pod whose node's kubelet does not renew": {
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1"}, want: record(vanished),
+		},
+		"a vanished pod whose node was started anew": {
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-2", LeaseRenewed: now}, want: record(vanished),
+		},
+		"a vanished pod whose node is gone": {
+			recorded: record(vanished), want: record(vanished),
+		},
+		"a vanished pod whose boot is not known": {
+			recorded: record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
+			node:     &migration.ManagementNode{LeaseRenewed: now},
+			want:     record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
+		},
+		"a vanished pod that a person vouches for": {
+			recorded: record(vanished), accept: []string{"kcm-a"}, want: record(vanished), because: "spec.handover.acceptLostManagers",
+		},
+		"a person cannot vouch for a pod that is there": {
+			recorded: record(nil), pod: livePod("a", false, provider("openstack")), accept: []string{"kcm-a"}, want: record(nil),
+		},
+	})
+}
+
+func TestProcessesWithoutAHandover(t *testing.T) {
+	g := NewWithT(t)
+	reader, _ := testReader(nil)
+	g.Expect(reader.Processes(&ucv1.Cluster{}, migration.ControlPlane{})).To(BeNil())
+}
+
+func TestLeaseWatch(t *testing.T) {
+	g, watch, at := NewWithT(t), &leaseWatch{}, func(seconds int) time.Time { return startTime().Add(time.Duration(seconds) * time.Second) }
+	far := startTime().Add(-24 * time.Hour)
+	g.Expect(watch.look("node-1", far, at(0))).To(BeZero(), "the first look is no renewal")
+	g.Expect(watch.look("node-1", far.Add(10*time.Second), at(5))).To(Equal(at(0)))
+	g.Expect(watch.look("node-1", far.Add(10*time.Second), at(8))).To(Equal(at(0)), "nothing new")
+	g.Expect(watch.look("node-1", far, at(7))).To(Equal(at(0)), "a look that was overtaken")
+	g.Expect(watch.look("node-1", far.Add(20*time.Second), at(15))).To(Equal(at(8)), "since the last look that found the former value")
+	g.Expect(watch.look("node-2", far, at(7200))).To(BeZero())
+	g.Expect(watch.seen).To(HaveLen(1), "nobody has looked at node-1 for long")
+}

@@ -1,0 +1,105 @@
+package controlplane
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// statusUnknown is the reason that the kubelet gives a container that it could not find: no proof of an end.
+const statusUnknown = "ContainerStatusUnknown"
+
+// defaultGracePeriod is that of pods that do not say one.
+const defaultGracePeriod = 30
+
+// newProcess is the component's container in the pod, as its kubelet last reported it.
+func newProcess(pod *corev1.Pod, container string) migration.Process {
+	process := migration.Process{
+		PodName: pod.Name, PodUID: string(pod.UID), NodeName: pod.Spec.NodeName,
+		GracePeriodSeconds: gracePeriod(pod),
+		Terminating:        pod.DeletionTimestamp != nil,
+		Arguments:          argumentsOf(pod.Spec.Containers, container),
+	}
+	status := statusOf(pod, container)
+	if status == nil {
+		// Scheduled, and the kubelet said nothing yet: it may have started the container a moment ago. A pod that failed
+		// without any container status was refused by the kubelet.
+		process.Started = pod.Spec.NodeName != "" && !hasFinished(pod)
+		return process
+	}
+	process.Ready = status.Ready
+	process.ContainerID, process.StartedAt, process.Started = current(status)
+	process.Ended = endedForGood(pod, status)
+	return process
+}
+
+// argumentsOf parses the arguments of the named container.
+func argumentsOf(containers []corev1.Container, name string) migration.Arguments {
+	container := containerNamed(containers, name)
+	if container == nil {
+		return migration.Arguments{Problem: fmt.Sprintf("there is no container %s; name the right one in the Cluster's spec", name)}
+	}
+	return ParseArguments(container)
+}
+
+func gracePeriod(pod *corev1.Pod) int64 {
+	if pod.DeletionGracePeriodSeconds != nil {
+		return *pod.DeletionGracePeriodSeconds
+	}
+	if pod.Spec.TerminationGracePeriodSeconds != nil {
+		return *pod.Spec.TerminationGracePeriodSeconds
+	}
+	return defaultGracePeriod
+}
+
+func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == container {
+			return &pod.Status.ContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// current is the newest container that was started, as far as the kubelet reported.
+func current(status *corev1.ContainerStatus) (id string, startedAt time.Time, started bool) {
+	last := lastEnd(status)
+	switch {
+	case status.State.Running != nil:
+		return status.ContainerID, status.State.Running.StartedAt.Time, true
+	case last != nil && last.ContainerID != "":
+		return last.ContainerID, last.StartedAt.Time, true
+	case last != nil:
+		return status.ContainerID, last.StartedAt.Time, true
+	}
+	return status.ContainerID, time.Time{}, status.ContainerID != "" || status.RestartCount > 0
+}
+
+// lastEnd is the end of the newest container unless that runs.
+func lastEnd(status *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	switch {
+	case status.State.Running != nil:
+		return nil
+	case status.State.Terminated != nil:
+		return status.State.Terminated
+	}
+	return status.LastTerminationState.Terminated
+}
+
+// endedForGood says that the newest container was seen to end and that its kubelet will not start another one in this
+// pod: one that crashed in a pod that stays comes back a moment later, with the same arguments.
+func endedForGood(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
+	end := lastEnd(status)
+	if end == nil || end.ContainerID == "" || end.Reason == statusUnknown {
+		return false
+	}
+	return pod.DeletionTimestamp != nil || hasFinished(pod)
+}
+
+// hasFinished says that no container of the pod will be started again.
+func hasFinished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

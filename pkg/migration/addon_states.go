@@ -1,0 +1,60 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// AddonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
+// also has to lead. They say what is, also when the row itself only repairs drift.
+func AddonStates(o Observation, row RowState, now time.Time) (csi, ccm RowState) {
+	if row.Reason == ucv1.WaitingForEarlierStepReason {
+		return row, row
+	}
+	addons, known := o.Addons.Get()
+	if !known {
+		// Nothing is rendered before the start, so that what stands against the start is what stands here too.
+		return notLookedAt(row, o), notLookedAt(row, o)
+	}
+	csi, ccm = addonState(row.Step, addons.CSI, "The CSI driver"), addonState(row.Step, addons.CCM, "The CCM")
+	if ccm.Holds && ccm.Reason != ucv1.NoNodesReason && handedOver(o) {
+		p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
+		if out := p.ccmLeads(); !out.holds {
+			ccm = out.state(row.Step)
+		}
+	}
+	return csi, ccm
+}
+
+func handedOver(o Observation) bool {
+	handover := o.Cluster.Status.Handover
+	return handover != nil && handover.FinishedAt != nil
+}
+
+func notLookedAt(row RowState, o Observation) RowState {
+	if !row.Holds {
+		return row
+	}
+	out := cannotLook("the addons in the user cluster", o.Addons.Why())
+	return out.state(row.Step)
+}
+
+func addonState(step ucv1.Step, set AddonSet, what string) RowState {
+	state := RowState{Step: step}
+	switch {
+	case set.SatisfiedBy != "":
+		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, set.SatisfiedBy
+	case len(set.Foreign) > 0:
+		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+named(set.Foreign)+"."
+	case len(set.Drifted) > 0:
+		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+named(refNames(set.Drifted))+"."
+	case len(set.Unhealthy) > 0 && set.Unschedulable:
+		state.Holds, state.Reason, state.Message = true, ucv1.NoNodesReason, what+" is applied; there is no Node to run it yet."
+	case len(set.Unhealthy) > 0:
+		state.Reason, state.Message = ucv1.RollingOutReason, named(set.Unhealthy)+"."
+	default:
+		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, what+" "+set.Version+" is applied and healthy."
+	}
+	return state
+}

@@ -1,0 +1,178 @@
+package migration
+
+import (
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
+// CCM's health is then asked for where something depends on it.
+func (p *pass) addons() outcome {
+	if p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil {
+		return p.addonsDrift()
+	}
+	addons, known := p.o.Addons.Get()
+	if !known {
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	}
+	if out := p.applied(CSISet, addons.CSI); !out.holds {
+		return out
+	}
+	if out := p.fenceHolds(); !out.holds {
+		return out
+	}
+	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+		return out
+	}
+	return p.healthy(addons)
+}
+
+// externalAddons is the row of a cluster that was created with the feature. Its KCM must run no cloud loop before the
+// CCM is put beside it.
+func (p *pass) externalAddons() outcome {
+	if p.facts.Handover == nil {
+		if out := judgeInputs(p); !out.holds {
+			return out
+		}
+		p.facts.Inherited = inherit(p.o.Cluster, p.o.ControlPlane.Value().KCM.Arguments)
+		p.facts.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+		return records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")
+	}
+	if p.facts.Handover.FinishedAt == nil {
+		if out := judgeInputs(p); !out.holds {
+			return out
+		}
+	}
+	return p.addons()
+}
+
+func judgeInputs(p *pass) outcome {
+	findings, unknown := p.inputFindings()
+	if kcm := p.o.ControlPlane.Value().KCM; len(findings) == 0 && len(runningLoops(kcm)) > 0 {
+		return fails(ucv1.CloudLoopsRunningReason, p.loopsRunning(kcm))
+	}
+	return judge(findings, unknown, "")
+}
+
+// runningLoops are the cloud loops of the template and of every pod that is not proven to have ended.
+func runningLoops(kcm Component) []string {
+	loops := kcm.Arguments.CloudLoops()
+	for _, process := range kcm.Pods {
+		if !process.Ended {
+			loops = append(loops, process.Arguments.CloudLoops()...)
+		}
+	}
+	return loops
+}
+
+func (p *pass) loopsRunning(kcm Component) string {
+	provider, _ := kcm.Arguments.Flag("cloud-provider")
+	controllers, given := kcm.Arguments.Flag("controllers")
+	arguments := "--cloud-provider=" + provider
+	if given {
+		arguments += " --controllers=" + controllers
+	}
+	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + named(runningLoops(kcm)) +
+		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then."
+}
+
+// applied says whether a set is as wanted. What exists and is not ours blocks, because the apply engine forces ownership.
+func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
+	if set.SatisfiedBy != "" {
+		return holds(ucv1.HoldsReason, set.SatisfiedBy)
+	}
+	if len(set.Foreign) > 0 && p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
+		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects exist already and are not ours: "+named(set.Foreign)+
+			". Delete them, or set spec.addons.adoption to Adopt.")
+	}
+	if len(set.Drifted) > 0 {
+		return does(Verb{
+			Kind: VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
+			Why: "Applying the " + string(name) + " addon: " + named(refNames(set.Drifted)) + ".",
+		})
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// fenceHolds asks, before the CCM's workload exists, whether its identity is really kept from its Lease.
+func (p *pass) fenceHolds() outcome {
+	fence, known := p.o.Fence.Get()
+	switch {
+	case !known:
+		return cannotLook("the fence", p.o.Fence.Why())
+	case fence.Open || p.facts.Handover.FenceOpenedAt != nil:
+		return holds(ucv1.HoldsReason, "")
+	case len(fence.Allowed) > 0:
+		return fails(ucv1.FenceIneffectiveReason, fence.Identity+" may "+strings.Join(fence.Allowed, ", ")+" "+fence.Lease+
+			" although our fence is closed; find the RBAC rule with 'kubectl auth can-i --list --as="+fence.Identity+"' and remove it.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
+func (p *pass) healthy(addons Addons) outcome {
+	unhealthy, unschedulable := unhealthyWorkloads(addons)
+	nodes, known := p.o.Nodes.Get()
+	switch {
+	case len(unhealthy) == 0 && len(addons.Obsolete) > 0:
+		return does(pruneVerb(addons.Obsolete))
+	case len(unhealthy) == 0:
+		return holds(ucv1.HoldsReason, "CCM and CSI are applied and healthy.")
+	case unschedulable && !known:
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case unschedulable && len(nodes) == 0:
+		return holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
+	}
+	return waits(ucv1.RollingOutReason, named(unhealthy)+".")
+}
+
+// unhealthyWorkloads of both sets, and whether a Node is all that they wait for.
+func unhealthyWorkloads(addons Addons) (unhealthy []string, unschedulable bool) {
+	unschedulable = true
+	for _, set := range []AddonSet{addons.CSI, addons.CCM} {
+		if len(set.Unhealthy) == 0 || set.SatisfiedBy != "" {
+			continue
+		}
+		unhealthy = append(unhealthy, set.Unhealthy...)
+		unschedulable = unschedulable && set.Unschedulable
+	}
+	return unhealthy, unschedulable
+}
+
+func pruneVerb(obsolete []Ref) Verb {
+	return Verb{
+		Kind: VerbPruneAddons, Objects: obsolete,
+		Why: "Deleting addon objects that are not wanted any more: " + named(refNames(obsolete)) + ".",
+	}
+}
+
+// addonsDrift repairs, and does not wait for health: what is broken by somebody else is mended. Once the migration is
+// completed, it holds even when nothing can be looked at.
+func (p *pass) addonsDrift() outcome {
+	addons, known := p.o.Addons.Get()
+	switch {
+	case !known && p.facts.CompletedAt == nil:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case !known:
+		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
+	}
+	if out := p.applied(CSISet, addons.CSI); !out.holds {
+		return out
+	}
+	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+		return out
+	}
+	if out := p.healthy(addons); out.verb != nil || out.reason == ucv1.NoNodesReason {
+		return out
+	}
+	return holds(ucv1.HoldsReason, "CCM and CSI are applied.")
+}
+
+func refNames(refs []Ref) []string {
+	names := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	return names
+}

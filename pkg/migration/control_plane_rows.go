@@ -1,0 +1,217 @@
+package migration
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
+// that migrates a volume which its controllers do not migrate cannot mount it (KEP-625).
+func (p *pass) volumeMigration() outcome {
+	gates := p.o.Provider.Value().MigrationGates
+	if !p.o.Provider.IsKnown() {
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	}
+	if len(gates) == 0 {
+		return holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
+	}
+	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
+		missing := missingGates(component.Arguments, gates)
+		if len(missing) == 0 {
+			return nil, ""
+		}
+		return &ArgumentChange{
+			Target: component.Ref, Container: component.Container,
+			Set: []Flag{{Name: "--feature-gates", Value: withGates(component.Arguments, gates)}},
+		}, "Switching feature gates in " + component.String() + ": " + named(missing) + "."
+	}, "The CSI migration gates are on.")
+}
+
+// everyComponent changes one component a pass, and holds when all are changed and rolled out with no old pod left.
+func (p *pass) everyComponent(change func(Component) (*ArgumentChange, string), held string) outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
+	for _, component := range components {
+		if !component.Arguments.Understood() {
+			return fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
+		}
+		if arguments, why := change(component); arguments != nil {
+			return does(Verb{Kind: VerbChangeArguments, Objects: []Ref{component.Ref}, Arguments: arguments, Why: why})
+		}
+	}
+	for _, component := range components {
+		if !component.RolledOut {
+			return waits(ucv1.RollingOutReason, component.String()+" is still rolling out.")
+		}
+	}
+	return holds(ucv1.HoldsReason, held)
+}
+
+func missingGates(arguments Arguments, gates map[string]bool) []string {
+	var missing []string
+	for gate, want := range gates {
+		if value, given := arguments.FeatureGate(gate); !given || value != want {
+			missing = append(missing, gate+"="+strconv.FormatBool(want))
+		}
+	}
+	return missing
+}
+
+func withGates(arguments Arguments, gates map[string]bool) string {
+	var pairs []string
+	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if _, ours := gates[name]; name != "" && !ours {
+			pairs = append(pairs, strings.TrimSpace(pair))
+		}
+	}
+	for _, gate := range slices.Sorted(maps.Keys(gates)) {
+		pairs = append(pairs, gate+"="+strconv.FormatBool(gates[gate]))
+	}
+	return strings.Join(pairs, ",")
+}
+
+// machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
+// operating-system-manager without the flag joins in-tree.
+func (p *pass) machineController() outcome {
+	deployments, known := p.o.MachineController.Get()
+	if !known {
+		return cannotLook("the machine-controller", p.o.MachineController.Why())
+	}
+	if len(deployments) == 0 {
+		return p.withoutMachineController()
+	}
+	for _, deployment := range deployments {
+		if !deployment.Arguments.Understood() {
+			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+		}
+		if !deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
+			return does(Verb{
+				Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+				Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
+				Arguments: &ArgumentChange{
+					Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
+					Set: []Flag{{Name: deployment.Flag, Value: "true"}},
+				},
+			})
+		}
+	}
+	for _, deployment := range deployments {
+		if !deployment.RolledOut {
+			return waits(ucv1.RollingOutReason, deployment.String()+" is still rolling out.")
+		}
+	}
+	if out := p.ccmCanServe(); !out.holds {
+		return out
+	}
+	if p.facts.MachineControllerConfiguredAt == nil {
+		p.facts.MachineControllerConfiguredAt = p.stamp()
+		return records("Recording that new Machines join with an external cloud provider.")
+	}
+	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
+}
+
+func (p *pass) withoutMachineController() outcome {
+	machines, known := p.o.Machines.Get()
+	switch {
+	case p.o.Machines.IsAbsent() || (known && len(machines.Machines)+len(machines.Deployments) == 0):
+		return holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines.")
+	case !known:
+		return cannotLook("the Machines", p.o.Machines.Why())
+	}
+	return fails(ucv1.InputInvalidReason, "The cluster has Machines, but none of the machine-controller's Deployments was found in "+
+		p.o.Cluster.Namespace+"; set spec.machineController.")
+}
+
+// ccmCanServe gates everything that makes new Nodes: the machine-controller would call a Node available while it is
+// still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
+func (p *pass) ccmCanServe() outcome {
+	out := p.ccmLeads()
+	nodes, known := p.o.Nodes.Get()
+	switch {
+	case out.holds:
+		return out
+	case !known:
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case len(nodes) == 0:
+		return holds(ucv1.NoNodesReason, "")
+	}
+	return out
+}
+
+func (p *pass) complete() outcome {
+	if p.facts.CompletedAt != nil {
+		return holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
+	}
+	p.facts.CompletedAt = p.stamp()
+	if p.facts.PointOfNoReturnAt == nil {
+		p.facts.PointOfNoReturnAt = p.facts.CompletedAt
+	}
+	return records("The migration is completed.")
+}
+
+// finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed,
+// not set to another value, and the excluded names, which 1.37 does not know any more, go too
+// (https://github.com/kubernetes/kubernetes/pull/138002).
+func (p *pass) finalize() outcome {
+	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
+		change := inTreeRemoval(component)
+		return change, "Removing the in-tree configuration from " + component.String() + "."
+	}, "The in-tree configuration is gone from the control plane.")
+}
+
+func inTreeRemoval(component Component) *ArgumentChange {
+	arguments := component.Arguments
+	change := ArgumentChange{Target: component.Ref, Container: component.Container}
+	for _, name := range []string{"cloud-provider", "cloud-config", "configure-cloud-routes"} {
+		if value, given := arguments.Flag(name); given && value != "external" {
+			change.Remove = append(change.Remove, name)
+		}
+	}
+	if list, given := arguments.Flag("controllers"); given {
+		if kept := withoutExcludedLoops(list); kept != list {
+			change.Set = append(change.Set, Flag{Name: "--controllers", Value: kept})
+		}
+	}
+	if given, ok := arguments.Flag("feature-gates"); ok {
+		switch kept := withoutInTreeGates(given); {
+		case kept == "":
+			change.Remove = append(change.Remove, "feature-gates")
+		case kept != given:
+			change.Set = append(change.Set, Flag{Name: "--feature-gates", Value: kept})
+		}
+	}
+	if len(change.Remove) == 0 && len(change.Set) == 0 {
+		return nil
+	}
+	return &change
+}
+
+func withoutExcludedLoops(list string) string {
+	entries := strings.Split(list, ",")
+	entries = slices.DeleteFunc(entries, func(entry string) bool {
+		name, excluded := strings.CutPrefix(strings.TrimSpace(entry), "-")
+		return excluded && isCloudLoop(name)
+	})
+	if len(entries) == 0 {
+		return "*"
+	}
+	return strings.Join(entries, ",")
+}
+
+// withoutInTreeGates drops the two gates that let in-tree providers live in 1.29 and 1.30; 1.33 does not know them.
+func withoutInTreeGates(gates string) string {
+	pairs := strings.Split(gates, ",")
+	pairs = slices.DeleteFunc(pairs, func(pair string) bool {
+		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		return name == "DisableCloudProviders" || name == "DisableKubeletCloudCredentialProviders"
+	})
+	return strings.Join(pairs, ",")
+}

@@ -1,0 +1,188 @@
+package migration
+
+import (
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// pass is one evaluation: what was seen, when, and the facts as they will be after it.
+type pass struct {
+	o     Observation
+	now   time.Time
+	facts ucv1.Facts
+}
+
+// Decide names the one next thing for a cluster. It is total and deterministic.
+func Decide(o Observation, now time.Time) Decision {
+	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
+	decision := p.decide()
+	if o.Cluster.Spec.Paused {
+		decision.Verb, decision.Wait, decision.Failure = nil, nil, nil
+		return decision
+	}
+	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
+		decision.Facts = p.facts.DeepCopy()
+	}
+	return decision
+}
+
+func (p *pass) decide() Decision {
+	cluster := p.o.Cluster
+	if !cluster.DeletionTimestamp.IsZero() {
+		return p.decideDeletion()
+	}
+	if !cluster.ExternalCloudProvider() {
+		if p.facts.Origin == "" {
+			p.facts.Origin = ucv1.OriginInTree
+		}
+		return Decision{Step: ucv1.StepInTree}
+	}
+	if decision, resolved := p.resolveOrigin(); !resolved {
+		return decision
+	}
+	if p.annotationsMissing() {
+		verb := Verb{
+			Kind: VerbRestoreAnnotations, Objects: []Ref{p.self()},
+			Why: "Restoring the annotations that tell other tools of the migration.",
+		}
+		return p.walkOnly().doInstead(verb)
+	}
+	return p.walk()
+}
+
+// walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is
+// not done: a baseline that counts as taken but was not stored could never be looked at again. Only the ends of
+// processes that were seen stay.
+func (p *pass) walkOnly() Decision {
+	p.mergeProcesses()
+	facts := *p.facts.DeepCopy()
+	decision := p.walk()
+	p.facts = facts
+	return decision
+}
+
+// doInstead replaces what the walk wants to do and keeps how the rows stand.
+func (d Decision) doInstead(verb Verb) Decision {
+	d.Verb, d.Wait, d.Failure = &verb, nil, nil
+	return d
+}
+
+func (p *pass) self() Ref {
+	c := p.o.Cluster
+	return Ref{Kind: "Cluster", Namespace: c.Namespace, Name: c.Name, UID: string(c.UID)}
+}
+
+// resolveOrigin judges once whether this is a migration. It does not read the annotations: a flip that the webhook
+// missed must not look like a creation.
+func (p *pass) resolveOrigin() (Decision, bool) {
+	switch p.facts.Origin {
+	case ucv1.OriginMigrating, ucv1.OriginExternal:
+		return Decision{}, true
+	case ucv1.OriginInTree:
+		p.facts.Origin = ucv1.OriginMigrating
+	default:
+		if p.o.Cluster.Generation <= 1 {
+			p.facts.Origin = ucv1.OriginExternal
+			break
+		}
+		out := p.originFromKCM()
+		if !out.holds {
+			return p.stopAt(ucv1.StepAdmitted, out), false
+		}
+	}
+	return p.stopAt(ucv1.StepAdmitted, records("Recording that the cluster's origin is "+string(p.facts.Origin)+".")), false
+}
+
+// originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
+func (p *pass) originFromKCM() outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	switch {
+	case p.o.ControlPlane.IsAbsent():
+		return fails(ucv1.InputInvalidReason, p.kcmMissing())
+	case !known:
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	case !controlPlane.KCM.Arguments.Understood():
+		return fails(ucv1.InputInvalidReason, controlPlane.KCM.Arguments.Problem)
+	}
+	p.facts.Origin = ucv1.OriginExternal
+	if len(controlPlane.KCM.Arguments.CloudLoops()) > 0 {
+		p.facts.Origin = ucv1.OriginMigrating
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+func (p *pass) annotationsMissing() bool {
+	if p.facts.Origin != ucv1.OriginMigrating || p.facts.CompletedAt != nil || !p.o.Provider.Value().CanMigrate {
+		return false
+	}
+	annotations := p.o.Cluster.Annotations
+	_, ccm := annotations[ucv1.CCMMigrationNeededAnnotation]
+	_, csi := annotations[ucv1.CSIMigrationNeededAnnotation]
+	return !ccm || !csi
+}
+
+// decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
+// where leaving is safe: exactly one manager runs the loops and no Machine is half replaced.
+func (p *pass) decideDeletion() Decision {
+	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
+	handover := p.facts.Handover
+	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil {
+		return p.stopAt(p.currentStep(), release)
+	}
+	if handover.FinishedAt == nil {
+		decision := p.walk()
+		if decision.Wait != nil {
+			decision.Wait.Message = "The Cluster is being deleted; it goes when the hand-over is complete, so that the cloud loops do not stay off. " + decision.Wait.Message
+		}
+		return decision
+	}
+	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
+		return p.stopAt(ucv1.StepRoll, cannotLook("the Machines, and the deleted Cluster goes when they are rolled out", p.o.Machines.Why()))
+	}
+	if rolling := p.rollingDeployments(); len(rolling) > 0 {
+		return p.stopAt(ucv1.StepRoll, waits(ucv1.WaitingForMachinesReason,
+			"The Cluster is being deleted; it goes when these are rolled out: "+named(rolling)+"."))
+	}
+	return p.stopAt(p.currentStep(), release)
+}
+
+// currentStep walks the table only to name the step.
+func (p *pass) currentStep() ucv1.Step {
+	if !p.o.Cluster.ExternalCloudProvider() {
+		return ucv1.StepInTree
+	}
+	return p.walkOnly().Step
+}
+
+// stopAt is a decision that the table did not make.
+func (p *pass) stopAt(step ucv1.Step, out outcome) Decision {
+	rows := p.rows()
+	states := make([]RowState, 0, len(rows))
+	for _, row := range rows {
+		states = append(states, RowState{
+			Step: row.step, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step " + string(step) + ".",
+		})
+		if row.step == step {
+			states[len(states)-1] = out.state(step)
+		}
+	}
+	return Decision{Step: step, Verb: out.verb, Wait: out.wait, Failure: out.failure, Rows: states}
+}
+
+func (out outcome) state(step ucv1.Step) RowState {
+	return RowState{
+		Step: step, Holds: out.holds, Reason: out.reason, Message: out.message,
+		Unknown: out.wait != nil && out.wait.Unknown,
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

@@ -1,0 +1,116 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do.
+type Decision struct {
+	// Step that is current.
+	Step ucv1.Step
+	// Line of the hand-over's table, while that is current.
+	Line string
+	// Verb is the one thing to do in this pass.
+	Verb *Verb
+	// Wait is why nothing is done now although the controller will go on by itself.
+	Wait *Wait
+	// Failure is why a person must act.
+	Failure *Failure
+	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
+	Facts *ucv1.Facts
+	// Rows is how every row of the table stands, for the conditions.
+	Rows []RowState
+}
+
+// RowState is how one row of the table stands.
+type RowState struct {
+	Step    ucv1.Step
+	Holds   bool
+	Unknown bool
+	Reason  string
+	Message string
+}
+
+// Wait is a wait with its reason; After bounds it where no watch would end it.
+type Wait struct {
+	Reason  string
+	Message string
+	// Unknown says that the reason is that we could not look.
+	Unknown bool
+	After   time.Duration
+}
+
+// Failure is something that only a person can mend.
+type Failure struct {
+	Reason  string
+	Message string
+}
+
+// VerbKind names the one thing that a pass does.
+type VerbKind string
+
+// The verbs. None of them gives a cloud loop back to KCM.
+const (
+	// VerbRecord persists facts and changes nothing else.
+	VerbRecord VerbKind = "Record"
+	// VerbRestoreAnnotations puts the two annotations back on the Cluster.
+	VerbRestoreAnnotations VerbKind = "RestoreAnnotations"
+	// VerbTakeBaseline stores the inventory.
+	VerbTakeBaseline VerbKind = "TakeBaseline"
+	// VerbApplyAddons applies one of the two sets.
+	VerbApplyAddons VerbKind = "ApplyAddons"
+	// VerbPruneAddons deletes objects of the inventory that are not wanted any more.
+	VerbPruneAddons VerbKind = "PruneAddons"
+	// VerbChangeArguments changes flags of a Deployment's container.
+	VerbChangeArguments VerbKind = "ChangeArguments"
+	// VerbOpenFence lets the CCM's identity write its Lease.
+	VerbOpenFence VerbKind = "OpenFence"
+	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
+	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
+	// VerbRelease lets a deleted Cluster go.
+	VerbRelease VerbKind = "Release"
+)
+
+// Verb is data: what to do, to which objects, with which fields. Acting and planning both read it.
+type Verb struct {
+	Kind    VerbKind
+	Objects []Ref
+	// Why says in a sentence what it is good for.
+	Why string
+	// AddonSet to apply.
+	AddonSet AddonSetName
+	// Arguments to change.
+	Arguments *ArgumentChange
+	// RestartValue to set.
+	RestartValue string
+}
+
+// AddonSetName names one of the two sets of addon objects.
+type AddonSetName string
+
+const (
+	// CCMSet is the cloud-controller-manager.
+	CCMSet AddonSetName = "CCM"
+	// CSISet is the CSI driver.
+	CSISet AddonSetName = "CSI"
+)
+
+// ArgumentChange changes flags of a Deployment's container and leaves all others as they are.
+type ArgumentChange struct {
+	Target        Ref
+	Container     string
+	InUserCluster bool
+	// Set flags, in order. A flag that is there keeps its place and its spelling.
+	Set []Flag
+	// Remove flags by name.
+	Remove []string
+}
+
+// Flag is one flag of a command line.
+type Flag struct {
+	// Name with its dashes, as it is written when it is not there yet.
+	Name  string
+	Value string
+}

@@ -1,0 +1,307 @@
+package migration
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// leaderDeadline is how long the CCM may take to lead after the fence was opened; it retries every two seconds.
+const leaderDeadline = 2 * time.Minute
+
+// line is a post-condition of a hand-over's table.
+type line struct {
+	name     string
+	means    string
+	evaluate func(*pass) outcome
+}
+
+// fencedTable is the protocol Fenced. It can be interrupted between any two lines: a closed fence needs nothing of us.
+func fencedTable() []line {
+	return []line{
+		{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken},
+		{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded},
+		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff},
+		{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent},
+		{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen},
+		{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading},
+	}
+}
+
+// LineMeaning describes one line of a hand-over's table.
+type LineMeaning struct{ Name, Means string }
+
+// FencedLines describes the lines of the protocol Fenced, for documentation.
+func FencedLines() []LineMeaning {
+	lines := fencedTable()
+	meanings := make([]LineMeaning, 0, len(lines))
+	for _, l := range lines {
+		meanings = append(meanings, LineMeaning{l.name, l.means})
+	}
+	return meanings
+}
+
+// handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
+func (p *pass) handover() outcome {
+	if p.facts.Handover.FinishedAt != nil {
+		return p.guard()
+	}
+	for _, l := range fencedTable() {
+		p.facts.Handover.Line = l.name
+		out := l.evaluate(p)
+		out.line = l.name
+		if !out.holds || out.reason == ucv1.NoNodesReason {
+			return out
+		}
+	}
+	p.facts.Handover.FinishedAt = p.stamp()
+	p.facts.Handover.GapSeconds = p.gap()
+	p.facts.Handover.Line = ""
+	return records("Recording that the CCM leads.")
+}
+
+// gap counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
+func (p *pass) gap() *int64 {
+	var last time.Time
+	for _, process := range p.facts.Handover.Processes {
+		if process.EndedAt != nil && process.EndedAt.After(last) {
+			last = process.EndedAt.Time
+		}
+	}
+	if last.IsZero() {
+		return nil
+	}
+	seconds := int64(math.Ceil(p.now.Sub(last).Seconds()))
+	return &seconds
+}
+
+func (p *pass) baselineTaken() outcome {
+	if p.facts.Origin == ucv1.OriginExternal || p.facts.Baseline != nil {
+		return holds(ucv1.HoldsReason, "")
+	}
+	inventory, known := p.o.Inventory.Get()
+	if !known {
+		return cannotLook("the load balancers and volumes", p.o.Inventory.Why())
+	}
+	name := p.o.Cluster.Name + "-ccm-migration-baseline"
+	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: inventory.Digest(), TakenAt: p.stamp()}
+	return does(Verb{
+		Kind: VerbTakeBaseline, Objects: []Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
+		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
+			plural(len(inventory.LoadBalancers), "load balancer", "load balancers"), plural(len(inventory.Volumes), "volume", "volumes")),
+	})
+}
+
+// processesRecorded persists the processes before the first patch: after it, nobody could say what had been running.
+func (p *pass) processesRecorded() outcome {
+	if p.facts.Handover.StartedAt != nil {
+		return holds(ucv1.HoldsReason, "")
+	}
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	if out := p.nodesReady(); !out.holds {
+		return out
+	}
+	p.facts.Handover.StartedAt = p.stamp()
+	p.facts.Handover.Processes = nil
+	p.addProcesses(controlPlane.KCM)
+	return records(fmt.Sprintf("Recording %s of %s before it is changed.",
+		plural(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
+}
+
+// mergeProcesses takes over the ends that were seen, and adds processes that appeared since: a pod that the old
+// template made after the list was written counts like the others.
+func (p *pass) mergeProcesses() {
+	handover := p.facts.Handover
+	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil {
+		return
+	}
+	if len(p.o.Processes) > 0 {
+		handover.Processes = p.o.Processes
+	}
+	if controlPlane, known := p.o.ControlPlane.Get(); known {
+		p.addProcesses(controlPlane.KCM)
+	}
+}
+
+func (p *pass) addProcesses(kcm Component) {
+	recorded := map[string]bool{}
+	for _, process := range p.facts.Handover.Processes {
+		recorded[process.PodUID] = true
+	}
+	for _, process := range kcm.Pods {
+		if recorded[process.PodUID] || process.Ended || !mayRunLoops(process) {
+			continue
+		}
+		p.facts.Handover.Processes = append(p.facts.Handover.Processes, ucv1.ManagerProcess{
+			PodUID: process.PodUID, PodName: process.PodName, NodeName: process.NodeName, BootID: process.BootID,
+			ContainerID: process.ContainerID, GracePeriodSeconds: process.GracePeriodSeconds,
+		})
+	}
+}
+
+// mayRunLoops: a process whose readable arguments show the loops off never can; one that we cannot read may.
+func mayRunLoops(process Process) bool {
+	return !process.Arguments.Understood() || len(process.Arguments.CloudLoops()) > 0
+}
+
+func (p *pass) loopsOff() outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	kcm := controlPlane.KCM
+	if !kcm.Arguments.Understood() {
+		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+	}
+	loops := kcm.Arguments.CloudLoops()
+	if len(loops) == 0 {
+		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.nodesReady(); !out.holds {
+		return out
+	}
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
+		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops) + ".",
+		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
+	})
+}
+
+// loopsOffFlag keeps the list as it is and excludes the cloud loops at its end. From 1.28 on the registered names are
+// used; before, KCM knows only the short ones
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/names/controller_names.go).
+func loopsOffFlag(arguments Arguments, minor int) Flag {
+	given, ok := arguments.Flag("controllers")
+	if !ok {
+		given = "*"
+	}
+	var kept []string
+	for entry := range strings.SplitSeq(given, ",") {
+		if !isCloudLoop(strings.TrimPrefix(strings.TrimSpace(entry), "-")) {
+			kept = append(kept, strings.TrimSpace(entry))
+		}
+	}
+	for _, name := range []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop} {
+		if minor < 28 {
+			name = cloudLoops()[name]
+		}
+		kept = append(kept, "-"+name)
+	}
+	return Flag{Name: "--controllers", Value: strings.Join(kept, ",")}
+}
+
+func isCloudLoop(name string) bool {
+	for registered, alias := range cloudLoops() {
+		if name == registered || name == alias {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pass) silent() outcome {
+	doubts := p.doubts()
+	if len(doubts) == 0 {
+		return holds(ucv1.HoldsReason, "")
+	}
+	// A doubt that rests on waiting ends by the clock, not by an event.
+	return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(doubts, " "), 2*time.Second)
+}
+
+func (p *pass) fenceOpen() outcome {
+	fence, known := p.o.Fence.Get()
+	switch {
+	case !known:
+		return cannotLook("the fence", p.o.Fence.Why())
+	case fence.Open:
+		if p.facts.Handover.FenceOpenedAt == nil {
+			p.facts.Handover.FenceOpenedAt = p.stamp()
+		}
+		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.nodesReady(); !out.holds {
+		return out
+	}
+	if p.facts.Handover.FenceOpenedAt == nil {
+		p.facts.Handover.FenceOpenedAt = p.stamp()
+	}
+	return does(Verb{Kind: VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."})
+}
+
+// nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
+func (p *pass) nodesReady() outcome {
+	nodes, known := p.o.Nodes.Get()
+	if !known {
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	}
+	var notReady []string
+	for _, node := range nodes {
+		if !node.Ready {
+			notReady = append(notReady, node.Name)
+		}
+	}
+	if len(notReady) > 0 {
+		return waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the cloud does not know them: "+
+			named(notReady)+". Repair or delete them.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+func (p *pass) leading() outcome {
+	if out := p.ccmLeads(); out.holds {
+		return out
+	} else if out.wait != nil && out.wait.Unknown {
+		return out
+	}
+	nodes, known := p.o.Nodes.Get()
+	switch {
+	case !known:
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case len(nodes) == 0:
+		return p.finishWithoutNodes()
+	}
+	opened := p.facts.Handover.FenceOpenedAt
+	if waited := p.now.Sub(opened.Time); waited > leaderDeadline {
+		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet; look at the logs of its pods in the user cluster.",
+			opened.UTC().Format(time.RFC3339)))
+	}
+	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
+}
+
+// finishWithoutNodes ends the hand-over of a cluster that has nothing for a CCM to run on: the loops have nothing to do
+// there either, and the first Node starts them.
+func (p *pass) finishWithoutNodes() outcome {
+	p.facts.Handover.FinishedAt = p.stamp()
+	p.facts.Handover.Line = ""
+	out := records("Recording that the hand-over is done; the CCM leads as soon as there is a Node.")
+	out.reason = ucv1.NoNodesReason
+	return out
+}
+
+// ccmLeads needs a holder and a renewal that we saw; a Lease that stands still proves nothing.
+func (p *pass) ccmLeads() outcome {
+	lease, known := p.o.CCMLease.Get()
+	switch {
+	case p.o.CCMLease.IsAbsent():
+		return waits(ucv1.WaitingForLeaderReason, "The CCM's Lease does not exist.")
+	case !known:
+		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	case lease.Holder == "":
+		return waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
+	}
+	duration := time.Duration(max(lease.DurationSeconds, 1)) * time.Second
+	if lease.ChangedAt.IsZero() || p.now.Sub(lease.ChangedAt) > duration {
+		return waitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
+}
+
+func (p *pass) minor() int {
+	return MinorOf(p.o.Cluster.Spec.Version)
+}

@@ -1,0 +1,172 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Finding is one objection against starting.
+type Finding struct {
+	// Reason is the condition's reason when it is the only one.
+	Reason string
+	// Message names the object and the next step.
+	Message string
+}
+
+// inputFindings judges what the Cluster refers to: all objections, not the first. Those that could not be looked at
+// are returned apart, because they are no objections.
+func (p *pass) inputFindings() (findings []Finding, unknown []string) {
+	checks := []func() (finding *Finding, unknown string){
+		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane,
+	}
+	for _, check := range checks {
+		finding, why := check()
+		if finding != nil {
+			findings = append(findings, *finding)
+		}
+		if why != "" {
+			unknown = append(unknown, why)
+		}
+	}
+	return findings, unknown
+}
+
+func (p *pass) checkConnection() (*Finding, string) {
+	c := p.o.Connection
+	if c.Refused {
+		return &Finding{c.Reason, c.Message}, ""
+	}
+	if !c.Reachable {
+		return nil, "the user cluster: " + strings.TrimSuffix(c.Message, ".")
+	}
+	return nil, ""
+}
+
+func (p *pass) checkContenders() (*Finding, string) {
+	if names, known := p.o.Contenders.Get(); known {
+		return &Finding{ucv1.InputInvalidReason, "Deployment " + p.kcmName() + " is also named by Cluster " + named(names) +
+			"; leave it in one of them."}, ""
+	}
+	if p.o.Contenders.IsUnknown() {
+		return nil, "the other Clusters: " + p.o.Contenders.Why()
+	}
+	return nil, ""
+}
+
+func (p *pass) checkProvider() (*Finding, string) {
+	provider, known := p.o.Provider.Get()
+	name := p.o.Cluster.Spec.Cloud.ProviderName
+	switch {
+	case p.o.Provider.IsAbsent():
+		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " is not in the catalogue; see the supported providers in the README."}, ""
+	case !known:
+		return nil, "the catalogue: " + p.o.Provider.Why()
+	case provider.VersionProblem != "":
+		return &Finding{ucv1.NotSupportedReason, provider.VersionProblem}, ""
+	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
+		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " never was in-tree; there is nothing to migrate from."}, ""
+	}
+	return nil, ""
+}
+
+func (p *pass) checkCloudConfig() (*Finding, string) {
+	config, known := p.o.CloudConfig.Get()
+	secret := "Secret " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name
+	switch {
+	case p.o.CloudConfig.IsAbsent():
+		return &Finding{ucv1.InputInvalidReason, secret + " with the cloud configuration does not exist; create it."}, ""
+	case !known:
+		return nil, secret + ": " + p.o.CloudConfig.Why()
+	case config.Problem != "":
+		return &Finding{ucv1.InputInvalidReason, secret + ": " + config.Problem}, ""
+	}
+	return nil, ""
+}
+
+func (p *pass) checkControlPlane() (*Finding, string) {
+	controlPlane, known := p.o.ControlPlane.Get()
+	switch {
+	case p.o.ControlPlane.IsAbsent():
+		return &Finding{ucv1.InputInvalidReason, p.kcmMissing()}, ""
+	case !known:
+		return nil, "the control plane: " + p.o.ControlPlane.Why()
+	}
+	if problem := argumentProblem(controlPlane); problem != "" {
+		return &Finding{ucv1.InputInvalidReason, problem}, ""
+	}
+	return p.checkKCMArguments(controlPlane.KCM), ""
+}
+
+// argumentProblem finds the first command line that is not understood: in a template, or in a pod that still runs.
+func argumentProblem(controlPlane ControlPlane) string {
+	for _, component := range append([]Component{controlPlane.KCM}, controlPlane.Others...) {
+		if !component.Arguments.Understood() {
+			return component.String() + ": " + component.Arguments.Problem
+		}
+		for _, process := range component.Pods {
+			if !process.Ended && !process.Arguments.Understood() {
+				return "Pod " + component.Namespace + "/" + process.PodName + ": " + process.Arguments.Problem
+			}
+		}
+	}
+	return ""
+}
+
+func (p *pass) checkKCMArguments(kcm Component) *Finding {
+	provider := p.o.Provider.Value()
+	inTree, _ := kcm.Arguments.Flag("cloud-provider")
+	loops := kcm.Arguments.CloudLoops()
+	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
+		return &Finding{ucv1.InputInvalidReason, kcm.String() + " runs --cloud-provider=" + inTree + ", but spec.cloud.providerName is " +
+			p.o.Cluster.Spec.Cloud.ProviderName + "; correct one of them."}
+	}
+	wanted := p.o.Cluster.Spec.Cloud.ClusterName
+	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
+		return &Finding{ucv1.InputInvalidReason, "spec.cloud.clusterName is " + wanted + ", but " + kcm.String() + " uses " + used +
+			": every load balancer would be made anew; leave the field unset."}
+	}
+	return nil
+}
+
+// kcmClusterName follows KCM, whose --cluster-name defaults to kubernetes.
+func kcmClusterName(arguments Arguments) string {
+	if name, ok := arguments.Flag("cluster-name"); ok && name != "" {
+		return name
+	}
+	return "kubernetes"
+}
+
+func (p *pass) kcmName() string {
+	name := p.o.Cluster.Spec.ControlPlane.KubeControllerManager.Name
+	if name == "" {
+		name = "kube-controller-manager"
+	}
+	return p.o.Cluster.Namespace + "/" + name
+}
+
+func (p *pass) kcmMissing() string {
+	return "Deployment " + p.kcmName() + " does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager."
+}
+
+// judge turns findings into an outcome: an objection outweighs what could not be looked at.
+func judge(findings []Finding, unknown []string, held string) outcome {
+	switch {
+	case len(findings) == 1:
+		return fails(findings[0].Reason, findings[0].Message)
+	case len(findings) > 1:
+		messages := make([]string, 0, len(findings))
+		for _, finding := range findings {
+			messages = append(messages, finding.Message)
+		}
+		return fails(ucv1.PreflightFailedReason, strings.Join(messages, " "))
+	case len(unknown) > 0:
+		slices.Sort(unknown)
+		message := "Could not look at " + strings.Join(unknown, "; ") + "."
+		out := waits(ucv1.CouldNotLookReason, message)
+		out.wait.Unknown = true
+		return out
+	}
+	return holds(ucv1.HoldsReason, held)
+}

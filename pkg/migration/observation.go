@@ -1,0 +1,288 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Observation is everything that one decision rests on. The controllers fill it, and so does the simulation.
+type Observation struct {
+	// Cluster is the object itself: its spec and the facts persisted in its status.
+	Cluster *ucv1.Cluster
+	// Contenders is absent when no other Cluster names the same control plane, else known with their names.
+	Contenders Observed[[]string]
+	// Provider is the catalogue's entry for the cluster's provider and version; absent when there is none.
+	Provider Observed[Provider]
+	// CloudConfig is the Secret with the cloud configuration; absent when it does not exist.
+	CloudConfig Observed[CloudConfig]
+	// Connection is the way into the user cluster.
+	Connection Connection
+
+	// ControlPlane is what runs in the namespace of the Cluster; absent when the KCM Deployment does not exist.
+	ControlPlane Observed[ControlPlane]
+	// Processes are the persisted KCM processes, with the ends that were seen since.
+	Processes []ucv1.ManagerProcess
+	// MachineController are those of the machine-controller's Deployments that exist.
+	MachineController Observed[[]MachineControllerDeployment]
+
+	// The facts below come from the user cluster.
+	Addons    Observed[Addons]
+	Fence     Observed[Fence]
+	KCMLease  Observed[Lease]
+	CCMLease  Observed[Lease]
+	Machines  Observed[Machines] // absent: the machine-controller's CRDs are not there
+	Nodes     Observed[[]Node]
+	Inventory Observed[Inventory]
+	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+}
+
+// Ref names an object for people and for acting on it.
+type Ref struct {
+	Kind      string
+	Namespace string
+	Name      string
+	UID       string
+}
+
+// String is Kind namespace/name, as it stands in messages.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Provider is what deciding needs of the catalogue.
+type Provider struct {
+	Name string
+	// CanMigrate says that an in-tree provider of that name existed, so that there is something to migrate from.
+	CanMigrate bool
+	// VersionProblem is empty when CCM and CSI exist for the cluster's version, else a sentence.
+	VersionProblem string
+	// LastInTreeMinor is the last minor whose KCM knows the provider.
+	LastInTreeMinor int
+	// InTreeName is the value of --cloud-provider of a KCM that runs it.
+	InTreeName string
+	// ProviderIDPrefix is what every providerID of the provider begins with, such as openstack:///.
+	ProviderIDPrefix string
+	// CSIDrivers that every Node has to register.
+	CSIDrivers []string
+	// RequiredCloudConfigKeys of the cloud configuration Secret.
+	RequiredCloudConfigKeys []string
+	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.
+	MigrationGates map[string]bool
+}
+
+// CloudConfig is the Secret with the cloud configuration, without its values.
+type CloudConfig struct {
+	Ref
+	Keys   []string
+	Digest string
+	// Problem is a sentence when the configuration is there but cannot be used.
+	Problem string
+}
+
+// Connection is the way into the user cluster.
+type Connection struct {
+	// Reachable says that the API server answered a moment ago.
+	Reachable bool
+	// Reason is one of the reasons of condition UserClusterReachable.
+	Reason string
+	// Message says what to do when it is not reachable.
+	Message string
+	// Refused says that a person must change the kubeconfig.
+	Refused bool
+}
+
+// ControlPlane is the Hosted control plane in the management cluster.
+type ControlPlane struct {
+	KCM Component
+	// Others are kube-apiserver and kube-scheduler, those that the spec names.
+	Others []Component
+	// ManagementNodes are the Nodes of the management cluster that the recorded processes ran on.
+	ManagementNodes map[string]ManagementNode
+}
+
+// Component is a control-plane Deployment.
+type Component struct {
+	Ref
+	// Container that runs the component.
+	Container string
+	// Arguments of the pod template.
+	Arguments Arguments
+	// RolledOut says that the Deployment's status is about its newest template and that all replicas run it.
+	RolledOut bool
+	Replicas  int32
+	// Pods are all pods of the Deployment's ReplicaSets, terminating ones included.
+	Pods []Process
+	// FieldOwner is the field manager that owns the arguments besides us, if any.
+	FieldOwner string
+}
+
+// Process is the component's container in one pod.
+type Process struct {
+	PodName     string
+	PodUID      string
+	NodeName    string
+	BootID      string
+	ContainerID string
+	StartedAt   time.Time
+	// Arguments that this pod was made with.
+	Arguments          Arguments
+	GracePeriodSeconds int64
+	Terminating        bool
+	Ready              bool
+	// Ended says that the container was seen terminated, with a container ID, for a reason other than
+	// ContainerStatusUnknown. EndedIDs below holds those whose pods are gone already.
+	Ended bool
+	// Started says that the container ever started; one that did not cannot run loops.
+	Started bool
+}
+
+// ManagementNode is a Node that KCM pods run on.
+type ManagementNode struct {
+	BootID string
+	// LeaseRenewed is when, on our clock, the node's Lease was last seen to change. Zero: never seen.
+	LeaseRenewed time.Time
+}
+
+// Lease is a leader election Lease.
+type Lease struct {
+	Ref
+	Holder          string
+	DurationSeconds int32
+	AcquireTime     time.Time
+	RenewTime       time.Time
+	// ChangedAt is when, on our clock, it was last seen to change; Watched is since when we have been looking.
+	ChangedAt time.Time
+	WatchedAt time.Time
+}
+
+// Fence says whether the CCM's identity may write its Lease.
+type Fence struct {
+	// Open says that our Role and RoleBinding are there.
+	Open bool
+	// Allowed lists the verbs on the Lease that the CCM's identity has, by SubjectAccessReview.
+	Allowed []string
+	// Identity of the CCM and the Lease's name, for messages.
+	Identity string
+	Lease    string
+}
+
+// Addons is the state of the CCM and CSI objects in the user cluster.
+type Addons struct {
+	CCM AddonSet
+	CSI AddonSet
+	// InventoryObjects is the number of objects that we applied.
+	InventoryObjects int
+	// Obsolete are objects of the inventory that are in no wanted set any more.
+	Obsolete []Ref
+}
+
+// AddonSet is one of the two sets of objects.
+type AddonSet struct {
+	Version string
+	// Drifted are wanted objects that are missing or differ.
+	Drifted []Ref
+	// Foreign are objects that exist, are wanted, and are not in our inventory, with their owner in the Kind's place
+	// of a message.
+	Foreign []string
+	// SatisfiedBy is a healthy set that is somebody else's and satisfies ours: it stays untouched.
+	SatisfiedBy string
+	// Unhealthy are sentences about workloads that are not ready yet.
+	Unhealthy []string
+	// Unschedulable says that the workloads wait for a Node only.
+	Unschedulable bool
+}
+
+// MachineControllerDeployment is one of the machine-controller's Deployments.
+type MachineControllerDeployment struct {
+	Component
+	// Flag that makes it hand out external kubelets, such as -node-external-cloud-provider.
+	Flag string
+	// InUserCluster says in which cluster it is.
+	InUserCluster bool
+}
+
+// Machines are the objects of the machine-controller.
+type Machines struct {
+	Deployments []MachineDeployment
+	Sets        []MachineSet
+	Machines    []Machine
+}
+
+// MachineDeployment is a MachineDeployment of the machine-controller.
+type MachineDeployment struct {
+	Ref
+	Paused   bool
+	Deleting bool
+	// RestartValue is forceRestart in the template's metadata.
+	RestartValue string
+	Replicas     int32
+	// Complete says that the status is about the newest template and that all replicas are updated and available.
+	Complete bool
+}
+
+// MachineSet is a MachineSet of the machine-controller.
+type MachineSet struct {
+	Ref
+	// Deployment is the UID of the MachineDeployment that owns it, or empty.
+	Deployment   string
+	RestartValue string
+	CreatedAt    time.Time
+	Replicas     int32
+	// Current says that its template is the MachineDeployment's.
+	Current bool
+}
+
+// Machine is a Machine of the machine-controller.
+type Machine struct {
+	Ref
+	// Set is the UID of the MachineSet that owns it, or empty.
+	Set string
+	// Annotation is the value of ExternalCloudProviderAnnotation.
+	Annotation string
+	NodeName   string
+	CreatedAt  time.Time
+	Deleting   bool
+	// DeletingSince is zero unless it is being deleted.
+	DeletingSince time.Time
+	// Problem is the Machine's own error message.
+	Problem string
+}
+
+// Node is a Node of the user cluster.
+type Node struct {
+	Name       string
+	UID        string
+	ProviderID string
+	Ready      bool
+	// Uninitialized says that it carries the taint node.cloudprovider.kubernetes.io/uninitialized.
+	Uninitialized bool
+	CreatedAt     time.Time
+	// CSIDrivers registered in its CSINode.
+	CSIDrivers []string
+}
+
+// Inventory is what must be the same before and after.
+type Inventory struct {
+	LoadBalancers []LoadBalancer `json:"loadBalancers"`
+	Volumes       []Volume       `json:"volumes"`
+}
+
+// LoadBalancer is a Service of type LoadBalancer.
+type LoadBalancer struct {
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	UID       string   `json:"uid"`
+	Ingress   []string `json:"ingress"`
+}
+
+// Volume is a PersistentVolume.
+type Volume struct {
+	Name  string `json:"name"`
+	UID   string `json:"uid"`
+	Phase string `json:"phase"`
+	Claim string `json:"claim"`
+}

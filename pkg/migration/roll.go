@@ -1,0 +1,210 @@
+package migration
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// pool is a MachineDeployment with its state against the wanted kubelet configuration.
+type pool struct {
+	deployment MachineDeployment
+	state      rollout.State
+	// disrupted says that not all of its Machines serve, whoever caused that.
+	disrupted bool
+	// blocked says what a person must do, waitsFor names what it waits for by itself.
+	blocked  string
+	waitsFor []string
+}
+
+func (p pool) done() bool { return p.state == rollout.Done }
+
+// roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
+// it is reported when they are done.
+func (p *pass) roll() outcome {
+	switch {
+	case p.o.Machines.IsAbsent():
+		return holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
+	case p.o.Machines.IsUnknown():
+		return cannotLook("the Machines", p.o.Machines.Why())
+	case !p.o.Nodes.IsKnown():
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	}
+	view := p.fleet()
+	pools := p.pools(view)
+	if late := lateMachines(view); len(late) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets.")
+	}
+	if out, waiting := p.rollNext(pools); waiting {
+		return out
+	}
+	if waiting := waitingPools(pools); len(waiting) > 0 {
+		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+named(waiting)+".")
+	}
+	if blocked := blockedNames(view, pools); len(blocked) > 0 {
+		return fails(ucv1.BlockedMachinesReason, "These cannot be rolled: "+named(blocked)+".")
+	}
+	if going := goingMachines(view); len(going) > 0 {
+		return waits(ucv1.WaitingForMachinesReason, "Waiting for Machines to go: "+named(going)+".")
+	}
+	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+}
+
+// rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
+func (p *pass) rollNext(pools []pool) (outcome, bool) {
+	plan := make([]rollout.Pool, 0, len(pools))
+	for _, pool := range pools {
+		plan = append(plan, rollout.Pool{
+			Name: pool.deployment.Namespace + "/" + pool.deployment.Name, Replicas: pool.deployment.Replicas, State: pool.state,
+			Disrupted: pool.disrupted,
+		})
+	}
+	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order)
+	if held != "" && !slices.ContainsFunc(pools, func(p pool) bool { return p.state == rollout.Rolling }) {
+		return waits(ucv1.WaitingForBudgetReason, held), true
+	}
+	if len(intents) == 0 {
+		return outcome{}, false
+	}
+	if out := p.ccmCanServe(); !out.holds {
+		return out, true
+	}
+	if p.facts.RollGeneration == "" {
+		p.facts.RollGeneration = strconv.FormatInt(p.now.UnixNano(), 10)
+		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
+	}
+	return does(p.rollVerb(pools, intents)), true
+}
+
+func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
+	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: p.facts.RollGeneration}
+	for _, intent := range intents {
+		for _, pool := range pools {
+			if pool.deployment.Namespace+"/"+pool.deployment.Name == intent.Name {
+				verb.Objects = append(verb.Objects, pool.deployment.Ref)
+			}
+		}
+	}
+	verb.Why = "Rolling " + named(refNames(verb.Objects)) + ": " + intents[0].Why + "."
+	return verb
+}
+
+func (p *pass) pools(view fleetView) []pool {
+	pools := make([]pool, 0, len(view.machines.Deployments))
+	for _, deployment := range view.machines.Deployments {
+		pools = append(pools, judgePool(view, deployment))
+	}
+	slices.SortFunc(pools, func(a, b pool) int { return strings.Compare(a.deployment.String(), b.deployment.String()) })
+	return pools
+}
+
+// judgePool decides where one MachineDeployment stands:
+//
+//	its newest MachineSet is wanted ─► all Machines up-to-date, proven, status complete ─► done, else rolling
+//	it is not ──────────────────────► deleting: waits; paused: blocked; our value was taken out: blocked; else outdated
+func judgePool(view fleetView, deployment MachineDeployment) pool {
+	pl := pool{deployment: deployment, disrupted: !deployment.Complete && !deployment.Deleting}
+	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
+	for _, machine := range machines {
+		// The machine-controller calls a Node available while it is tainted, and forgets Machines that are going.
+		if machine.Deleting || !view.serves(machine) {
+			pl.disrupted = true
+		}
+		if !view.upToDate(machine) || machine.Deleting || !view.proven(machine) {
+			pl.waitsFor = append(pl.waitsFor, machine.Name)
+		}
+	}
+	switch {
+	case deployment.Deleting:
+		pl.state = rollout.Done
+		if len(machines) > 0 {
+			pl.state = rollout.Rolling
+		}
+	case toldToRoll(view, deployment, sets):
+		pl.state = rollout.Rolling
+		if deployment.Paused && len(pl.waitsFor) > 0 {
+			pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
+		} else if len(pl.waitsFor) == 0 && deployment.Complete {
+			pl.state = rollout.Done
+		}
+	case deployment.Paused:
+		pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
+	case takenOut(view, sets):
+		pl.state, pl.blocked = rollout.Blocked, deployment.String()+
+			" lost annotation "+ucv1.ForceRestartAnnotation+" of its template to another owner; let that keep the value "+view.generation
+	default:
+		pl.state = rollout.Outdated
+	}
+	return pl
+}
+
+// toldToRoll: the template carries our value, or its MachineSet was made after the flags were in place anyway.
+func toldToRoll(view fleetView, deployment MachineDeployment, sets []MachineSet) bool {
+	if view.generation != "" && deployment.RestartValue == view.generation {
+		return true
+	}
+	return slices.ContainsFunc(sets, func(set MachineSet) bool { return set.Current && view.wanted(set) })
+}
+
+// takenOut: a revision of ours exists, but the template is not it any more. It is not applied again: two owners would
+// roll the Machines forever.
+func takenOut(view fleetView, sets []MachineSet) bool {
+	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
+}
+
+func waitingPools(pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		if pool.state == rollout.Rolling {
+			names = append(names, pool.deployment.String())
+		}
+	}
+	return names
+}
+
+func (p *pass) rollingDeployments() []string {
+	return waitingPools(p.pools(p.fleet()))
+}
+
+func blockedNames(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		if pool.blocked != "" {
+			names = append(names, pool.blocked)
+		}
+	}
+	for _, machine := range view.orphans() {
+		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it anew")
+	}
+	return names
+}
+
+func lateMachines(view fleetView) []string {
+	var names []string
+	for _, machine := range view.machines.Machines {
+		if !view.late(machine) {
+			continue
+		}
+		what := " has no initialized Node"
+		if machine.Deleting {
+			what = " is being deleted and does not go"
+		}
+		names = append(names, machine.String()+what)
+	}
+	return names
+}
+
+func goingMachines(view fleetView) []string {
+	var names []string
+	for _, machine := range view.machines.Machines {
+		if machine.Deleting {
+			names = append(names, machine.String())
+		}
+	}
+	return names
+}

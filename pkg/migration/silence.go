@@ -1,0 +1,134 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// deliverySkew is how much later than a process's end we may see a renewal that it made before its end: the two come
+// from different API servers. A later one contradicts the end.
+const deliverySkew = 2 * time.Second
+
+// doubts lists what stands between us and the proof that KCM runs no cloud loop. A loop runs only in a process, so
+// every process that could run one is accounted for; the Lease can only contradict.
+//
+//	recorded processes ──► each was seen to end
+//	live pods ───────────► each one's own arguments show the loops off
+//	Lease ───────────────► held by such a pod, or not renewed since its holder's end
+func (p *pass) doubts() []string {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return []string{"Could not look at the control plane: " + p.o.ControlPlane.Why() + "."}
+	}
+	kcm := controlPlane.KCM
+	var doubts []string
+	if mayRunLoops(Process{Arguments: kcm.Arguments}) {
+		doubts = append(doubts, kcm.String()+" would start pods that run cloud loops.")
+	}
+	if !kcm.RolledOut {
+		doubts = append(doubts, kcm.String()+" is still rolling out.")
+	}
+	for _, process := range kcm.Pods {
+		if !process.Ended && mayRunLoops(process) {
+			doubts = append(doubts, "Pod "+kcm.Namespace+"/"+process.PodName+" may run cloud loops.")
+		}
+	}
+	for _, process := range p.facts.Handover.Processes {
+		if process.EndedAt == nil {
+			doubts = append(doubts, p.unended(kcm, process))
+		}
+	}
+	if doubt := p.leaseDoubt(kcm); doubt != "" {
+		doubts = append(doubts, doubt)
+	}
+	slices.Sort(doubts)
+	return slices.Compact(doubts)
+}
+
+// unended says why a recorded process counts as running, and what a person can do about it.
+func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
+	name := "Pod " + kcm.Namespace + "/" + process.PodName
+	if process.VanishedAt == nil {
+		return name + " may run cloud loops and was not seen to end."
+	}
+	return fmt.Sprintf("%s vanished and its process was not seen to end; waiting for the kubelet of Node %s to outlive it by %d s. "+
+		"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers.",
+		name, process.NodeName, process.GracePeriodSeconds+30)
+}
+
+// leaseDoubt reads KCM's Lease as a witness against silence, never for it.
+func (p *pass) leaseDoubt(kcm Component) string {
+	if !kcm.Arguments.True("leader-elect", true) {
+		return ""
+	}
+	lease, known := p.o.KCMLease.Get()
+	switch {
+	case p.o.KCMLease.IsAbsent():
+		return ""
+	case !known:
+		return "Could not look at KCM's Lease: " + p.o.KCMLease.Why() + "."
+	case lease.Holder == "" || heldBySilentPod(lease, kcm) || p.heldByTheDead(lease):
+		return ""
+	}
+	if wait := leaseExpiry(lease, p.now); wait > 0 {
+		return lease.String() + " is held by " + lease.Holder + ", which is no KCM process that is known to be silent."
+	}
+	return ""
+}
+
+// heldBySilentPod: the identity begins with the pod's hostname, and with hostNetwork old and new pods share that, so
+// the Lease must have been acquired after the container started.
+func heldBySilentPod(lease Lease, kcm Component) bool {
+	return slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+		return !mayRunLoops(process) && process.Started && !process.Ended &&
+			heldBy(lease, process.PodName, process.NodeName) && !lease.AcquireTime.Before(process.StartedAt)
+	})
+}
+
+func (p *pass) heldByTheDead(lease Lease) bool {
+	return slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
+		return process.EndedAt != nil && heldBy(lease, process.PodName, process.NodeName) &&
+			!lease.ChangedAt.After(process.EndedAt.Add(deliverySkew))
+	})
+}
+
+func heldBy(lease Lease, podName, nodeName string) bool {
+	return strings.HasPrefix(lease.Holder, podName+"_") || (nodeName != "" && strings.HasPrefix(lease.Holder, nodeName+"_"))
+}
+
+// leaseExpiry is how long an unknown holder still has to be waited for, on our clock: the larger of the lease duration
+// and the renew deadline plus retry period that come with it upstream (10 s + 2 s for 15 s).
+func leaseExpiry(lease Lease, now time.Time) time.Duration {
+	last := lease.ChangedAt
+	if lease.WatchedAt.After(last) {
+		last = lease.WatchedAt
+	}
+	return time.Duration(max(lease.DurationSeconds, 15))*time.Second - now.Sub(last)
+}
+
+// guard is the proof's re-check at every pass after the hand-over.
+func (p *pass) guard() outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	switch {
+	case p.o.ControlPlane.IsAbsent():
+		return fails(ucv1.CloudLoopsContendedReason, p.kcmMissing())
+	case !known:
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	kcm := controlPlane.KCM
+	if mayRunLoops(Process{Arguments: kcm.Arguments}) || slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+		return !process.Ended && mayRunLoops(process)
+	}) {
+		owner := kcm.FieldOwner
+		if owner == "" {
+			owner = "somebody"
+		}
+		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" may run cloud loops again beside the CCM; its arguments were changed by "+
+			owner+". Switch the loops off where that gets its arguments from; nothing is rolled until then.")
+	}
+	return holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
+}

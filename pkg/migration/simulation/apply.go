@@ -1,0 +1,177 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// KillPoint is a place between two lines of a pass.
+type KillPoint string
+
+// The places where the controller can be killed.
+const (
+	AfterDecide   KillPoint = "after deciding"
+	WhileActing   KillPoint = "between two objects"
+	BeforePersist KillPoint = "after acting, before its facts were persisted"
+)
+
+// pass is one pass of the controller between looking and acting: the others may act in between.
+type pass struct {
+	decision migration.Decision
+	truth    truth
+}
+
+// step is one line of the controller: it looks and decides, or it acts and persists.
+func (c *Controller) step() {
+	w := c.world
+	if w.now.Before(c.downUntil) || w.released {
+		return
+	}
+	if c.pending == nil {
+		c.passes++
+		o := c.Observe()
+		decision := migration.Decide(o, w.now)
+		w.invariants.decided(w, o, decision)
+		c.pending = &pass{decision: decision, truth: w.truth()}
+		c.report(decision)
+		if c.killed(AfterDecide, decision) || w.chance(0.3) {
+			return
+		}
+	}
+	c.Apply(*c.pending)
+	c.pending = nil
+}
+
+// Apply does the verb and then persists the facts, in this order, as the controller's one deferred status write does.
+func (c *Controller) Apply(p pass) {
+	w := c.world
+	if p.decision.Verb != nil {
+		w.invariants.acting(w, p)
+		if !c.act(*p.decision.Verb, p.decision) || c.killed(BeforePersist, p.decision) {
+			return
+		}
+	}
+	if p.decision.Facts != nil {
+		w.invariants.persisting(w, p)
+		w.cluster.Status.Facts = *p.decision.Facts.DeepCopy()
+	}
+}
+
+// killed ends the controller's process: it forgets everything and comes back after a while.
+func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
+	w := c.world
+	planned := w.scenario.KillAt != nil && w.scenario.KillAt(c.passes, point, decision)
+	if !planned && (!w.faulty() || !w.chance(w.scenario.Faults.Kill)) {
+		return false
+	}
+	w.say("controller: killed %s", point)
+	w.disturbed = w.now
+	*c = *NewController(w)
+	c.downUntil = w.now.Add(time.Duration(w.rng.IntN(20)) * tick)
+	c.passes = w.invariants.passes
+	return true
+}
+
+// act does one verb; false means that it was killed in between.
+func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool {
+	w := c.world
+	switch verb.Kind {
+	case migration.VerbRestoreAnnotations:
+		w.annotate()
+	case migration.VerbTakeBaseline:
+		inventory := w.observeInventory()
+		w.baseline = &inventory
+	case migration.VerbApplyAddons:
+		return c.applyAddons(verb, decision)
+	case migration.VerbChangeArguments:
+		w.changeArguments(*verb.Arguments)
+	case migration.VerbOpenFence:
+		w.fenceOpen = true
+	case migration.VerbRollMachineDeployment:
+		return c.roll(verb, decision)
+	case migration.VerbRelease:
+		w.released = true
+	case migration.VerbRecord, migration.VerbPruneAddons:
+	}
+	return true
+}
+
+func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decision) bool {
+	w := c.world
+	set := &w.csi
+	if verb.AddonSet == migration.CCMSet {
+		set = &w.ccm
+		w.inherited = *w.cluster.Status.Inherited
+	}
+	for _, object := range verb.Objects {
+		set.present[object.Kind] = true
+		if c.killed(WhileActing, decision) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool {
+	w := c.world
+	for _, object := range verb.Objects {
+		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
+		if at < 0 {
+			continue
+		}
+		d := w.deployments[at]
+		w.invariants.rolling(w, d, verb.RestartValue)
+		if d.restart != verb.RestartValue {
+			d.restart = verb.RestartValue
+			d.generation++
+		}
+		if c.killed(WhileActing, decision) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *World) changeArguments(change migration.ArgumentChange) {
+	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID })
+	if at < 0 {
+		return
+	}
+	w.patch(w.workloads[at], change)
+}
+
+// patch makes a new template only if something changes, as the API server does.
+func (w *World) patch(d *workload, change migration.ArgumentChange) {
+	arguments := maps.Clone(d.arguments)
+	for _, flag := range change.Set {
+		arguments[strings.TrimLeft(flag.Name, "-")] = flag.Value
+	}
+	for _, name := range change.Remove {
+		delete(arguments, strings.TrimLeft(name, "-"))
+	}
+	if !maps.Equal(arguments, d.arguments) {
+		d.arguments = arguments
+		d.generation++
+	}
+}
+
+// report writes the story: a line when the controller acts, or when what it says changes.
+func (c *Controller) report(decision migration.Decision) {
+	w := c.world
+	before := w.last
+	w.last = decision
+	switch {
+	case decision.Verb != nil:
+		w.say("%s: %s: %s", decision.Step, decision.Verb.Kind, decision.Verb.Why)
+	case decision.Failure != nil && (before.Failure == nil || *before.Failure != *decision.Failure):
+		w.say("%s: STALLED %s: %s", decision.Step, decision.Failure.Reason, decision.Failure.Message)
+	case decision.Wait != nil && (before.Wait == nil || before.Wait.Message != decision.Wait.Message):
+		w.say("%s: waits %s: %s", decision.Step, decision.Wait.Reason, decision.Wait.Message)
+	case decision.Wait == nil && decision.Failure == nil && before.Step != decision.Step:
+		w.say("%s", decision.Step)
+	}
+}

@@ -1,0 +1,174 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Unpause every MachineDeployment.
+func (w *World) Unpause() {
+	for _, d := range w.deployments {
+		d.paused = false
+	}
+}
+
+// DeleteStandaloneMachines deletes every Machine without a MachineSet.
+func (w *World) DeleteStandaloneMachines() {
+	for _, m := range w.machines {
+		if m.set == "" && !m.deleting() {
+			w.deleteMachine(m)
+		}
+	}
+}
+
+// DeleteStrangers deletes every Node without a Machine.
+func (w *World) DeleteStrangers() {
+	w.nodes = slices.DeleteFunc(w.nodes, func(n *node) bool { return n.machine == "" })
+}
+
+// Unstick lets every Machine that does not go, or does not come, do so.
+func (w *World) Unstick() {
+	for _, m := range w.machines {
+		m.stuck = false
+	}
+}
+
+// StickDeletions keeps every Machine that is there now from going when it is deleted, as a PodDisruptionBudget does.
+func (w *World) StickDeletions() {
+	for _, m := range w.machines {
+		m.stuck = true
+	}
+}
+
+// AddPool creates a MachineDeployment; its Machines come by themselves.
+func (w *World) AddPool(p Pool) {
+	namespace := p.Namespace
+	if namespace == "" {
+		namespace = machineNamespace
+	}
+	w.deployments = append(w.deployments, &machineDeployment{
+		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1,
+	})
+}
+
+// Scale sets the replicas of a MachineDeployment.
+func (w *World) Scale(name string, replicas int) {
+	for _, d := range w.deployments {
+		if d.name == name {
+			d.replicas = replicas
+			d.generation++
+		}
+	}
+}
+
+// DeletePool deletes a MachineDeployment with its Machines.
+func (w *World) DeletePool(name string) {
+	for _, d := range w.deployments {
+		if d.name == name {
+			d.deleting = true
+		}
+	}
+}
+
+// OwnRevision changes the template of a MachineDeployment as its owner would; keep says whether our forceRestart value
+// stays in it.
+func (w *World) OwnRevision(name string, keep bool) {
+	for _, d := range w.deployments {
+		if d.name == name {
+			d.revision++
+			d.generation++
+			if !keep {
+				d.restart = ""
+			}
+		}
+	}
+}
+
+// Spec changes the Cluster's spec.
+func (w *World) Spec(change func(*ucv1.ClusterSpec)) {
+	change(&w.cluster.Spec)
+	w.cluster.Generation++
+}
+
+// LoseAnnotations takes the two annotations away, as a replace by GitOps does.
+func (w *World) LoseAnnotations() { w.cluster.Annotations = nil }
+
+// DeleteCluster deletes the Cluster; its finalizer keeps it.
+func (w *World) DeleteCluster() { w.cluster.DeletionTimestamp = ptr.To(metav1.NewTime(w.now)) }
+
+// ChangeKCM changes KCM's arguments past us.
+func (w *World) ChangeKCM(owner string, change map[string]string) {
+	kcm := w.kcm()
+	arguments := maps.Clone(kcm.arguments)
+	maps.Copy(arguments, change)
+	kcm.arguments, kcm.fieldOwner = arguments, owner
+	kcm.generation++
+}
+
+// LoseFlag takes the flag out of one of the machine-controller's Deployments.
+func (w *World) LoseFlag(name string) {
+	d := w.workload(name)
+	w.patch(d, migration.ArgumentChange{Remove: []string{d.flag}})
+}
+
+// LoseLeadersNode stops the kubelet under KCM's leader for good and deletes its pod with grace 0: the process outlives
+// its pod, and goes on renewing.
+func (w *World) LoseLeadersNode() {
+	for _, p := range w.kcm().pods {
+		if p.process.alive() && p.process.leading {
+			w.losePod(p)
+			return
+		}
+	}
+}
+
+func (w *World) losePod(p *pod) {
+	for _, n := range w.managementNodes {
+		if n.name == p.node {
+			n.downUntil = w.now.Add(24 * time.Hour)
+		}
+	}
+	d := w.kcm()
+	d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
+	// Its place is taken by another pod, as the Deployment controller would.
+	w.createPod(d, p.generation, p.arguments)
+}
+
+// EndLostProcesses ends every process whose pod is gone, as switching a lost machine off does, and returns their pods.
+func (w *World) EndLostProcesses() []string {
+	var names []string
+	for _, p := range slices.Clone(w.processes) {
+		if !w.hasPod(p.podUID) {
+			names = append(names, p.podName)
+			w.end(p)
+		}
+	}
+	return names
+}
+
+// AcceptLostManagers names every recorded process that is not proven to have ended.
+func (w *World) AcceptLostManagers() {
+	for _, p := range w.cluster.Status.Handover.Processes {
+		if p.EndedAt == nil {
+			w.cluster.Spec.Handover.AcceptLostManagers = append(w.cluster.Spec.Handover.AcceptLostManagers, p.PodName)
+		}
+	}
+}
+
+// StopCCM keeps the CCM from leading by taking its Deployment away and not letting anybody apply it.
+func (w *World) StopCCM() {
+	w.ccmLease.holder, w.ccmLease.renewed = "somebody-else", w.now.Add(24*time.Hour)
+}
+
+// AddForeignAddon puts an object that is not ours where one of ours should be.
+func (w *World) AddForeignAddon(name string) { w.ccm.foreign = append(w.ccm.foreign, name) }
+
+// RemoveForeignAddons takes them away again.
+func (w *World) RemoveForeignAddons() { w.ccm.foreign = nil }

@@ -1,0 +1,239 @@
+package simulation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// settling is how long after a disturbance the current step may lie before one that was reached already.
+const settling = 90 * tick
+
+// invariants are the safety rules of the table, checked on the world's truth. The first violation ends the run.
+type invariants struct {
+	err       error
+	passes    int
+	furthest  int
+	created   int
+	replacing int
+	restarts  map[string]int
+	lastLed   time.Time
+	previous  migration.Decision
+}
+
+func newInvariants() *invariants { return &invariants{restarts: map[string]int{}} }
+
+func (i *invariants) fail(format string, args ...any) {
+	if i.err == nil {
+		i.err = fmt.Errorf(format, args...)
+	}
+}
+
+// check runs after every step of every actor.
+func (i *invariants) check(w *World) {
+	if w.ccmLeader() != nil {
+		i.lastLed = w.now
+	}
+	if w.lawless {
+		return
+	}
+	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
+		if names := w.running(loop); len(names) > 1 {
+			i.fail("rule 2: loop %s runs in %v", loop, names)
+		}
+	}
+	if i.created > 0 {
+		i.fail("rule 2: %d load balancers were made anew", i.created)
+	}
+}
+
+// decided checks a decision against the observation that it rests on.
+func (i *invariants) decided(w *World, o migration.Observation, d migration.Decision) {
+	i.passes++
+	i.checkShape(o, d)
+	i.checkOrder(w, d)
+	i.checkUnknown(w, o, d)
+	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
+		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
+	}
+	i.previous = d
+}
+
+func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
+	set := 0
+	for _, is := range []bool{d.Verb != nil, d.Wait != nil, d.Failure != nil} {
+		if is {
+			set++
+		}
+	}
+	paused := o.Cluster.Spec.Paused || !o.Cluster.ExternalCloudProvider()
+	if want := d.Step != ucv1.StepFinished && !paused; set > 1 || (set == 0 && want) {
+		i.fail("decision at step %s has %d of verb, wait and failure", d.Step, set)
+	}
+	for _, row := range d.Rows {
+		if row.Reason == "" || (!row.Holds && row.Message == "") {
+			i.fail("row %s has no reason or message at step %s", row.Step, d.Step)
+		}
+	}
+}
+
+// stepOrder is the order of the table.
+func stepOrder() []ucv1.Step {
+	return []ucv1.Step{
+		ucv1.StepInTree, ucv1.StepAdmitted, ucv1.StepPreflight, ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration,
+		ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify, ucv1.StepComplete, ucv1.StepFinalize, ucv1.StepFinished,
+	}
+}
+
+func position(step ucv1.Step) int { return slices.Index(stepOrder(), step) }
+
+// checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
+// disturbance from outside is repaired.
+func (i *invariants) checkOrder(w *World, d migration.Decision) {
+	at := position(d.Step)
+	guard := d.Failure != nil && d.Failure.Reason == ucv1.CloudLoopsContendedReason
+	unknown := d.Wait != nil && d.Wait.Unknown
+	settled := w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling
+	if at < i.furthest && settled && !guard && !unknown {
+		i.fail("step went back from %s to %s", stepOrder()[i.furthest], d.Step)
+	}
+	i.furthest = max(i.furthest, at)
+}
+
+// restsOn lists the facts that a verb must not be emitted without.
+func restsOn() map[migration.VerbKind][]string {
+	return map[migration.VerbKind][]string{
+		migration.VerbTakeBaseline:          {"Inventory", "Addons", "Fence"},
+		migration.VerbApplyAddons:           {"Addons"},
+		migration.VerbPruneAddons:           {"Addons"},
+		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons"},
+		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},
+	}
+}
+
+// checkUnknown takes one fact away, in every pass another: no step may pass, and no verb may rest on it.
+func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration.Decision) {
+	fact := FactNames()[i.passes%len(FactNames())]
+	Forget(&o, fact)
+	without := migration.Decide(o, w.now)
+	// Drift that cannot be looked at undoes nothing once the migration is completed.
+	drift := fact == "Addons" && o.Cluster.Status.CompletedAt != nil
+	if position(without.Step) > position(d.Step) && !drift {
+		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
+	}
+	if without.Verb == nil {
+		return
+	}
+	same := d.Verb != nil && (without.Verb.Kind == d.Verb.Kind || d.Verb.Kind == migration.VerbRestoreAnnotations)
+	if !same && !drift {
+		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
+	}
+	if slices.Contains(restsOn()[without.Verb.Kind], fact) && (fact != "CCMLease" || len(w.nodes) > 0) {
+		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
+	}
+}
+
+// acting checks a verb at the moment of acting, against the truth at the moment of looking.
+func (i *invariants) acting(w *World, p pass) {
+	verb := p.decision.Verb
+	switch verb.Kind {
+	case migration.VerbChangeArguments:
+		i.checkChange(w, *verb.Arguments)
+	case migration.VerbOpenFence:
+		for _, process := range w.processes {
+			if process.elects && len(process.loops) > 0 && !w.lawless && !w.accepted(process.podName) {
+				i.fail("rule 2: the fence is opened while %s may run %v", process.podName, process.loops)
+			}
+		}
+	case migration.VerbRollMachineDeployment:
+		if used := p.truth.busy + len(p.truth.idle(verb.Objects)); used > w.budget() {
+			i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
+		}
+		if !p.truth.led {
+			i.fail("rule 5: MachineDeployments are rolled while the CCM does not lead")
+		}
+		if p.truth.unconfigured != "" {
+			i.fail("rule 5: MachineDeployments are rolled while %s runs without its flag", p.truth.unconfigured)
+		}
+	}
+}
+
+func (w *World) accepted(podName string) bool {
+	return slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, podName)
+}
+
+// checkChange: no verb gives a loop back to KCM.
+func (i *invariants) checkChange(w *World, change migration.ArgumentChange) {
+	kcm := w.kcm()
+	if change.Target.UID != kcm.uid {
+		return
+	}
+	after := &workload{arguments: maps.Clone(kcm.arguments)}
+	w.patch(after, change)
+	before := migration.Arguments{Flags: kcm.arguments}.CloudLoops()
+	for _, loop := range (migration.Arguments{Flags: after.arguments}).CloudLoops() {
+		if !slices.Contains(before, loop) {
+			i.fail("rule 2: a verb gives %s back to KCM", loop)
+		}
+	}
+}
+
+// rolling checks one MachineDeployment whose forceRestart value is about to be set.
+func (i *invariants) rolling(w *World, d *machineDeployment, value string) {
+	if value == "" || value != w.cluster.Status.RollGeneration {
+		i.fail("rule 5: forceRestart value %q was not persisted before it is used", value)
+	}
+	if d.restart == value {
+		return
+	}
+	i.restarts[d.uid]++
+	if i.restarts[d.uid] > 1 {
+		i.fail("rule 5: MachineDeployment %s gets its forceRestart value twice", d.name)
+	}
+	configured := w.cluster.Status.MachineControllerConfiguredAt
+	for _, s := range w.setsOf(d) {
+		if d.current(s) && configured != nil && s.createdAt.After(configured.Time) && s.external {
+			i.fail("rule 5: MachineDeployment %s is rolled although it is up-to-date", d.name)
+		}
+	}
+}
+
+// replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them.
+func (i *invariants) replaced(w *World, m *machine, s *machineSet) {
+	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
+	if at < 0 || w.deployments[at].current(s) || w.deployments[at].deleting {
+		return
+	}
+	i.replacing++
+	if s.restart != "" && s.restart == w.cluster.Status.RollGeneration && s.revision == w.deployments[at].revision {
+		i.fail("rule 5: Machine %s was made from our revision and is replaced again", m.name)
+	}
+}
+
+// persisting checks what is written into the status: facts that the world cannot say again are never lost.
+func (i *invariants) persisting(w *World, p pass) {
+	before, after := w.cluster.Status.Facts, *p.decision.Facts
+	lost := map[string]bool{
+		"origin":         before.Origin != "" && before.Origin != ucv1.OriginInTree && before.Origin != after.Origin,
+		"startedAt":      before.StartedAt != nil && !before.StartedAt.Equal(after.StartedAt),
+		"inherited":      before.Inherited != nil && (after.Inherited == nil || before.Inherited.ClusterName != after.Inherited.ClusterName),
+		"baseline":       before.Baseline != nil && (after.Baseline == nil || before.Baseline.Digest != after.Baseline.Digest),
+		"rollGeneration": before.RollGeneration != "" && before.RollGeneration != after.RollGeneration,
+		"completedAt":    before.CompletedAt != nil && !before.CompletedAt.Equal(after.CompletedAt),
+	}
+	for name, is := range lost {
+		if is {
+			i.fail("fact %s was lost or changed", name)
+		}
+	}
+	if after.Baseline != nil && w.baseline == nil {
+		i.fail("fact baseline is persisted, but the baseline is not stored")
+	}
+	if before.CompletedAt == nil && after.CompletedAt != nil && len(p.truth.unproven) > 0 {
+		i.fail("completed, but not proven: %v", p.truth.unproven)
+	}
+}

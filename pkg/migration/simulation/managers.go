@@ -1,0 +1,164 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// lease is a leader election Lease in the user cluster.
+type lease struct {
+	holder            string
+	acquired, renewed time.Time
+}
+
+// addonSet is the CCM's or the CSI driver's objects in the user cluster.
+type addonSet struct {
+	name    migration.AddonSetName
+	wanted  []string
+	present map[string]bool
+	// appliedAt is when all of it was there last; its pods need a moment.
+	appliedAt time.Time
+	foreign   []string
+}
+
+func (a *addonSet) complete() bool {
+	return !slices.ContainsFunc(a.wanted, func(kind string) bool { return !a.present[kind] })
+}
+
+func (a *addonSet) missing() []migration.Ref {
+	var refs []migration.Ref
+	for _, kind := range a.wanted {
+		if !a.present[kind] {
+			refs = append(refs, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(a.name)})
+		}
+	}
+	return refs
+}
+
+// service is a Service of type LoadBalancer.
+type service struct {
+	name, uid string
+	ingress   []string
+}
+
+// stepManagers lets every process that elects try once, in random order.
+func (w *World) stepManagers() {
+	candidates := slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return !p.elects })
+	w.rng.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
+	for _, p := range candidates {
+		w.elect(p, &w.kcmLease, true)
+	}
+	for _, p := range slices.Clone(w.replicas) {
+		w.elect(p, &w.ccmLease, w.fenceOpen)
+	}
+}
+
+// elect is one try of client-go's leader election: a leader that could not renew for the renew deadline exits, and its
+// kubelet starts it again.
+func (w *World) elect(p *process, l *lease, allowed bool) {
+	if !p.alive() || w.now.Sub(p.renewed) < retryPeriod {
+		return
+	}
+	switch {
+	case w.now.Before(p.hungUntil) || !allowed:
+		if p.leading && w.now.Sub(p.renewed) > renewDeadline {
+			w.restart(p)
+		}
+	case l.holder == p.identity():
+		l.renewed, p.renewed, p.leading = w.now, w.now, true
+	case l.holder == "" || w.now.Sub(l.renewed) > leaseDuration:
+		l.holder, l.acquired, l.renewed = p.identity(), w.now, w.now
+		p.renewed, p.leading = w.now, true
+		w.say("%s leads", p.podName)
+	}
+}
+
+// restart ends the container; its pod stays and gets a new one from its kubelet.
+func (w *World) restart(p *process) {
+	w.end(p)
+	w.replicas = slices.DeleteFunc(w.replicas, func(other *process) bool { return other == p })
+}
+
+// stepCCM is the CCM's Deployment, and its cloud-node loop while one of its pods leads.
+func (w *World) stepCCM() {
+	if !w.ccm.present["Deployment"] || len(w.nodes) == 0 {
+		for _, p := range slices.Clone(w.replicas) {
+			w.restart(p)
+		}
+		return
+	}
+	if len(w.replicas) < 2 {
+		name := w.id("cloud-controller-manager")
+		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now})
+	}
+	if w.ccmLeader() == nil {
+		return
+	}
+	for _, n := range w.nodes {
+		if n.tainted && n.instance && w.chance(0.6) {
+			n.tainted = false
+			if n.providerID == "" {
+				n.providerID = providerIDPrefix + n.name
+			}
+			w.say("ccm: initializes Node %s", n.name)
+		}
+	}
+}
+
+func (w *World) ccmLeader() *process {
+	for _, p := range w.replicas {
+		if p.alive() && p.leading {
+			return p
+		}
+	}
+	return nil
+}
+
+// running lists who runs a loop now: the truth that the rules are about.
+func (w *World) running(loop string) []string {
+	var names []string
+	for _, p := range w.processes {
+		if p.leading && p.elects && slices.Contains(p.loops, loop) {
+			names = append(names, p.podName)
+		}
+	}
+	for _, p := range w.replicas {
+		if p.leading && slices.Contains(w.inherited.Loops, loop) {
+			names = append(names, p.podName)
+		}
+	}
+	return names
+}
+
+// stepServices is the service loop of whoever runs it: a load balancer's name derives from the cluster's name, so a
+// manager that was told another one makes all of them anew.
+func (w *World) stepServices() {
+	names := []string{}
+	for _, p := range w.processes {
+		if p.leading && p.elects && slices.Contains(p.loops, migration.ServiceLoop) {
+			names = append(names, p.arguments["cluster-name"])
+		}
+	}
+	if w.ccmLeader() != nil && slices.Contains(w.inherited.Loops, migration.ServiceLoop) {
+		names = append(names, w.inherited.ClusterName)
+	}
+	for _, clusterName := range names {
+		for _, s := range w.services {
+			w.ensureLoadBalancer(clusterName+"-"+s.name, s)
+		}
+	}
+}
+
+func (w *World) ensureLoadBalancer(name string, s *service) {
+	address, found := w.loadBalancers[name]
+	if !found {
+		address = fmt.Sprintf("192.0.2.%d", len(w.loadBalancers)+1)
+		w.loadBalancers[name] = address
+		w.invariants.created++
+		w.say("cloud: creates load balancer %s", name)
+	}
+	s.ingress = []string{address}
+}

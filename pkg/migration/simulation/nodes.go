@@ -1,0 +1,75 @@
+package simulation
+
+import "slices"
+
+// stepMachineSets makes and deletes Machines, one a set and step.
+func (w *World) stepMachineSets() {
+	if !w.machineControllerRuns() {
+		return
+	}
+	for _, s := range w.sets {
+		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
+		if at < 0 {
+			continue
+		}
+		machines := w.machinesOf(s)
+		switch {
+		case len(machines) < s.replicas:
+			if _, running := w.runs("machine-controller-webhook", "node-external-cloud-provider"); running {
+				m := w.createMachine(w.deployments[at], s)
+				w.say("machine-controller: creates Machine %s", m.name)
+			}
+		case len(machines) > s.replicas:
+			w.deleteMachine(machines[0])
+			w.invariants.replaced(w, machines[0], s)
+		}
+	}
+}
+
+func (w *World) deleteMachine(m *machine) {
+	m.deletedAt = w.now
+	w.say("machine-controller: deletes Machine %s", m.name)
+}
+
+// stepMachines provisions, reports the Node's name, and lets deleted ones go with their Node.
+func (w *World) stepMachines() {
+	if !w.machineControllerRuns() {
+		return
+	}
+	for _, m := range slices.Clone(w.machines) {
+		n := w.nodeOf(m)
+		switch {
+		case m.deleting():
+			if !m.stuck && w.chance(0.5) {
+				w.nodes = slices.DeleteFunc(w.nodes, func(other *node) bool { return other.machine == m.uid })
+				w.machines = slices.DeleteFunc(w.machines, func(other *machine) bool { return other == m })
+			}
+		case n == nil && !m.stuck:
+			if w.chance(0.5) {
+				w.join(m)
+				m.node = ""
+			}
+		case n != nil && m.node == "":
+			m.node = n.name
+			w.ownProviderID(n)
+		}
+	}
+}
+
+// ownProviderID is a trap of the machine-controller: without its flag it writes a providerID of its own, which is
+// immutable, so that no CCM can ever initialize that Node in place.
+func (w *World) ownProviderID(n *node) {
+	if on, running := w.runs("machine-controller", "node-external-cloud-provider"); running && !on && n.providerID == "" {
+		n.providerID = "kubermatic://simcloud/" + n.machine
+	}
+}
+
+// stepNodes are the kubelets of the user cluster and the CSI driver's DaemonSet.
+func (w *World) stepNodes() {
+	for _, n := range w.nodes {
+		n.ready = !w.now.Before(n.notReadyUntil) && w.now.Sub(n.createdAt) >= tick
+		if !n.csi && n.ready && w.csi.present["DaemonSet"] && w.chance(0.7) {
+			n.csi = true
+		}
+	}
+}

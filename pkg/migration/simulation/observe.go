@@ -1,0 +1,229 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Controller is the controller's process in the world: what it remembers is lost when it is killed.
+type Controller struct {
+	world     *World
+	leases    map[string]watched
+	nodes     map[string]watched
+	pending   *pass
+	passes    int
+	downUntil time.Time
+}
+
+// watched is what a watch of an object that is renewed tells on our clock.
+type watched struct {
+	// since we have been looking, value was last seen to change, and has been renewed without a gap since steady.
+	since, value, changed, steady time.Time
+}
+
+// kubeletGap is how long a kubelet may be silent without counting as having been away.
+const kubeletGap = 10 * time.Second
+
+// NewController that has just started.
+func NewController(w *World) *Controller {
+	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}}
+}
+
+// Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
+func (c *Controller) Observe() migration.Observation {
+	w := c.world
+	cluster := *w.cluster
+	o := migration.Observation{
+		Cluster:           &cluster,
+		Contenders:        migration.Absent[[]string](),
+		Provider:          migration.Known(w.provider()),
+		CloudConfig:       migration.Known(migration.CloudConfig{Digest: "1"}),
+		Connection:        migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		MachineController: migration.Known(w.observeMachineController()),
+		ControlPlane:      migration.Known(c.observeControlPlane()),
+		Addons:            migration.Known(w.observeAddons()),
+		Fence:             migration.Known(w.observeFence()),
+		KCMLease:          c.observeLease("kube-controller-manager", w.kcmLease),
+		CCMLease:          c.observeLease("cloud-controller-manager", w.ccmLease),
+		Machines:          w.observeMachines(),
+		Nodes:             migration.Known(w.observeNodes()),
+		Inventory:         migration.Known(w.observeInventory()),
+		Baseline:          migration.Absent[migration.Inventory](),
+	}
+	if w.baseline != nil {
+		o.Baseline = migration.Known(*w.baseline)
+	}
+	for _, fact := range FactNames() {
+		if w.faulty() && w.chance(w.scenario.Faults.Unknown) {
+			Forget(&o, fact)
+		}
+	}
+	if handover := cluster.Status.Handover.DeepCopy(); handover != nil {
+		o.Processes = handover.Processes
+	}
+	if o.ControlPlane.IsKnown() {
+		c.seeEnds(o.Processes)
+	}
+	return o
+}
+
+// FactNames are the facts of an observation that can be unknown.
+func FactNames() []string {
+	return []string{
+		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "KCMLease",
+		"CCMLease", "Machines", "Nodes", "Inventory", "Baseline",
+	}
+}
+
+// Forget makes a fact one that could not be looked at.
+func Forget(o *migration.Observation, fact string) {
+	forget := map[string]func(){
+		"Contenders":        func() { blank(&o.Contenders) },
+		"Provider":          func() { blank(&o.Provider) },
+		"CloudConfig":       func() { blank(&o.CloudConfig) },
+		"ControlPlane":      func() { blank(&o.ControlPlane) },
+		"MachineController": func() { blank(&o.MachineController) },
+		"Addons":            func() { blank(&o.Addons) },
+		"Fence":             func() { blank(&o.Fence) },
+		"KCMLease":          func() { blank(&o.KCMLease) },
+		"CCMLease":          func() { blank(&o.CCMLease) },
+		"Machines":          func() { blank(&o.Machines) },
+		"Nodes":             func() { blank(&o.Nodes) },
+		"Inventory":         func() { blank(&o.Inventory) },
+		"Baseline":          func() { blank(&o.Baseline) },
+	}
+	forget[fact]()
+}
+
+func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("timeout") }
+
+func (w *World) provider() migration.Provider {
+	return migration.Provider{
+		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
+		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates,
+	}
+}
+
+func (c *Controller) observeControlPlane() migration.ControlPlane {
+	w := c.world
+	controlPlane := migration.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]migration.ManagementNode{}}
+	for _, d := range w.workloads {
+		if strings.HasPrefix(d.name, "kube-") && d != w.kcm() {
+			controlPlane.Others = append(controlPlane.Others, w.observeWorkload(d))
+		}
+	}
+	for _, n := range w.managementNodes {
+		seen := watch(c.nodes, n.name, n.renewed, w.now)
+		controlPlane.ManagementNodes[n.name] = migration.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}
+	}
+	return controlPlane
+}
+
+// watch notes on our clock when the value of an object was seen to change.
+func watch(memory map[string]watched, name string, value, now time.Time) watched {
+	seen, found := memory[name]
+	switch {
+	case !found:
+		seen = watched{since: now, value: value}
+	case !seen.value.Equal(value):
+		if seen.changed.IsZero() || now.Sub(seen.changed) > kubeletGap {
+			seen.steady = now
+		}
+		seen.value, seen.changed = value, now
+	}
+	memory[name] = seen
+	return seen
+}
+
+// seeEnds is what a Hosted control plane shows of a recorded process: its pod's container status, or, for a pod that
+// vanished, a kubelet that went on for long enough.
+func (c *Controller) seeEnds(processes []ucv1.ManagerProcess) {
+	w := c.world
+	for i := range processes {
+		p := &processes[i]
+		if p.EndedAt != nil {
+			continue
+		}
+		at := slices.IndexFunc(w.kcm().pods, func(other *pod) bool { return other.uid == p.PodUID })
+		switch {
+		case at >= 0 && w.kcm().pods[at].ended():
+			p.EndedAt, p.EndedBecause = w.micro(), "its container terminated"
+		case at >= 0:
+		case p.VanishedAt == nil:
+			p.VanishedAt = w.micro()
+		case c.outlived(p):
+			p.EndedAt, p.EndedBecause = w.micro(), "its kubelet outlived it"
+		case slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, p.PodName):
+			p.EndedAt, p.EndedBecause = w.micro(), "accepted by a person"
+		}
+	}
+}
+
+func (c *Controller) outlived(p *ucv1.ManagerProcess) bool {
+	seen := c.nodes[p.NodeName]
+	from := p.VanishedAt.Time
+	if seen.steady.After(from) {
+		from = seen.steady
+	}
+	wait := time.Duration(p.GracePeriodSeconds+30) * time.Second
+	at := slices.IndexFunc(c.world.managementNodes, func(n *managementNode) bool { return n.name == p.NodeName })
+	return at >= 0 && c.world.managementNodes[at].bootID == p.BootID && !seen.steady.IsZero() && seen.changed.Sub(from) >= wait
+}
+
+func (w *World) micro() *metav1.MicroTime {
+	t := metav1.NewMicroTime(w.now)
+	return &t
+}
+
+func (w *World) observeWorkload(d *workload) migration.Component {
+	component := migration.Component{
+		Ref:       migration.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
+		Container: d.container, Arguments: migration.Arguments{Flags: d.arguments}, Replicas: int32(d.replicas), FieldOwner: d.fieldOwner,
+	}
+	serving, old := 0, 0
+	for _, p := range d.pods {
+		component.Pods = append(component.Pods, w.observePod(p))
+		if p.generation != d.generation {
+			old++
+		}
+		if p.ready() {
+			serving++
+		}
+	}
+	component.RolledOut = d.observed == d.generation && old == 0 && serving >= d.replicas
+	return component
+}
+
+func (w *World) observePod(p *pod) migration.Process {
+	process := migration.Process{
+		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: migration.Arguments{Flags: p.arguments},
+		GracePeriodSeconds: int64(gracePeriod / time.Second), Terminating: p.terminating(), Ready: p.ready(), Ended: p.ended(),
+	}
+	for _, n := range w.managementNodes {
+		if n.name == p.node {
+			process.BootID = n.bootID
+		}
+	}
+	if p.process != nil {
+		process.ContainerID, process.StartedAt, process.Started = p.process.id, p.process.startedAt, true
+	}
+	return process
+}
+
+func (c *Controller) observeLease(name string, l lease) migration.Observed[migration.Lease] {
+	if l.holder == "" {
+		return migration.Absent[migration.Lease]()
+	}
+	seen := watch(c.leases, name, l.renewed, c.world.now)
+	return migration.Known(migration.Lease{
+		Ref:    migration.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name},
+		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
+		ChangedAt: seen.changed, WatchedAt: seen.since,
+	})
+}

@@ -1,0 +1,95 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func (w *World) observeMachineController() []migration.MachineControllerDeployment {
+	var deployments []migration.MachineControllerDeployment
+	for _, d := range w.workloads {
+		if d.flag != "" {
+			deployments = append(deployments, migration.MachineControllerDeployment{Component: w.observeWorkload(d), Flag: d.flag})
+		}
+	}
+	return deployments
+}
+
+func (w *World) observeAddons() migration.Addons {
+	return migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi)}
+}
+
+func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
+	set := migration.AddonSet{Drifted: a.missing(), Foreign: a.foreign, Unschedulable: len(w.nodes) == 0}
+	if a.name == migration.CCMSet && !slices.ContainsFunc(w.replicas, (*process).alive) {
+		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
+	}
+	csiUp := slices.ContainsFunc(w.nodes, func(n *node) bool { return n.csi })
+	if a.name == migration.CSISet && !csiUp {
+		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
+	}
+	return set
+}
+
+func (w *World) observeFence() migration.Fence {
+	fence := migration.Fence{
+		Open: w.fenceOpen, Identity: "ServiceAccount kube-system/cloud-controller-manager", Lease: "Lease kube-system/cloud-controller-manager",
+	}
+	if w.fenceOpen {
+		fence.Allowed = []string{"create", "update"}
+	}
+	return fence
+}
+
+func (w *World) observeMachines() migration.Observed[migration.Machines] {
+	if w.scenario.WithoutMachineController {
+		return migration.Absent[migration.Machines]()
+	}
+	var seen migration.Machines
+	for _, d := range w.deployments {
+		seen.Deployments = append(seen.Deployments, migration.MachineDeployment{
+			Ref: d.ref(), Paused: d.paused, Deleting: d.deleting, RestartValue: d.restart, Replicas: int32(d.replicas),
+			Complete: d.complete && d.observed == d.generation,
+		})
+		for _, s := range w.setsOf(d) {
+			seen.Sets = append(seen.Sets, migration.MachineSet{
+				Ref:        migration.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
+				Deployment: d.uid, RestartValue: s.restart, CreatedAt: s.createdAt, Replicas: int32(s.replicas), Current: d.current(s),
+			})
+		}
+	}
+	for _, m := range w.machines {
+		seen.Machines = append(seen.Machines, migration.Machine{
+			Ref: migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
+			Set: m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
+		})
+	}
+	return migration.Known(seen)
+}
+
+func (w *World) observeNodes() []migration.Node {
+	nodes := make([]migration.Node, 0, len(w.nodes))
+	for _, n := range w.nodes {
+		seen := migration.Node{
+			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, Uninitialized: n.tainted, CreatedAt: n.createdAt,
+		}
+		if n.csi {
+			seen.CSIDrivers = []string{csiDriver}
+		}
+		nodes = append(nodes, seen)
+	}
+	return nodes
+}
+
+func (w *World) observeInventory() migration.Inventory {
+	inventory := migration.Inventory{
+		Volumes: []migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}},
+	}
+	for _, s := range w.services {
+		inventory.LoadBalancers = append(inventory.LoadBalancers, migration.LoadBalancer{
+			Namespace: "default", Name: s.name, UID: s.uid, Ingress: slices.Clone(s.ingress),
+		})
+	}
+	return inventory
+}

@@ -1,0 +1,143 @@
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+var (
+	seedFlag  = flag.Int("seed", -1, "replay one seed of the property test and print its transcript")
+	seedsFlag = flag.Int("seeds", 2000, "number of seeds of the property test")
+)
+
+// TestEverySeedKeepsTheRules runs thousands of random worlds with faults. A failing seed is printed; replay it with
+// go test ./pkg/migration/simulation -run TestEverySeedKeepsTheRules -v -args -seed N.
+func TestEverySeedKeepsTheRules(t *testing.T) {
+	if *seedFlag >= 0 {
+		transcript, err := Run(uint64(*seedFlag), randomScenario(uint64(*seedFlag)))
+		t.Log("\n" + transcript.String())
+		NewWithT(t).Expect(checkRandom(transcript, err)).To(Succeed())
+		return
+	}
+	const workers = 4
+	var wait sync.WaitGroup
+	failures := make([]error, workers)
+	for worker := range workers {
+		wait.Go(func() {
+			for seed := worker; seed < *seedsFlag && failures[worker] == nil; seed += workers {
+				transcript, err := Run(uint64(seed), randomScenario(uint64(seed)))
+				if err := checkRandom(transcript, err); err != nil {
+					failures[worker] = fmt.Errorf("replay with -args -seed %d: %w\n%s", seed, err, transcript)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range failures {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkRandom: every random world has people who do what the messages say, so each of them ends well.
+func checkRandom(transcript *Transcript, err error) error {
+	if err == nil && transcript.Outcome.Step != ucv1.StepFinished {
+		err = fmt.Errorf("rule 1: ended at step %s: %s", transcript.Outcome.Step, transcript.Outcome.Message)
+	}
+	return err
+}
+
+// randomScenario draws a world from the seed.
+func randomScenario(seed uint64) Scenario {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	s := Scenario{
+		Name: "random", Services: rng.IntN(3), KCMReplicas: 1 + rng.IntN(3),
+		Version:       []string{"v1.25.16", "v1.27.3", "v1.28.0", "v1.30.14"}[rng.IntN(4)],
+		WebhookMisses: rng.IntN(3) == 0, FlipUnseen: rng.IntN(4) == 0,
+		WithoutOperatingSystemManager: rng.IntN(5) == 0,
+		Faults: Faults{
+			Until: 40 + rng.IntN(200), Unknown: 0.04 * rng.Float64(), Kill: 0.05 * rng.Float64(), Crash: 0.03 * rng.Float64(),
+			Evict: 0.03 * rng.Float64(), Vanish: 0.02 * rng.Float64(), KubeletDown: 0.015 * rng.Float64(), Hang: 0.03 * rng.Float64(),
+			NotReady: 0.03 * rng.Float64(), Drift: 0.02 * rng.Float64(),
+		},
+	}
+	if rng.IntN(4) == 0 {
+		s.Faults = Faults{}
+	}
+	if rng.IntN(5) == 0 {
+		s.Gates = map[string]bool{"CSIMigration": true, "CSIMigrationSimcloud": true}
+	}
+	for i := range rng.IntN(4) {
+		s.Pools = append(s.Pools, Pool{Name: fmt.Sprintf("pool%d", i), Replicas: rng.IntN(4), Paused: rng.IntN(5) == 0})
+	}
+	if rng.IntN(6) == 0 {
+		s.Pools = append(s.Pools, Pool{Name: "elsewhere", Namespace: "team", Replicas: 1})
+	}
+	if rng.IntN(5) == 0 {
+		s.Standalone = []string{"alone"}
+	}
+	if rng.IntN(6) == 0 {
+		s.Strangers = []string{"edge"}
+	}
+	s.Configure = randomSpec(rng)
+	s.Interventions = helpfulPeople(rng, s)
+	return s
+}
+
+func randomSpec(rng *rand.Rand) func(*ucv1.Cluster) {
+	budgets := []*intstr.IntOrString{nil, new(intstr.FromInt32(1)), new(intstr.FromInt32(2)), new(intstr.FromString("50%")), new(intstr.FromString("100%"))}
+	budget := budgets[rng.IntN(len(budgets))]
+	order := []ucv1.RolloutOrder{"", ucv1.SmallestFirst, ucv1.Alphabetical}[rng.IntN(3)]
+	return func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent, c.Spec.Rollout.Order = budget, order }
+}
+
+// helpfulPeople do what the conditions ask for, and some change things in the middle of it all.
+func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
+	var people []Intervention
+	switch {
+	case rng.IntN(6) == 0 && len(s.Pools) > 0:
+		people = append(people, Intervention{
+			Name: "scales the first pool in the middle of the roll", When: AtStep(ucv1.StepRoll),
+			Do: func(w *World) { w.Scale(s.Pools[0].Name, s.Pools[0].Replicas+1) },
+		})
+	case rng.IntN(6) == 0:
+		people = append(people, Intervention{
+			Name: "adds a pool in the middle of the hand-over", When: AtStep(ucv1.StepHandover),
+			Do: func(w *World) { w.AddPool(Pool{Name: "late", Replicas: 2}) },
+		})
+	case rng.IntN(6) == 0:
+		people = append(people, Intervention{
+			Name: "replaces the Cluster without its annotations", When: AtStep(ucv1.StepHandover), Do: (*World).LoseAnnotations,
+		})
+	}
+	if len(s.Standalone) > 0 || hasPaused(s.Pools) {
+		people = append(people, Intervention{
+			Name: "unpauses and deletes what the condition names", When: Stalled(ucv1.BlockedMachinesReason),
+			Do: func(w *World) { w.Unpause(); w.DeleteStandaloneMachines() },
+		})
+	}
+	if len(s.Strangers) > 0 {
+		people = append(people, Intervention{
+			Name: "deletes the Node without a Machine", When: Stalled(ucv1.NodesNotInitializedReason), Do: (*World).DeleteStrangers,
+		})
+	}
+	return people
+}
+
+func hasPaused(pools []Pool) bool {
+	for _, pool := range pools {
+		if pool.Paused {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// quiet is how long nothing may change before a run has ended.
+const quiet = 30 * tick
+
+// Run lets the scenario's world go on until nothing is left to do or a person is called for, checking the rules after
+// every step. The error names the violated rule, or says that the run did not end.
+func Run(seed uint64, scenario Scenario) (*Transcript, error) {
+	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
+	c := NewController(w)
+	most := scenario.MaxTicks
+	if most == 0 {
+		most = 900
+	}
+	settled := w.now
+	for range most {
+		if err := w.round(c); err != nil {
+			w.finish()
+			return w.transcript, fmt.Errorf("%s, seed %d, at %s: %w", scenario.Name, seed, w.elapsed(), err)
+		}
+		if !w.atRest() {
+			settled = w.now
+		}
+		if w.now.Sub(settled) > quiet {
+			w.finish()
+			return w.transcript, nil
+		}
+	}
+	w.finish()
+	return w.transcript, fmt.Errorf("%s, seed %d: rule 1: it did not end in %d ticks: step %s, %s %s",
+		scenario.Name, seed, most, w.transcript.Outcome.Step, w.transcript.Outcome.Reason, w.transcript.Outcome.Message)
+}
+
+// round is one tick: everybody acts once, in random order.
+func (w *World) round(c *Controller) error {
+	w.now = w.now.Add(tick)
+	w.intervene()
+	w.disturb()
+	actors := append(w.actors(), actor{"controller", c.step})
+	w.rng.Shuffle(len(actors), func(i, j int) { actors[i], actors[j] = actors[j], actors[i] })
+	for _, actor := range actors {
+		actor.step()
+		w.invariants.check(w)
+		if w.invariants.err != nil {
+			return fmt.Errorf("after %s: %w", actor.name, w.invariants.err)
+		}
+	}
+	return nil
+}
+
+// intervene lets the next intervention happen when its time has come. The feature is flipped first.
+func (w *World) intervene() {
+	if w.ticks() == 3 && !w.cluster.ExternalCloudProvider() {
+		w.flip()
+		w.disturbed = w.now
+	}
+	if len(w.scenario.Interventions) == 0 {
+		return
+	}
+	next := w.scenario.Interventions[0]
+	if w.ticks() > 3 && (next.When == nil || next.When(w)) {
+		w.scenario.Interventions = w.scenario.Interventions[1:]
+		w.say("person: %s", next.Name)
+		next.Do(w)
+		w.lawless = w.lawless || next.Lawless
+		w.disturbed = w.now
+	}
+}
+
+// atRest says that nobody will change anything any more unless something happens from outside.
+func (w *World) atRest() bool {
+	if w.released {
+		return true
+	}
+	if len(w.scenario.Interventions) > 0 || w.faulty() || w.ticks() < 10 {
+		return false
+	}
+	d := w.last
+	waits := d.Wait != nil && d.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick
+	idle := d.Verb == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || w.cluster.Spec.Paused)
+	return waits || idle
+}
+
+func (w *World) finish() {
+	o := Outcome{
+		Step: w.last.Step, Facts: w.cluster.Status.Facts, Passes: w.invariants.passes, Ticks: int(w.elapsed() / time.Second),
+		Replaced: w.invariants.replacing, Created: w.invariants.created, Released: w.released, Reasons: map[ucv1.Step]string{},
+	}
+	if w.last.Wait != nil {
+		o.Reason, o.Message = w.last.Wait.Reason, w.last.Wait.Message
+	}
+	if w.last.Failure != nil {
+		o.Reason, o.Message = w.last.Failure.Reason, w.last.Failure.Message
+	}
+	for _, row := range w.last.Rows {
+		o.Reasons[row.Step] = row.Reason
+	}
+	w.transcript.Outcome = o
+}

@@ -1,0 +1,112 @@
+package simulation
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Scenario is the world that a run starts with and what happens to it from outside.
+type Scenario struct {
+	// Name of the scenario, which is also the user cluster's name.
+	Name string
+	// Configure changes the Cluster before it is created.
+	Configure func(*ucv1.Cluster)
+	// Version of Kubernetes; default is v1.30.14.
+	Version string
+	// CreatedWithFeature makes the Cluster external from the start.
+	CreatedWithFeature bool
+	// FlipUnseen flips the feature before the controller sees the Cluster for the first time.
+	FlipUnseen bool
+	// WebhookMisses leaves the two annotations out when the feature is flipped.
+	WebhookMisses bool
+	// KCMExternal starts KCM without an in-tree cloud provider.
+	KCMExternal bool
+	// KCMReplicas is 2 unless set.
+	KCMReplicas int
+	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.
+	Gates map[string]bool
+	// WithoutMachineController has no Deployments and no CRDs of it.
+	WithoutMachineController bool
+	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
+	WithoutOperatingSystemManager bool
+	// Pools are the MachineDeployments, with all their Machines up.
+	Pools []Pool
+	// Standalone names Machines without a MachineSet.
+	Standalone []string
+	// Strangers names Nodes without a Machine.
+	Strangers []string
+	// Services is the number of load balancers.
+	Services int
+	// Faults that happen by chance.
+	Faults Faults
+	// Interventions of people and other controllers, in order: the next one is only asked when the last has happened.
+	Interventions []Intervention
+	// KillAt kills the controller at chosen places.
+	KillAt func(pass int, point KillPoint, decision migration.Decision) bool
+	// WaitsFor is the reason of a wait that nobody ends, for scenarios that are to end in it.
+	WaitsFor string
+	// MaxTicks bounds the run; default is 900.
+	MaxTicks int
+}
+
+// Pool is a MachineDeployment of a scenario.
+type Pool struct {
+	Name      string
+	Namespace string
+	Replicas  int
+	Paused    bool
+}
+
+// Faults are chances, per tick, of things that go wrong. None happens after Until, so that a run can end.
+type Faults struct {
+	// Until is the tick after which the actors are fair.
+	Until int
+	// Unknown facts in an observation.
+	Unknown float64
+	// Kill the controller between two lines.
+	Kill float64
+	// Crash a container of the control plane, which its kubelet starts again in the same pod.
+	Crash float64
+	// Evict a pod of the control plane.
+	Evict float64
+	// Vanish deletes a pod of the control plane with grace 0; its process lives on until the kubelet cleans up.
+	Vanish float64
+	// KubeletDown stops a kubelet of the management cluster for a while.
+	KubeletDown float64
+	// Hang cuts a manager off from the API server for a while.
+	Hang float64
+	// NotReady makes a Node of the user cluster NotReady for a while.
+	NotReady float64
+	// Drift deletes an addon object.
+	Drift float64
+}
+
+// Intervention is something that happens once, from outside.
+type Intervention struct {
+	Name string
+	// When it happens: asked once a tick, after the last one happened. Nil: at once.
+	When func(*World) bool
+	Do   func(*World)
+	// Lawless says that a person breaks a safety rule by it: what two managers do from then on is not ours.
+	Lawless bool
+}
+
+// Stalled is for interventions that wait until a person is called for.
+func Stalled(reason string) func(*World) bool {
+	return func(w *World) bool { return w.last.Failure != nil && w.last.Failure.Reason == reason }
+}
+
+// AtStep is for interventions that wait for a step.
+func AtStep(step ucv1.Step) func(*World) bool {
+	return func(w *World) bool { return w.last.Step == step }
+}
+
+// Finished is for interventions that come when everything is done.
+func Finished(w *World) bool { return w.last.Step == ucv1.StepFinished }
+
+// After is for interventions that come at a time of the run.
+func After(since time.Duration) func(*World) bool {
+	return func(w *World) bool { return w.elapsed() >= since }
+}

@@ -1,0 +1,96 @@
+package simulation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// truth is what was so at the moment of looking: the controller can know no better.
+type truth struct {
+	// busy is the number of MachineDeployments that roll or do not serve in full, names their UIDs.
+	busy  int
+	names []string
+	// led says that the CCM led a moment ago, or that there is no Node to lead for.
+	led bool
+	// unconfigured is a Deployment of the machine-controller with a process without its flag.
+	unconfigured string
+	// unproven are Nodes and Machines that are not what the migration promises.
+	unproven []string
+}
+
+// idle are those of the objects that are not counted as busy yet.
+func (t truth) idle(objects []migration.Ref) []migration.Ref {
+	return slices.DeleteFunc(slices.Clone(objects), func(object migration.Ref) bool { return slices.Contains(t.names, object.UID) })
+}
+
+func (w *World) truth() truth {
+	t := truth{led: len(w.nodes) == 0 || w.now.Sub(w.invariants.lastLed) <= leaseDuration+retryPeriod}
+	for _, d := range w.deployments {
+		if !d.paused && w.busy(d) {
+			t.busy++
+			t.names = append(t.names, d.uid)
+		}
+	}
+	for _, d := range w.workloads {
+		for _, p := range d.pods {
+			if d.flag != "" && p.process.alive() && p.arguments[strings.TrimLeft(d.flag, "-")] != "true" {
+				t.unconfigured = d.name
+			}
+		}
+	}
+	t.unproven = w.unproven()
+	return t
+}
+
+func (w *World) busy(d *machineDeployment) bool {
+	if !d.complete || d.observed != d.generation {
+		return !d.deleting
+	}
+	for _, m := range w.machines {
+		s := w.setOf(m)
+		if s == nil || s.deployment != d.uid {
+			continue
+		}
+		if n := w.nodeOf(m); m.deleting() || n == nil || !n.ready || n.tainted {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *World) unproven() []string {
+	var names []string
+	for _, n := range w.nodes {
+		proven := n.external && !n.tainted && n.csi && n.machine != "" && strings.HasPrefix(n.providerID, providerIDPrefix)
+		if !proven && !slices.Contains(w.cluster.Spec.Rollout.AcceptNodes, n.name) {
+			names = append(names, "Node "+n.name)
+		}
+	}
+	for _, m := range w.machines {
+		if !m.external {
+			names = append(names, "Machine "+m.name)
+		}
+	}
+	return names
+}
+
+// budget is computed apart from the code under test.
+func (w *World) budget() int {
+	most := w.cluster.Spec.Rollout.MaxConcurrent
+	if most == nil {
+		return 1
+	}
+	if most.Type == intstr.Int {
+		return most.IntValue()
+	}
+	percent, err := strconv.Atoi(strings.TrimSuffix(most.StrVal, "%"))
+	if err != nil || percent <= 0 {
+		return 0
+	}
+	return max(1, len(w.deployments)*percent/100)
+}

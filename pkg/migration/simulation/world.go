@@ -1,0 +1,184 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+const (
+	tick             = time.Second
+	leaseDuration    = 15 * time.Second
+	renewDeadline    = 10 * time.Second
+	retryPeriod      = 2 * time.Second
+	gracePeriod      = 8 * time.Second
+	providerIDPrefix = "simcloud://"
+	csiDriver        = "csi.simcloud"
+	machineNamespace = "kube-system"
+)
+
+// World is the truth. Nothing in it is what the controller believes: that is read through Controller.Observe only.
+type World struct {
+	now      time.Time
+	start    time.Time
+	rng      *rand.Rand
+	ids      int
+	scenario Scenario
+
+	cluster  *ucv1.Cluster
+	released bool
+	last     migration.Decision
+
+	managementNodes []*managementNode
+	workloads       []*workload
+	processes       []*process
+	kcmLease        lease
+	ccmLease        lease
+
+	ccm       addonSet
+	csi       addonSet
+	replicas  []*process
+	fenceOpen bool
+	inherited ucv1.InheritedConfiguration
+
+	deployments []*machineDeployment
+	sets        []*machineSet
+	machines    []*machine
+	nodes       []*node
+
+	services      []*service
+	loadBalancers map[string]string
+	volume        string
+	baseline      *migration.Inventory
+
+	lawless    bool
+	disturbed  time.Time
+	transcript *Transcript
+	invariants *invariants
+}
+
+// start of every run; an arbitrary moment with whole seconds, like creation timestamps.
+func startTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// NewWorld builds the scenario's world in its steady state: all pods run, one KCM leads, all Nodes are Ready.
+func NewWorld(rng *rand.Rand, scenario Scenario) *World {
+	w := &World{
+		now: startTime(), start: startTime(), rng: rng, scenario: scenario,
+		loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
+	}
+	w.invariants = newInvariants()
+	w.ccm = addonSet{name: migration.CCMSet, wanted: []string{"ServiceAccount", "Deployment"}, present: map[string]bool{}}
+	w.csi = addonSet{name: migration.CSISet, wanted: []string{"CSIDriver", "DaemonSet"}, present: map[string]bool{}}
+	w.makeCluster()
+	w.makeControlPlane()
+	w.makeMachines()
+	for i := range scenario.Services {
+		w.services = append(w.services, &service{name: fmt.Sprintf("web-%d", i+1), uid: w.id("svc")})
+	}
+	// The steady state is reached before the run begins, without faults.
+	for range 5 {
+		w.now = w.now.Add(tick)
+		for _, actor := range w.actors() {
+			actor.step()
+		}
+	}
+	w.start = w.now
+	w.transcript.Lines = nil
+	w.invariants.created = 0
+	return w
+}
+
+func (w *World) makeCluster() {
+	s := w.scenario
+	version := s.Version
+	if version == "" {
+		version = "v1.30.14"
+	}
+	w.cluster = &ucv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: s.Name, Namespace: "user-" + s.Name, UID: types.UID("uid-" + s.Name), Generation: 1,
+			CreationTimestamp: metav1.NewTime(w.now),
+		},
+		Spec: ucv1.ClusterSpec{
+			Version: version,
+			Cloud: ucv1.CloudSpec{
+				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: s.Name + "-cloud-config"},
+			},
+			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: ptr.To[int32](120), SoakSeconds: ptr.To[int32](10)},
+		},
+	}
+	if s.CreatedWithFeature {
+		w.cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+	}
+	if s.Configure != nil {
+		s.Configure(w.cluster)
+	}
+	if s.FlipUnseen {
+		w.flip()
+	}
+}
+
+// flip switches the feature on, as a person does, and annotates, as the webhook does unless it was down.
+func (w *World) flip() {
+	w.cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+	w.cluster.Generation++
+	if !w.scenario.WebhookMisses {
+		w.annotate()
+	}
+	w.say("person: switches externalCloudProvider on")
+}
+
+func (w *World) annotate() {
+	w.cluster.Annotations = map[string]string{
+		ucv1.CCMMigrationNeededAnnotation: "", ucv1.CSIMigrationNeededAnnotation: "",
+	}
+}
+
+func (w *World) id(prefix string) string {
+	w.ids++
+	return fmt.Sprintf("%s-%d", prefix, w.ids)
+}
+
+func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+
+func (w *World) elapsed() time.Duration { return w.now.Sub(w.start) }
+
+func (w *World) ticks() int { return int(w.elapsed() / tick) }
+
+func (w *World) faulty() bool { return w.ticks() < w.scenario.Faults.Until }
+
+func (w *World) say(format string, args ...any) {
+	w.transcript.add(w.elapsed(), fmt.Sprintf(format, args...))
+}
+
+// actor is somebody in the world who acts by itself.
+type actor struct {
+	name string
+	step func()
+}
+
+func (w *World) actors() []actor {
+	actors := []actor{
+		{"managers", w.stepManagers},
+		{"service loop", w.stepServices},
+		{"ccm", w.stepCCM},
+		{"machine deployments", w.stepMachineDeployments},
+		{"machine sets", w.stepMachineSets},
+		{"machines", w.stepMachines},
+		{"nodes", w.stepNodes},
+	}
+	for _, workload := range w.workloads {
+		actors = append(actors, actor{workload.name, func() { w.stepWorkload(workload) }})
+	}
+	for _, node := range w.managementNodes {
+		actors = append(actors, actor{node.name, func() { w.stepKubelet(node) }})
+	}
+	return actors
+}

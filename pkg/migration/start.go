@@ -1,0 +1,59 @@
+package migration
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func (p *pass) admitted() outcome {
+	return holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
+}
+
+// preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.
+func (p *pass) preflight() outcome {
+	if p.facts.StartedAt != nil {
+		return holds(ucv1.HoldsReason, "There was no blocking finding when the migration started.")
+	}
+	findings, unknown := p.inputFindings()
+	if out := judge(findings, unknown, ""); !out.holds {
+		return out
+	}
+	kcm := p.o.ControlPlane.Value().KCM
+	p.facts.StartedAt = p.stamp()
+	p.facts.Inherited = inherit(p.o.Cluster, kcm.Arguments)
+	p.facts.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+	return records("Starting the migration: recording what the CCM inherits from " + kcm.String() + ".")
+}
+
+// inherit reads what the CCM takes over while KCM's flags still say it.
+func inherit(cluster *ucv1.Cluster, arguments Arguments) *ucv1.InheritedConfiguration {
+	cidr, _ := arguments.Flag("cluster-cidr")
+	inherited := &ucv1.InheritedConfiguration{
+		ClusterName:       kcmClusterName(arguments),
+		ClusterCIDR:       cidr,
+		AllocateNodeCIDRs: arguments.True("allocate-node-cidrs", false),
+		Loops:             arguments.CloudLoops(),
+	}
+	if len(inherited.Loops) == 0 {
+		// No in-tree loops: what the cluster was made with decides, and routes only when they were asked for by name.
+		inherited.Loops = []string{CloudNodeLifecycleLoop, ServiceLoop}
+		if inherited.AllocateNodeCIDRs && arguments.True("configure-cloud-routes", false) {
+			inherited.Loops = []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop}
+		}
+		if name := cluster.Spec.Cloud.ClusterName; name != "" {
+			inherited.ClusterName = name
+		}
+	}
+	for _, loop := range inherited.Loops {
+		if loop == RouteLoop {
+			inherited.ConfigureCloudRoutes = true
+		}
+	}
+	return inherited
+}
+
+func (p *pass) stamp() *metav1.Time {
+	t := metav1.NewTime(p.now)
+	return &t
+}

@@ -1,0 +1,102 @@
+package migration
+
+import (
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// row is a post-condition: it holds, or evaluate says what has to happen for it to hold.
+type row struct {
+	step ucv1.Step
+	// means says in a sentence when the row holds; the documentation is generated from it.
+	means    string
+	evaluate func(*pass) outcome
+}
+
+// migrationTable is for clusters that move from the in-tree cloud provider.
+func migrationTable() []row {
+	return []row{
+		{ucv1.StepAdmitted, "The migration started, or nothing holds the cluster back from starting.", (*pass).admitted},
+		{ucv1.StepPreflight, "The migration started, or there is no blocking finding.", (*pass).preflight},
+		{ucv1.StepAddons, "The CSI driver is ready. The CCM is applied, available and fenced.", (*pass).addons},
+		{ucv1.StepHandover, "KCM is proven silent. The CCM leads exactly the loops that KCM ran.", (*pass).handover},
+		{ucv1.StepVolumeMigration, "The CSI migration gates that this minor still has are on in every control-plane component, with no old pod left.", (*pass).volumeMigration},
+		{ucv1.StepMachineController, "Every Deployment of the machine-controller that exists carries its flag, with no old pod left. The CCM leads.", (*pass).machineController},
+		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", (*pass).roll},
+		{ucv1.StepVerify, "Every Node is proven, load balancers and volumes are as in the baseline, and it stayed so for the soak time.", (*pass).verify},
+		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", (*pass).complete},
+		{ucv1.StepFinalize, "The in-tree flags are gone from the control plane.", (*pass).finalize},
+	}
+}
+
+// externalTable is for clusters that were created with the feature: the same proof, and nothing is rolled.
+func externalTable() []row {
+	return []row{
+		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is applied, available and fenced.", (*pass).externalAddons},
+		{ucv1.StepHandover, "KCM is proven silent. The CCM leads.", (*pass).handover},
+	}
+}
+
+// RowMeaning describes one row of a table.
+type RowMeaning struct {
+	Step  ucv1.Step
+	Means string
+}
+
+// Table describes the rows for an origin, for documentation and for setting every condition.
+func Table(origin ucv1.Origin) []RowMeaning {
+	p := pass{facts: ucv1.Facts{Origin: origin}}
+	rows := p.rows()
+	meanings := make([]RowMeaning, 0, len(rows))
+	for _, r := range rows {
+		meanings = append(meanings, RowMeaning{Step: r.step, Means: r.means})
+	}
+	return meanings
+}
+
+func (p *pass) rows() []row {
+	if p.facts.Origin == ucv1.OriginExternal {
+		return externalTable()
+	}
+	return migrationTable()
+}
+
+// walk evaluates the table from the top. The first row that does not hold is the current step; the rows behind it are
+// not evaluated, because they would be judged on a world that is not theirs yet.
+func (p *pass) walk() Decision {
+	p.mergeProcesses()
+	decision := Decision{Step: ucv1.StepFinished}
+	stopped := false
+	for _, row := range p.rows() {
+		if stopped {
+			decision.Rows = append(decision.Rows, RowState{
+				Step: row.step, Reason: ucv1.WaitingForEarlierStepReason,
+				Message: "Waits for step " + string(decision.Step) + ".",
+			})
+			continue
+		}
+		out := p.evaluate(row)
+		decision.Rows = append(decision.Rows, out.state(row.step))
+		if !out.holds {
+			stopped = true
+			decision.Step, decision.Line = row.step, out.line
+			decision.Verb, decision.Wait, decision.Failure = out.verb, out.wait, out.failure
+		}
+	}
+	return decision
+}
+
+// evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
+// undoes nothing. The guard and drift repair still act.
+func (p *pass) evaluate(row row) outcome {
+	if p.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
+		return row.evaluate(p)
+	}
+	switch row.step {
+	case ucv1.StepAddons:
+		return p.addonsDrift()
+	case ucv1.StepHandover:
+		return p.guard()
+	default:
+		return holds(ucv1.HoldsReason, "The migration is completed.")
+	}
+}

@@ -1,0 +1,124 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const defaultSoak = 5 * time.Minute
+
+func hasProviderID(node Node, prefix string) bool {
+	return strings.HasPrefix(node.ProviderID, prefix) && len(node.ProviderID) > len(prefix)
+}
+
+// verify asks every Node, not only every Machine: what counts is what runs.
+func (p *pass) verify() outcome {
+	nodes, known := p.o.Nodes.Get()
+	if !known {
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	}
+	view := p.fleet()
+	unproven, overdue := p.unprovenNodes(view, nodes)
+	changed, unknown := p.inventoryChanges()
+	if len(overdue) > 0 || len(changed) > 0 {
+		p.facts.StableSince = nil
+	}
+	switch {
+	case unknown != "":
+		return cannotLook("the inventory", unknown)
+	case len(changed) > 0:
+		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at the CCM's events of these objects.")
+	case len(overdue) > 0:
+		return fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+named(overdue)+".")
+	case len(unproven) > 0:
+		return waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+named(unproven)+".")
+	}
+	return p.soak()
+}
+
+func (p *pass) soak() outcome {
+	soak := defaultSoak
+	if seconds := p.o.Cluster.Spec.Rollout.SoakSeconds; seconds != nil {
+		soak = time.Duration(*seconds) * time.Second
+	}
+	if p.facts.StableSince == nil {
+		p.facts.StableSince = p.stamp()
+		if soak > 0 {
+			return records("Every Node is proven; it has to stay so for " + soak.String() + ".")
+		}
+	}
+	if left := soak - p.now.Sub(p.facts.StableSince.Time); left > 0 {
+		return waitsUntil(ucv1.SoakingReason, "Every Node is proven; it has to stay so for "+soak.String()+" since "+
+			p.facts.StableSince.UTC().Format(time.RFC3339)+".", left)
+	}
+	return holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
+}
+
+// unprovenNodes sorts the Nodes that lack something into those that are young and those that a person must look at.
+func (p *pass) unprovenNodes(view fleetView, nodes []Node) (young, overdue []string) {
+	machineOf := map[string]Machine{}
+	for _, machine := range view.machines.Machines {
+		if machine.NodeName != "" {
+			machineOf[machine.NodeName] = machine
+		}
+	}
+	for _, node := range nodes {
+		if slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name) {
+			continue
+		}
+		machine, owned := machineOf[node.Name]
+		lacks := p.lacks(view, node, machine, owned)
+		switch {
+		case lacks == "":
+		case p.now.Sub(node.CreatedAt) <= view.deadline && owned:
+			young = append(young, node.Name+" "+lacks)
+		default:
+			overdue = append(overdue, node.Name+" "+lacks)
+		}
+	}
+	return young, overdue
+}
+
+func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) string {
+	switch {
+	case !owned:
+		return "has no Machine (accept it in spec.rollout.acceptNodes or delete it)"
+	case !view.upToDate(machine):
+		return "belongs to outdated Machine " + machine.Namespace + "/" + machine.Name
+	case node.Uninitialized:
+		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
+	case !hasProviderID(node, view.prefix):
+		return "has no providerID that begins with " + view.prefix
+	case !node.Ready:
+		return "is not Ready"
+	}
+	for _, driver := range p.o.Provider.Value().CSIDrivers {
+		if !slices.Contains(node.CSIDrivers, driver) {
+			return "does not register CSI driver " + driver
+		}
+	}
+	return ""
+}
+
+func (p *pass) inventoryChanges() (changed []string, unknown string) {
+	if p.facts.Baseline == nil {
+		return nil, ""
+	}
+	before, known := p.o.Baseline.Get()
+	switch {
+	case p.o.Baseline.IsAbsent():
+		return []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
+	case !known:
+		return nil, p.o.Baseline.Why()
+	case before.Digest() != p.facts.Baseline.Digest:
+		return []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
+	}
+	now, known := p.o.Inventory.Get()
+	if !known {
+		return nil, p.o.Inventory.Why()
+	}
+	return before.differences(now), ""
+}

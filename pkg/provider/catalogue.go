@@ -1,0 +1,69 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+)
+
+// RenderInput is what the objects of a cluster depend on.
+type RenderInput = manifest.RenderInput
+
+// Addons are the two sets of objects of a cluster.
+type Addons = manifest.Addons
+
+// Set is one of the two sets of objects.
+type Set = manifest.Set
+
+// Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
+type Identity = manifest.Identity
+
+// Profile is a provider that the catalogue knows completely.
+type Profile interface {
+	// Facts are what deciding needs to know; version is one like 1.25.16 or v1.25.16.
+	Facts(version string) migration.Provider
+	// CloudConfigProblem is empty, or a sentence that names the keys that are missing or unusable, never their values.
+	CloudConfigProblem(data map[string][]byte) string
+	// Render makes the objects of a cluster. The same input gives the same output.
+	Render(in RenderInput) (Addons, error)
+	// Identity of the CCM.
+	Identity() Identity
+}
+
+// Catalogue is the set of providers.
+type Catalogue struct {
+	profiles map[string]Profile
+}
+
+// New returns the built-in catalogue.
+func New() *Catalogue {
+	return &Catalogue{profiles: map[string]Profile{
+		openstack.Name: openstack.Profile{},
+		simcloud.Name:  simcloud.Profile{},
+	}}
+}
+
+// Names of the providers that have a profile, sorted.
+func (c *Catalogue) Names() []string {
+	return slices.Sorted(maps.Keys(c.profiles))
+}
+
+// Lookup returns the profile of a provider.
+func (c *Catalogue) Lookup(name string) (Profile, bool) {
+	profile, ok := c.profiles[name]
+	return profile, ok
+}
+
+// CanMigrate says whether an in-tree provider of that name existed, so that there is something to migrate from. It is
+// wider than Lookup: the promise of the two annotations holds for all of them, with or without a profile.
+func (c *Catalogue) CanMigrate(name string) bool {
+	switch name {
+	case "openstack", "vsphere", "azure", "aws", "gcp", "simcloud":
+		return true
+	}
+	return false
+}

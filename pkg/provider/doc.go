@@ -1,0 +1,11 @@
+// Package provider is the catalogue: for every provider and Kubernetes minor which images, flags, objects and keys
+// make up its cloud-controller-manager (CCM) and CSI driver, and what the migration has to know about its in-tree past.
+// A profile (sub-packages openstack and simcloud) embeds its manifests and renders them with typed Go; sub-package
+// manifest holds what the profiles share.
+//
+// The rendered CCM is complete but for one thing: none of its rules lets its identity write Leases. FenceObjects are
+// that missing piece, applied by themselves once kube-controller-manager is proven silent.
+//
+// It imports pkg/migration, the API types and the Kubernetes API machinery's value types. It never imports a client, a
+// context, a clock or a logger, keeps no state, and never puts a value of a cloud configuration into a message.
+package provider

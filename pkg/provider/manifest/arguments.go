@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// InheritedArguments are the CCM's flags that continue what KCM did, so that load balancers keep their names and each
+// cloud loop that KCM ran, and no other, goes on in the CCM.
+//
+// Without loops the cluster was external from the start: nothing is inherited but names, and the CCM runs the service
+// and the node lifecycle loop as it does by default. --allocate-node-cidrs only says what the cluster is like: node IPAM
+// is not among the loops of the CCMs in this catalogue and stays in KCM.
+func InheritedArguments(in ucv1.InheritedConfiguration) ([]string, error) {
+	if in.ClusterName == "" {
+		return nil, errors.New("the inherited configuration has no cluster name: load balancer names derive from it, " +
+			"so it is never made up; set spec.cloud.clusterName")
+	}
+	migrated := len(in.Loops) > 0
+	routes := in.ConfigureCloudRoutes && (!migrated || slices.Contains(in.Loops, migration.RouteLoop))
+	if routes && in.ClusterCIDR == "" {
+		return nil, errors.New("the inherited configuration has routes but no cluster CIDR: the route loop would exit")
+	}
+	arguments := []string{
+		"--cluster-name=" + in.ClusterName,
+		"--allocate-node-cidrs=" + strconv.FormatBool(in.AllocateNodeCIDRs),
+		"--configure-cloud-routes=" + strconv.FormatBool(routes),
+	}
+	if in.ClusterCIDR != "" {
+		arguments = append(arguments, "--cluster-cidr="+in.ClusterCIDR)
+	}
+	controllers := []string{"*"}
+	for _, loop := range []struct{ name, alias string }{
+		// The aliases are accepted by every minor, the registered names only from 1.28.
+		{migration.ServiceLoop, "service"}, {migration.CloudNodeLifecycleLoop, "cloud-node-lifecycle"},
+	} {
+		if migrated && !slices.Contains(in.Loops, loop.name) {
+			controllers = append(controllers, "-"+loop.alias)
+		}
+	}
+	return append(arguments, "--controllers="+strings.Join(controllers, ",")), nil
+}

@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Labels that every object of the catalogue carries.
+const (
+	// ManagedByLabel says who applies an object.
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	// ManagedBy is its value.
+	ManagedBy = "ccm-migration-controller"
+	// PartOfLabel says which set an object is of.
+	PartOfLabel = "app.kubernetes.io/part-of"
+)
+
+// RenderInput is what the objects of a cluster depend on.
+type RenderInput struct {
+	// Version of Kubernetes, such as 1.25.16 or v1.25.16.
+	Version string
+	// Inherited is what the CCM takes over from KCM.
+	Inherited ucv1.InheritedConfiguration
+	// CloudConfig is the data of the Secret with the cloud configuration.
+	CloudConfig map[string][]byte
+	// ClusterUID tells the volumes of clusters apart that have the same name.
+	ClusterUID string
+}
+
+// Addons are the two sets of objects of a cluster.
+type Addons struct {
+	CCM Set
+	CSI Set
+}
+
+// Set is one of the two sets of objects.
+type Set struct {
+	// Version of the set, for people.
+	Version string
+	// Objects in the order they are to be applied in.
+	Objects []*unstructured.Unstructured
+	// Workloads are the Deployments and DaemonSets among them, whose readiness counts.
+	Workloads []migration.Ref
+	// Driver is the name of the CSIDriver; empty in the CCM's set.
+	Driver string
+}
+
+// Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
+type Identity struct {
+	ServiceAccountNamespace string
+	ServiceAccountName      string
+	LeaseNamespace          string
+	LeaseName               string
+}
+
+// NewSet labels the objects and finds its workloads and its driver among them.
+func NewSet(partOf, version string, objects []*unstructured.Unstructured) Set {
+	set := Set{Version: version, Objects: objects}
+	for _, object := range objects {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[ManagedByLabel], labels[PartOfLabel] = ManagedBy, partOf
+		object.SetLabels(labels)
+		switch object.GetKind() {
+		case "Deployment", "DaemonSet":
+			set.Workloads = append(set.Workloads, migration.Ref{
+				Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+			})
+		case "CSIDriver":
+			set.Driver = object.GetName()
+		}
+	}
+	return set
+}

@@ -1,0 +1,118 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// State of a pool against the wanted kubelet configuration.
+type State int
+
+const (
+	// Done means that nothing is left to do.
+	Done State = iota
+	// Outdated means that it has to be rolled.
+	Outdated
+	// Rolling means that it was told to roll and is not proven yet.
+	Rolling
+	// Blocked means that only a person can get it rolled.
+	Blocked
+)
+
+// Pool is a MachineDeployment.
+type Pool struct {
+	// Name is namespace/name.
+	Name     string
+	Replicas int32
+	State    State
+	// Disrupted says that not all of its Machines serve, whoever caused that.
+	Disrupted bool
+}
+
+// Intent is a pool to roll now.
+type Intent struct {
+	Name string
+	Why  string
+}
+
+// Plan returns the pools to roll now, at most as many as the budget leaves. Pools that are rolling or disrupted use the
+// budget up, whoever caused it. When none may be rolled although some are outdated, held says why.
+func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrder) (intents []Intent, held string) {
+	var candidates []Pool
+	var used []string
+	outdated := 0
+	for _, pool := range pools {
+		if pool.State == Outdated {
+			outdated++
+		}
+		switch {
+		case pool.State == Rolling || (pool.Disrupted && pool.State != Blocked):
+			// An outdated pool that does not serve in full is not rolled either: it would lose what is left of it.
+			used = append(used, pool.Name)
+		case pool.State == Outdated:
+			candidates = append(candidates, pool)
+		}
+	}
+	if outdated == 0 {
+		return nil, ""
+	}
+	budget, err := allowed(maxConcurrent, len(pools))
+	if err != nil {
+		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows nothing: %v.", err)
+	}
+	if budget <= len(used) || len(candidates) == 0 {
+		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows %d at once, and %d of %d are rolling or not serving in full%s.",
+			budget, len(used), len(pools), first(used))
+	}
+	sortPools(candidates, order)
+	for _, pool := range candidates[:min(budget-len(used), len(candidates))] {
+		intents = append(intents, Intent{Name: pool.Name, Why: fmt.Sprintf("%d of %d at once are in use", len(used), budget)})
+	}
+	return intents, ""
+}
+
+// first names some of the pools for a message.
+func first(names []string) string {
+	const most = 5
+	names = slices.Sorted(slices.Values(names))
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) > most:
+		return ": " + strings.Join(names[:most], ", ") + " and others"
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// allowed fails closed: a budget that cannot be read allows nothing. A percentage is rounded down, but a positive one
+// allows at least one.
+func allowed(maxConcurrent *intstr.IntOrString, total int) (int, error) {
+	if maxConcurrent == nil {
+		return 1, nil
+	}
+	budget, err := intstr.GetScaledValueFromIntOrPercent(maxConcurrent, total, false)
+	switch {
+	case err != nil:
+		return 0, err
+	case budget < 0:
+		return 0, fmt.Errorf("%s is negative", maxConcurrent.String())
+	case budget == 0 && maxConcurrent.Type == intstr.String && maxConcurrent.StrVal != "0%":
+		return 1, nil
+	}
+	return budget, nil
+}
+
+func sortPools(pools []Pool, order ucv1.RolloutOrder) {
+	slices.SortFunc(pools, func(a, b Pool) int {
+		if order != ucv1.Alphabetical && a.Replicas != b.Replicas {
+			return cmp.Compare(a.Replicas, b.Replicas)
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+}

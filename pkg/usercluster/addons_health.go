@@ -1,0 +1,127 @@
+package usercluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
+func (s *Session) unhealthy(ctx context.Context, workloads []migration.Ref) ([]string, error) {
+	var sentences []string
+	for _, ref := range workloads {
+		want := &unstructured.Unstructured{}
+		want.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(ref.Kind))
+		want.SetNamespace(ref.Namespace)
+		want.SetName(ref.Name)
+		live, err := s.get(ctx, want)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, &lookError{because("reading "+ref.String(), err)}
+		}
+		result, err := status.Compute(live)
+		if err != nil {
+			return nil, &lookError{fmt.Sprintf("computing the status of %s: %s", ref, err)}
+		}
+		if result.Status == status.CurrentStatus {
+			continue
+		}
+		sentence := fmt.Sprintf("%s: %s", ref, result.Message)
+		if reasons := s.podReasons(ctx, live); len(reasons) > 0 {
+			sentence += " (" + strings.Join(reasons, "; ") + ")"
+		}
+		sentences = append(sentences, sentence)
+	}
+	return sentences, nil
+}
+
+// podReasons says what holds the pods of a workload up. It names no pod, so that the message stays the same from pod to
+// pod; it is a hint only, and none when the pods cannot be read.
+func (s *Session) podReasons(ctx context.Context, workload *unstructured.Unstructured) []string {
+	labels, found, err := unstructured.NestedStringMap(workload.Object, "spec", "selector", "matchLabels")
+	if err != nil || !found {
+		return nil
+	}
+	pods := &corev1.PodList{}
+	if err := s.client.List(ctx, pods, client.InNamespace(workload.GetNamespace()), client.MatchingLabels(labels)); err != nil {
+		return nil
+	}
+	var reasons []string
+	for i := range pods.Items {
+		reasons = append(reasons, whatHolds(&pods.Items[i])...)
+	}
+	slices.Sort(reasons)
+	return slices.Compact(reasons)
+}
+
+func whatHolds(pod *corev1.Pod) (reasons []string) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			reasons = append(reasons, "not scheduled: "+condition.Message)
+		}
+	}
+	starting := []string{"ContainerCreating", "PodInitializing"}
+	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if waiting := container.State.Waiting; waiting != nil && !slices.Contains(starting, waiting.Reason) {
+			reasons = append(reasons, fmt.Sprintf("container %s: %s", container.Name, waiting.Reason))
+		}
+	}
+	return reasons
+}
+
+func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
+	nodes := &corev1.NodeList{}
+	if err := s.client.List(ctx, nodes, client.Limit(1)); err != nil {
+		return false, &lookError{because("listing Nodes", err)}
+	}
+	return len(nodes.Items) == 0, nil
+}
+
+// describeOwner names an object and whoever seems to manage it.
+func describeOwner(object *unstructured.Unstructured) string {
+	var hints []string
+	if release := object.GetAnnotations()["meta.helm.sh/release-name"]; release != "" {
+		hints = append(hints, "Helm release "+release)
+	}
+	if id := object.GetAnnotations()["argocd.argoproj.io/tracking-id"]; id != "" {
+		hints = append(hints, "Argo CD "+id)
+	}
+	if name := object.GetLabels()["kustomize.toolkit.fluxcd.io/name"]; name != "" {
+		hints = append(hints, "Flux Kustomization "+name)
+	}
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		hints = append(hints, "owned by "+owner.Kind+" "+owner.Name)
+	}
+	if names := fieldManagers(object); len(names) > 0 {
+		hints = append(hints, "managed by "+strings.Join(names, ", "))
+	}
+	if len(hints) == 0 {
+		return refOf(object).String()
+	}
+	return refOf(object).String() + " (" + strings.Join(hints, "; ") + ")"
+}
+
+// fieldManagers are those who wrote more than the status.
+func fieldManagers(object *unstructured.Unstructured) []string {
+	var names []string
+	for _, field := range object.GetManagedFields() {
+		if field.Subresource == "" && field.Manager != "" {
+			names = append(names, field.Manager)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

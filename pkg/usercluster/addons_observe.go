@@ -1,0 +1,213 @@
+package usercluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/ssa"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// compareInterval is how long a comparison that found nothing holds, give or take half: three requests an object are
+// too many for every pass. Changes of our workloads end it at once.
+const compareInterval = 10 * time.Minute
+
+// Addons compares the two sets with the user cluster. An object that exists is ours only if the inventory has it.
+func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, ccm, csi provider.Set) migration.Observed[migration.Addons] {
+	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, ccm)
+	if err != nil {
+		return migration.Unknown[migration.Addons](err.Error())
+	}
+	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, csi)
+	if err != nil {
+		return migration.Unknown[migration.Addons](err.Error())
+	}
+	addons := migration.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
+	for _, entry := range Subtract(inventory, InventoryOf(slices.Concat(ccm.Objects, csi.Objects))) {
+		addons.Obsolete = append(addons.Obsolete, entry.Ref())
+	}
+	return migration.Known(addons)
+}
+
+func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (migration.AddonSet, error) {
+	result := migration.AddonSet{Version: set.Version}
+	compared, err := s.compare(ctx, name, inventory, set)
+	if err != nil {
+		return result, err
+	}
+	if compared.foreignDriver != "" {
+		everywhere, err := s.driverOnEveryNode(ctx, set.Driver)
+		if err != nil {
+			return result, err
+		}
+		if everywhere {
+			result.SatisfiedBy = compared.foreignDriver
+			return result, nil
+		}
+	}
+	result.Drifted, result.Foreign = slices.Clone(compared.drifted), slices.Clone(compared.foreign)
+	result.Unhealthy, err = s.unhealthy(ctx, set.Workloads)
+	if err != nil || len(result.Unhealthy) == 0 {
+		return result, err
+	}
+	result.Unschedulable, err = s.hasNoNodes(ctx)
+	return result, err
+}
+
+func (s *Session) driverOnEveryNode(ctx context.Context, driver string) (bool, error) {
+	observed := s.Nodes(ctx)
+	nodes, ok := observed.Get()
+	if !ok {
+		return false, fmt.Errorf("looking for CSI driver %s: %s", driver, observed.Why())
+	}
+	lacking := slices.ContainsFunc(nodes, func(n migration.Node) bool { return !slices.Contains(n.CSIDrivers, driver) })
+	return len(nodes) > 0 && !lacking, nil
+}
+
+// comparison is what comparing a set with the user cluster found.
+type comparison struct {
+	drifted []migration.Ref
+	foreign []string
+	// foreignDriver describes the set's CSIDriver if that is somebody else's.
+	foreignDriver string
+}
+
+// addonMemory keeps comparisons that found nothing to do.
+type addonMemory struct {
+	mu     sync.Mutex
+	change int
+	clean  map[migration.AddonSetName]cleanComparison
+}
+
+type cleanComparison struct {
+	comparison
+	digest  string
+	expires time.Time
+}
+
+// invalidate forgets the comparisons, and those that are being made: they may have looked before the change.
+func (m *addonMemory) invalidate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.change++
+	m.clean = nil
+}
+
+func (m *addonMemory) recall(name migration.AddonSetName, digest string, now time.Time) (found *comparison, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if kept, ok := m.clean[name]; ok && kept.digest == digest && now.Before(kept.expires) {
+		return &kept.comparison, m.change
+	}
+	return nil, m.change
+}
+
+func (m *addonMemory) keep(name migration.AddonSetName, clean cleanComparison, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.change != change {
+		return
+	}
+	if m.clean == nil {
+		m.clean = map[migration.AddonSetName]cleanComparison{}
+	}
+	m.clean[name] = clean
+}
+
+// compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
+// at again in every pass: somebody is about to mend it.
+func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+	digest, err := digestOf(set, inventory)
+	if err != nil {
+		return comparison{}, err
+	}
+	now := s.clock.Now()
+	kept, change := s.addons.recall(name, digest, now)
+	if kept != nil {
+		return *kept, nil
+	}
+	found := make([]objectComparison, len(set.Objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(applyConcurrency)
+	for i, object := range set.Objects {
+		group.Go(func() (err error) {
+			found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return comparison{}, err
+	}
+	result := summarize(set, found)
+	if len(result.drifted) == 0 && (len(result.foreign) == 0 || result.foreignDriver != "") {
+		s.addons.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
+	}
+	return result, nil
+}
+
+func summarize(set provider.Set, found []objectComparison) comparison {
+	result := comparison{}
+	for i, object := range set.Objects {
+		if found[i].drifted {
+			result.drifted = append(result.drifted, refOf(object))
+		}
+		if found[i].foreign != "" {
+			result.foreign = append(result.foreign, found[i].foreign)
+			if set.Driver != "" && object.GetKind() == "CSIDriver" && object.GetName() == set.Driver {
+				result.foreignDriver = found[i].foreign
+			}
+		}
+	}
+	return result
+}
+
+type objectComparison struct {
+	drifted bool
+	foreign string
+}
+
+// compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.
+func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstructured, ours bool) (objectComparison, error) {
+	live, err := s.get(ctx, want)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return objectComparison{drifted: true}, nil
+	case err != nil:
+		return objectComparison{}, &lookError{because("reading "+refOf(want).String(), err)}
+	case !ours:
+		return objectComparison{foreign: describeOwner(live)}, nil
+	}
+	change, _, _, err := s.manager().Diff(ctx, want, ssa.DefaultDiffOptions())
+	if err != nil {
+		return objectComparison{}, &lookError{because("comparing "+refOf(want).String(), err)}
+	}
+	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
+}
+
+// lookError is why a fact could not be looked at.
+type lookError struct{ why string }
+
+// Error implements error.
+func (e *lookError) Error() string { return e.why }
+
+func digestOf(set provider.Set, inventory []InventoryEntry) (string, error) {
+	data, err := json.Marshal([]any{set.Objects, inventory})
+	if err != nil {
+		return "", fmt.Errorf("encode the addons of version %s: %w", set.Version, err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,196 @@
+package usercluster
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+)
+
+func renderSimcloud(t *testing.T) provider.Addons {
+	addons, err := simcloud.Profile{}.Render(provider.RenderInput{
+		Version: "1.30.14", Inherited: ucv1.InheritedConfiguration{ClusterName: "a"}, ClusterUID: "a",
+		CloudConfig: map[string][]byte{"endpoint": []byte("http://192.0.2.1"), "cluster": []byte("a"), "token": []byte(secretToken)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addons
+}
+
+// dryRuns gives the fake client what it lacks, server-side apply as a dry run, and counts them.
+func dryRuns(count *atomic.Int32) interceptor.Funcs {
+	return interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+		options := (&client.PatchOptions{}).ApplyOptions(opts)
+		if len(options.DryRun) == 0 {
+			return c.Patch(ctx, obj, patch, opts...)
+		}
+		count.Add(1)
+		builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields()
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
+		if err := c.Get(ctx, client.ObjectKeyFromObject(obj), live); err == nil {
+			builder = builder.WithObjects(live)
+		}
+		return builder.Build().Patch(ctx, obj, patch, client.ForceOwnership, client.FieldOwner(options.FieldManager))
+	}}
+}
+
+func refs(objects []*unstructured.Unstructured) []migration.Ref {
+	var result []migration.Ref
+	for _, object := range objects {
+		result = append(result, refOf(object))
+	}
+	return result
+}
+
+// applied is a session with a user cluster to which both sets are applied, and the inventory of that.
+func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Session, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
+	g := NewWithT(t)
+	s, clk := sessionWith(dryRuns(count), objects...)
+	addons := renderSimcloud(t)
+	g.Expect(s.ApplyAddons(t.Context(), addons.CCM)).To(Succeed())
+	g.Expect(s.ApplyAddons(t.Context(), addons.CSI)).To(Succeed())
+	return s, clk, addons, Merge(InventoryOf(addons.CCM.Objects), InventoryOf(addons.CSI.Objects))
+}
+
+func TestAddonsOfAnEmptyClusterAreMissing(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := sessionWith(interceptor.Funcs{})
+	addons := renderSimcloud(t)
+	observed, known := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(observed.CCM).To(Equal(migration.AddonSet{Version: addons.CCM.Version, Drifted: refs(addons.CCM.Objects)}))
+	g.Expect(observed.CSI).To(Equal(migration.AddonSet{Version: addons.CSI.Version, Drifted: refs(addons.CSI.Objects)}))
+}
+
+func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
+	g := NewWithT(t)
+	var count atomic.Int32
+	s, clk, addons, inventory := applied(t, &count)
+	look := func() (migration.Addons, int32) {
+		before := count.Load()
+		observed, known := s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Get()
+		g.Expect(known).To(BeTrue())
+		return observed, count.Load() - before
+	}
+	all := int32(len(inventory))
+
+	observed, runs := look()
+	g.Expect(runs).To(Equal(all))
+	g.Expect(observed.CCM.Drifted).To(BeEmpty())
+	g.Expect(observed.CSI.Foreign).To(BeEmpty())
+	g.Expect(observed.InventoryObjects).To(Equal(len(inventory)))
+
+	_, runs = look()
+	g.Expect(runs).To(BeZero(), "nothing changed")
+
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"}}
+	g.Expect(s.client.Delete(t.Context(), account)).To(Succeed())
+	clk.Step(2 * compareInterval)
+	observed, _ = look()
+	g.Expect(observed.CCM.Drifted).To(ConsistOf(HaveField("Kind", "ServiceAccount")))
+	_, runs = look()
+	g.Expect(runs).To(BeNumerically(">", 0), "what was found is looked at again")
+
+	g.Expect(s.ApplyAddons(t.Context(), addons.CCM)).To(Succeed())
+	observed, runs = look()
+	g.Expect(observed.CCM.Drifted).To(BeEmpty())
+	g.Expect(runs).To(Equal(all))
+
+	addons.CCM.Objects[0].SetAnnotations(map[string]string{"new": "version"})
+	observed, _ = look()
+	g.Expect(observed.CCM.Drifted).To(Equal(refs(addons.CCM.Objects[:1])), "another digest")
+}
+
+func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
+	g := NewWithT(t)
+	var count atomic.Int32
+	s, _, addons, inventory := applied(t, &count)
+	g.Expect(s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Value().CCM.Drifted).To(BeEmpty())
+
+	store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: s.addons.invalidate}
+	g.Expect(store.Replace(nil, "1")).To(Succeed())
+	deployment := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}
+	g.Expect(s.client.Get(t.Context(), key, deployment)).To(Succeed())
+	deployment.Spec.Template.Spec.Containers[0].Image = "somebody/else"
+	deployment.Generation = 2
+	g.Expect(s.client.Update(t.Context(), deployment, client.FieldOwner("kubectl"))).To(Succeed())
+	g.Expect(store.Update(deployment)).To(Succeed())
+
+	observed := s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Value()
+	g.Expect(observed.CCM.Drifted).To(Equal([]migration.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
+}
+
+func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
+	g := NewWithT(t)
+	invalidated, woken := 0, 0
+	store := &addonStore{wakeStore: wakeStore{wake: func() { woken++ }}, invalidate: func() { invalidated++ }}
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
+	g.Expect(store.Replace([]any{object}, "1")).To(Succeed())
+	g.Expect(store.Update(object)).To(Succeed())
+	g.Expect([]int{invalidated, woken}).To(Equal([]int{1, 2}))
+	object.Generation = 2
+	g.Expect(store.Update(object)).To(Succeed())
+	g.Expect(store.Delete(object)).To(Succeed())
+	g.Expect([]int{invalidated, woken}).To(Equal([]int{3, 4}))
+}
+
+func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := sessionWith(interceptor.Funcs{}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "kube-system", Name: "cloud-controller-manager", Annotations: map[string]string{"meta.helm.sh/release-name": "occm"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate,
+			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:secrets":{}}`)}}},
+	}})
+	addons := renderSimcloud(t)
+	observed := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Value()
+	g.Expect(observed.CCM.Foreign).To(Equal([]string{
+		"ServiceAccount kube-system/cloud-controller-manager (Helm release occm; managed by helm)"}))
+	g.Expect(observed.CCM.Drifted).NotTo(ContainElement(HaveField("Kind", "ServiceAccount")))
+}
+
+func TestAddonsThatAreNotWantedAnyMoreAreObsolete(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := sessionWith(interceptor.Funcs{})
+	addons := renderSimcloud(t)
+	gone := InventoryEntry{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"}
+	observed := s.Addons(t.Context(), []InventoryEntry{gone}, addons.CCM, addons.CSI).Value()
+	g.Expect(observed.Obsolete).To(Equal([]migration.Ref{gone.Ref()}))
+}
+
+func TestPruneAddons(t *testing.T) {
+	g := NewWithT(t)
+	var count atomic.Int32
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "theirs"}}
+	s, _, addons, inventory := applied(t, &count, theirs)
+	inventory = Merge(inventory, []InventoryEntry{
+		{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "theirs"},
+		{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"},
+	})
+	g.Expect(s.PruneAddons(t.Context(), inventory)).To(Succeed())
+	var left []string
+	for _, object := range append(addons.CCM.Objects, addons.CSI.Objects...) {
+		if _, err := s.get(t.Context(), object); err == nil {
+			left = append(left, object.GetKind())
+		}
+	}
+	g.Expect(left).To(ConsistOf("CSIDriver", "StorageClass"))
+	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs)).To(Succeed(), "it does not carry our label")
+}

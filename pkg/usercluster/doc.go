@@ -1,0 +1,11 @@
+// Package usercluster is the only code that talks to user clusters. Its Registry holds one connection for each user
+// cluster, made in a bounded pool from the kubeconfig Secret and probed from then on; its Session reads facts for one
+// decision and carries out the verbs.
+//
+// Decisions rest on live reads: every fact is known, absent, or could not be looked at. Watches run only while a
+// migration does, hold no object, and do nothing but wake the reconciler.
+//
+// It may import the API types, pkg/migration, pkg/provider and Kubernetes clients. It never decides what comes next,
+// never touches the management cluster except to read the kubeconfig Secret, never stores anything outside of memory,
+// and never puts a credential into an error, a log or a message.
+package usercluster

@@ -1,0 +1,119 @@
+package usercluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
+// user cluster grants.
+func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Observed[migration.Fence] {
+	fence := migration.Fence{
+		Open:     true,
+		Identity: userName(id),
+		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
+	}
+	for _, want := range provider.FenceObjects(id) {
+		live, err := s.get(ctx, want)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return migration.Unknown[migration.Fence](because("reading "+refOf(want).String(), err))
+		}
+		fence.Open = fence.Open && err == nil && sameContent(want, live)
+	}
+	for _, verb := range []string{"get", "create", "update", "patch"} {
+		allowed, problem := s.mayUseLease(ctx, id, verb)
+		if problem != "" {
+			return migration.Unknown[migration.Fence](problem)
+		}
+		if allowed {
+			fence.Allowed = append(fence.Allowed, verb)
+		}
+	}
+	return migration.Known(fence)
+}
+
+// mayUseLease asks the API server's own authorizers. An answer that one of them could not give is no answer.
+func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb string) (allowed bool, problem string) {
+	name := id.LeaseName
+	if verb == "create" {
+		name = "" // Creating with POST is authorized without a name.
+	}
+	attempt := fmt.Sprintf("asking whether %s may %s Leases", userName(id), verb)
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User:   userName(id),
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Group: "coordination.k8s.io", Version: "v1", Resource: "leases",
+			Namespace: id.LeaseNamespace, Name: name, Verb: verb,
+		},
+	}}
+	if err := s.client.Create(ctx, review); err != nil {
+		return false, because(attempt, err)
+	}
+	if !review.Status.Allowed && review.Status.EvaluationError != "" {
+		return false, attempt + ": " + review.Status.EvaluationError
+	}
+	return review.Status.Allowed, ""
+}
+
+func userName(id provider.Identity) string {
+	return fmt.Sprintf("system:serviceaccount:%s:%s", id.ServiceAccountNamespace, id.ServiceAccountName)
+}
+
+func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(want.GroupVersionKind())
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
+		return nil, err
+	}
+	return live, nil
+}
+
+// sameContent compares all but metadata and status.
+func sameContent(a, b *unstructured.Unstructured) bool {
+	content := func(object *unstructured.Unstructured) map[string]any {
+		fields := maps.Clone(object.Object)
+		delete(fields, "metadata")
+		delete(fields, "status")
+		return fields
+	}
+	return equality.Semantic.DeepEqual(content(a), content(b))
+}
+
+// OpenFence lets the CCM's identity write its Lease.
+func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
+	for _, object := range provider.FenceObjects(id) {
+		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("open the fence of %s with %s: %w", userName(id), refOf(object), err)
+		}
+	}
+	return nil
+}
+
+// CloseFence takes that right away again; a CCM that leads then ends at its renew deadline. The binding goes first: it
+// is what grants.
+func (s *Session) CloseFence(ctx context.Context, id provider.Identity) error {
+	objects := provider.FenceObjects(id)
+	for i := range objects {
+		object := objects[len(objects)-1-i]
+		err := s.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("close the fence of %s with %s: %w", userName(id), refOf(object), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package usercluster
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const secretToken = "t0p-s3cret"
+
+func kubeconfigWith(cluster, user string) string {
+	return `apiVersion: v1
+kind: Config
+current-context: here
+contexts:
+- name: here
+  context: {cluster: there, user: me}
+clusters:
+- name: there
+  cluster: {` + cluster + `}
+users:
+- name: me
+  user: {` + user + `}
+`
+}
+
+const (
+	server = "server: https://192.0.2.1:6443"
+	token  = "token: " + secretToken
+)
+
+type kubeconfigCase struct {
+	kubeconfig string
+	allow      Allow
+	reason     string
+	says       string
+}
+
+func checkKubeconfigs(t *testing.T, cases map[string]kubeconfigCase) {
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config, err := ParseKubeconfig([]byte(tc.kubeconfig), tc.allow)
+			if tc.reason == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(config.Host).To(Equal("https://192.0.2.1:6443"))
+				return
+			}
+			g.Expect(err).To(BeAssignableToTypeOf(&KubeconfigError{}))
+			g.Expect(err).To(HaveField("Reason", tc.reason))
+			g.Expect(err.Error()).To(And(ContainSubstring(tc.says), Not(ContainSubstring(secretToken))))
+		})
+	}
+}
+
+func TestInvalidKubeconfigs(t *testing.T) {
+	checkKubeconfigs(t, map[string]kubeconfigCase{
+		"nothing is invalid": {
+			reason: ucv1.KubeconfigInvalidReason, says: "current-context"},
+		"garbage is invalid, and is not quoted": {
+			kubeconfig: "apiVersion: {" + secretToken, reason: ucv1.KubeconfigInvalidReason, says: "cannot be parsed"},
+		"a wrong type is invalid, and is not quoted": {
+			kubeconfig: kubeconfigWith(server, "client-key-data: '"+secretToken+"'"), reason: ucv1.KubeconfigInvalidReason, says: "cannot be parsed"},
+		"a context that does not exist is invalid": {
+			kubeconfig: strings.Replace(kubeconfigWith(server, token), "current-context: here", "current-context: gone", 1),
+			reason:     ucv1.KubeconfigInvalidReason, says: "no context"},
+		"a cluster that does not exist is invalid": {
+			kubeconfig: strings.Replace(kubeconfigWith(server, token), "cluster: there,", "cluster: gone,", 1),
+			reason:     ucv1.KubeconfigInvalidReason, says: "no cluster"},
+		"a user that does not exist is invalid": {
+			kubeconfig: strings.Replace(kubeconfigWith(server, token), "user: me", "user: gone", 1),
+			reason:     ucv1.KubeconfigInvalidReason, says: "no user"},
+		"a missing server is invalid": {
+			kubeconfig: kubeconfigWith("", token), reason: ucv1.KubeconfigInvalidReason, says: "no server"},
+		"credentials in the server's address are invalid": {
+			kubeconfig: kubeconfigWith("server: 'https://u:"+secretToken+"@192.0.2.1'", token),
+			reason:     ucv1.KubeconfigInvalidReason, says: "no server"},
+		"certificates that are none are invalid": {
+			kubeconfig: kubeconfigWith(server+", certificate-authority-data: dDBwLXMzY3JldA==", token),
+			reason:     ucv1.KubeconfigInvalidReason, says: "certificate data"},
+	})
+}
+
+func TestRefusedKubeconfigs(t *testing.T) {
+	checkKubeconfigs(t, map[string]kubeconfigCase{
+		"exec is refused": {
+			kubeconfig: kubeconfigWith(server, "exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/"+secretToken+"}"),
+			reason:     ucv1.KubeconfigRefusedReason, says: "uses exec,"},
+		"auth-provider is refused": {
+			kubeconfig: kubeconfigWith(server, "auth-provider: {name: oidc}"), reason: ucv1.KubeconfigRefusedReason, says: "auth-provider"},
+		"a token file is refused": {
+			kubeconfig: kubeconfigWith(server, "tokenFile: /etc/passwd"), reason: ucv1.KubeconfigRefusedReason, says: "tokenFile"},
+		"a client certificate's path is refused": {
+			kubeconfig: kubeconfigWith(server, "client-certificate: /x"), reason: ucv1.KubeconfigRefusedReason, says: "client-certificate"},
+		"a client key's path is refused": {
+			kubeconfig: kubeconfigWith(server, "client-key: /x"), reason: ucv1.KubeconfigRefusedReason, says: "client-key"},
+		"a certificate authority's path is refused": {
+			kubeconfig: kubeconfigWith(server+", certificate-authority: /x", token),
+			reason:     ucv1.KubeconfigRefusedReason, says: "certificate-authority"},
+		"insecure TLS is refused": {
+			kubeconfig: kubeconfigWith(server+", insecure-skip-tls-verify: true", token),
+			reason:     ucv1.KubeconfigRefusedReason, says: "insecure-skip-tls-verify"},
+		"a server without TLS is refused": {
+			kubeconfig: kubeconfigWith("server: 'http://192.0.2.1'", token), reason: ucv1.KubeconfigRefusedReason, says: "without TLS"},
+		"a proxy is refused": {
+			kubeconfig: kubeconfigWith(server+", proxy-url: 'http://192.0.2.2'", token), reason: ucv1.KubeconfigRefusedReason, says: "proxy-url"},
+		"impersonation is refused": {
+			kubeconfig: kubeconfigWith(server, token+", as: system:admin"), reason: ucv1.KubeconfigRefusedReason, says: "impersonation"},
+		"everything that is wrong is named": {
+			kubeconfig: kubeconfigWith(server+", proxy-url: 'http://192.0.2.2'", "tokenFile: /x"),
+			allow:      Allow{Exec: true}, reason: ucv1.KubeconfigRefusedReason, says: "tokenFile, proxy-url"},
+	})
+}
+
+func TestAcceptedKubeconfigs(t *testing.T) {
+	all := Allow{Exec: true, AuthProvider: true, FilePaths: true, InsecureTLS: true, Proxy: true, Impersonation: true}
+	checkKubeconfigs(t, map[string]kubeconfigCase{
+		"a token":    {kubeconfig: kubeconfigWith(server, token)},
+		"a password": {kubeconfig: kubeconfigWith(server, "username: a, password: b")},
+		"what the operator allows": {
+			kubeconfig: kubeconfigWith(server+", insecure-skip-tls-verify: true, proxy-url: 'http://192.0.2.2'", token+", as: a"), allow: all},
+	})
+}

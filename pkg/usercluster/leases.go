@@ -1,0 +1,138 @@
+package usercluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
+// the timestamps in it come from clocks that nobody vouches for.
+func (s *Session) Lease(ctx context.Context, namespace, name string) migration.Observed[migration.Lease] {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	s.watchLease(key)
+	lease := &coordinationv1.Lease{}
+	switch err := s.client.Get(ctx, key, lease); {
+	case apierrors.IsNotFound(err):
+		s.leases.observe(key, nil)
+		return migration.Absent[migration.Lease]()
+	case err != nil:
+		return migration.Unknown[migration.Lease](because("reading Lease "+key.String(), err))
+	}
+	s.leases.observe(key, lease)
+	record := s.leases.get(key)
+	return migration.Known(migration.Lease{
+		Ref:             migration.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
+		Holder:          ptr.Deref(lease.Spec.HolderIdentity, ""),
+		DurationSeconds: ptr.Deref(lease.Spec.LeaseDurationSeconds, 0),
+		AcquireTime:     ptr.Deref(lease.Spec.AcquireTime, metav1.MicroTime{}).Time,
+		RenewTime:       ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{}).Time,
+		ChangedAt:       record.changedAt,
+		WatchedAt:       record.watchedAt,
+	})
+}
+
+// leaseTracker remembers when Leases were seen to change.
+type leaseTracker struct {
+	clock clock.Clock
+	mu    sync.Mutex
+	seen  map[types.NamespacedName]leaseRecord
+}
+
+type leaseRecord struct {
+	watchedAt time.Time
+	changedAt time.Time
+	version   string
+	exists    bool
+	spec      coordinationv1.LeaseSpec
+}
+
+func newLeaseTracker(clk clock.Clock) *leaseTracker {
+	return &leaseTracker{clock: clk, seen: map[types.NamespacedName]leaseRecord{}}
+}
+
+func (t *leaseTracker) get(key types.NamespacedName) leaseRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen[key]
+}
+
+// deliver notes what a watch saw, unless it is older than what was read meanwhile. A read is never dropped that way: a
+// user cluster that was restored from a backup counts from an earlier version again.
+func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
+	before := t.get(key)
+	if order, err := resourceversion.CompareResourceVersion(lease.ResourceVersion, before.version); err == nil && order < 0 {
+		return false
+	}
+	return t.observe(key, lease)
+}
+
+// observe notes what was seen (nil: no Lease) and says whether the holder changed.
+func (t *leaseTracker) observe(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock.Now()
+	before, looked := t.seen[key]
+	after := leaseRecord{watchedAt: before.watchedAt, changedAt: before.changedAt, version: before.version}
+	if lease != nil {
+		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
+	}
+	if !looked {
+		after.watchedAt = now
+	}
+	changed := !looked || after.exists != before.exists || !equality.Semantic.DeepEqual(after.spec, before.spec)
+	if changed {
+		after.changedAt = now
+	}
+	t.seen[key] = after
+	return !looked || ptr.Deref(after.spec.HolderIdentity, "") != ptr.Deref(before.spec.HolderIdentity, "")
+}
+
+// leaseStore feeds the tracker from a watch, and wakes when the Lease got another holder. Renewals wake nobody.
+type leaseStore struct {
+	key     types.NamespacedName
+	tracker *leaseTracker
+	wake    func()
+}
+
+// Add implements cache.ReflectorStore.
+func (l *leaseStore) Add(object any) error { return l.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (l *leaseStore) Update(object any) error {
+	if lease, ok := object.(*coordinationv1.Lease); ok && l.tracker.deliver(l.key, lease) {
+		l.wake()
+	}
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (l *leaseStore) Delete(any) error {
+	l.wake()
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (l *leaseStore) Replace(objects []any, _ string) error {
+	for _, object := range objects {
+		if err := l.Update(object); err != nil {
+			return err
+		}
+	}
+	l.wake()
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (l *leaseStore) Resync() error { return nil }

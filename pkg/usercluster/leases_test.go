@@ -1,0 +1,90 @@
+package usercluster
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func lease(holder string, renewed time.Time) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "manager"},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: ptr.To[int32](15),
+			RenewTime: ptr.To(metav1.NewMicroTime(renewed))},
+	}
+}
+
+func TestLeaseChangesAreTimedByOurClock(t *testing.T) {
+	g := NewWithT(t)
+	s, clk := sessionWith(interceptor.Funcs{})
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").IsAbsent()).To(BeTrue())
+
+	clk.Step(time.Minute)
+	live := lease("a", start.Add(-time.Hour))
+	g.Expect(s.client.Create(t.Context(), live)).To(Succeed())
+	seen, known := s.Lease(t.Context(), "kube-system", "manager").Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(seen.Holder).To(Equal("a"))
+	g.Expect(seen.DurationSeconds).To(Equal(int32(15)))
+	g.Expect(seen.WatchedAt).To(Equal(start), "looking began when it was absent")
+	g.Expect(seen.ChangedAt).To(Equal(start.Add(time.Minute)))
+
+	clk.Step(time.Minute)
+	live.Annotations = map[string]string{"not": "the spec"}
+	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(time.Minute)))
+
+	clk.Step(time.Minute)
+	live.Spec.RenewTime = ptr.To(metav1.NewMicroTime(start))
+	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(3 * time.Minute)))
+}
+
+func TestLeaseWatch(t *testing.T) {
+	g := NewWithT(t)
+	s, clk := sessionWith(interceptor.Funcs{})
+	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+	woken := 0
+	store := &leaseStore{key: key, tracker: s.leases, wake: func() { woken++ }}
+	at := func(version string, l *coordinationv1.Lease) *coordinationv1.Lease {
+		l.ResourceVersion = version
+		return l
+	}
+
+	g.Expect(store.Replace([]any{at("10", lease("a", start))}, "10")).To(Succeed())
+	g.Expect(woken).To(BeNumerically(">", 0))
+	g.Expect(s.leases.get(key).changedAt).To(Equal(start))
+
+	woken = 0
+	clk.Step(time.Second)
+	g.Expect(store.Update(at("11", lease("a", start.Add(time.Second))))).To(Succeed())
+	g.Expect(woken).To(BeZero(), "a renewal wakes nobody")
+	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Second)), "but it is a change")
+
+	clk.Step(time.Second)
+	g.Expect(store.Update(at("10", lease("a", start)))).To(Succeed())
+	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Second)), "what arrives late is no change")
+
+	g.Expect(store.Update(at("12", lease("b", start.Add(2*time.Second))))).To(Succeed())
+	g.Expect(woken).To(Equal(1), "another holder wakes")
+	g.Expect(store.Delete(nil)).To(Succeed())
+	g.Expect(woken).To(Equal(2))
+}
+
+func TestReadAfterRestoreFromBackupIsBelieved(t *testing.T) {
+	g := NewWithT(t)
+	s, clk := sessionWith(interceptor.Funcs{})
+	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+	newer, older := lease("a", start), lease("b", start)
+	newer.ResourceVersion, older.ResourceVersion = "1000", "10"
+	s.leases.observe(key, newer)
+	clk.Step(time.Minute)
+	s.leases.observe(key, older)
+	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Minute)))
+}

@@ -1,0 +1,253 @@
+package usercluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// The kinds of the machine-controller. Its CRDs have no schema, so they are read as they are.
+const (
+	machineKind           = "Machine"
+	machineSetKind        = "MachineSet"
+	machineDeploymentKind = "MachineDeployment"
+)
+
+// templateHashLabel is what the machine-controller adds to the template of a MachineSet.
+const templateHashLabel = "machine-template-hash"
+
+func machineGroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: "cluster.k8s.io", Version: "v1alpha1"}
+}
+
+// Machines reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
+// machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
+// it was made in between.
+func (s *Session) Machines(ctx context.Context) migration.Observed[migration.Machines] {
+	lists := make([][]unstructured.Unstructured, 0, 3)
+	missing := 0
+	for _, kind := range []string{machineKind, machineSetKind, machineDeploymentKind} {
+		items, err := s.listMachineKind(ctx, kind)
+		switch {
+		case apierrors.IsNotFound(err):
+			missing++
+		case err != nil:
+			return migration.Unknown[migration.Machines](because("listing "+kind+"s", err))
+		}
+		lists = append(lists, items)
+	}
+	switch missing {
+	case 0:
+	case len(lists):
+		return migration.Absent[migration.Machines]()
+	default:
+		return migration.Unknown[migration.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
+	}
+	s.watchMachines()
+	return migration.Known(toMachines(lists[0], lists[1], lists[2]))
+}
+
+func (s *Session) listMachineKind(ctx context.Context, kind string, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(machineGroupVersion().WithKind(kind + "List"))
+	if err := s.client.List(ctx, list, options...); err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// watchMachines starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
+func (s *Session) watchMachines() {
+	store := &wakeStore{wake: s.wake}
+	for _, resource := range []string{"machines", "machinesets", "machinedeployments"} {
+		s.watch(machineGroupVersion().WithResource(resource), "", store)
+	}
+}
+
+// lookForMachines notices that the CRDs were installed after the last pass, for which nothing else would wake us.
+func (s *Session) lookForMachines(ctx context.Context) {
+	s.mu.Lock()
+	_, watched := s.started[machineGroupVersion().WithResource("machines").String()]
+	idle := s.stop == nil
+	s.mu.Unlock()
+	if watched || idle {
+		return
+	}
+	if _, err := s.listMachineKind(ctx, machineKind, client.Limit(1)); err == nil {
+		s.watchMachines()
+	}
+}
+
+func toMachines(machines, sets, deployments []unstructured.Unstructured) migration.Machines {
+	result := migration.Machines{}
+	templates := map[string]map[string]any{}
+	for i := range deployments {
+		deployment := toMachineDeployment(&deployments[i])
+		templates[deployment.UID] = normalizedTemplate(&deployments[i])
+		result.Deployments = append(result.Deployments, deployment)
+	}
+	for i := range sets {
+		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
+	}
+	for i := range machines {
+		result.Machines = append(result.Machines, toMachine(&machines[i]))
+	}
+	slices.SortFunc(result.Deployments, func(a, b migration.MachineDeployment) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Sets, func(a, b migration.MachineSet) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Machines, func(a, b migration.Machine) int { return compareRefs(a.Ref, b.Ref) })
+	return result
+}
+
+func compareRefs(a, b migration.Ref) int {
+	return strings.Compare(a.String(), b.String())
+}
+
+func toMachineDeployment(object *unstructured.Unstructured) migration.MachineDeployment {
+	replicas := integerOr(object, 1, "spec", "replicas")
+	settled := integerOr(object, 0, "status", "observedGeneration") >= object.GetGeneration()
+	for _, field := range []string{"replicas", "updatedReplicas", "availableReplicas"} {
+		settled = settled && integerOr(object, 0, "status", field) == replicas
+	}
+	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
+	return migration.MachineDeployment{
+		Ref:          refOf(object),
+		Paused:       paused,
+		Deleting:     object.GetDeletionTimestamp() != nil,
+		RestartValue: restartValue(object),
+		Replicas:     int32(replicas),
+		Complete:     settled,
+	}
+}
+
+func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) migration.MachineSet {
+	owner := controllerOf(object, machineDeploymentKind)
+	template, owned := templates[owner]
+	return migration.MachineSet{
+		Ref:          refOf(object),
+		Deployment:   owner,
+		RestartValue: restartValue(object),
+		CreatedAt:    object.GetCreationTimestamp().Time,
+		Replicas:     int32(integerOr(object, 1, "spec", "replicas")),
+		Current:      owned && equality.Semantic.DeepEqual(template, normalizedTemplate(object)),
+	}
+}
+
+func toMachine(object *unstructured.Unstructured) migration.Machine {
+	node, _, _ := unstructured.NestedString(object.Object, "status", "nodeRef", "name")
+	machine := migration.Machine{
+		Ref:        refOf(object),
+		Set:        controllerOf(object, machineSetKind),
+		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
+		NodeName:   node,
+		CreatedAt:  object.GetCreationTimestamp().Time,
+	}
+	if deleted := object.GetDeletionTimestamp(); deleted != nil {
+		machine.Deleting, machine.DeletingSince = true, deleted.Time
+	}
+	reason, _, _ := unstructured.NestedString(object.Object, "status", "errorReason")
+	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
+	machine.Problem = strings.Trim(reason+": "+message, ": ")
+	return machine
+}
+
+func refOf(object *unstructured.Unstructured) migration.Ref {
+	return migration.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
+}
+
+func controllerOf(object *unstructured.Unstructured, kind string) string {
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == kind {
+		return string(owner.UID)
+	}
+	return ""
+}
+
+func restartValue(object *unstructured.Unstructured) string {
+	value, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", ucv1.ForceRestartAnnotation)
+	return value
+}
+
+// integerOr reads a number; JSON of a CRD without schema may hold it as a float.
+func integerOr(object *unstructured.Unstructured, fallback int64, path ...string) int64 {
+	value, found, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+	if err != nil || !found {
+		return fallback
+	}
+	switch number := value.(type) {
+	case int64:
+		return number
+	case float64:
+		return int64(number)
+	default:
+		return fallback
+	}
+}
+
+// normalizedTemplate is the template without what the machine-controller adds: the hash label, and the empty fields
+// that writing its Go types leaves behind.
+func normalizedTemplate(object *unstructured.Unstructured) map[string]any {
+	template, _, _ := unstructured.NestedMap(object.Object, "spec", "template")
+	unstructured.RemoveNestedField(template, "metadata", "labels", templateHashLabel)
+	pruned, _ := withoutEmpty(template).(map[string]any)
+	return pruned
+}
+
+// withoutEmpty drops nulls, empty texts, lists and maps, at any depth; what is left empty becomes nil.
+func withoutEmpty(value any) any {
+	switch typed := value.(type) {
+	case string:
+		if typed == "" {
+			return nil
+		}
+	case []any:
+		if len(typed) == 0 {
+			return nil
+		}
+	case map[string]any:
+		kept := map[string]any{}
+		for key, field := range typed {
+			if field = withoutEmpty(field); field != nil {
+				kept[key] = field
+			}
+		}
+		if len(kept) == 0 {
+			return nil
+		}
+		return kept
+	}
+	return value
+}
+
+// RollMachineDeployment sets forceRestart in the template of a MachineDeployment and nothing else. The object's UID goes
+// along, because server-side apply would make a deleted one anew.
+func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, value string) error {
+	if ref.UID == "" || value == "" {
+		return errors.New("roll " + ref.String() + ": its UID and a value are needed")
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID},
+		"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+			"annotations": map[string]any{ucv1.ForceRestartAnnotation: value}}}},
+	}}
+	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
+	err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	if apierrors.IsConflict(err) {
+		return fmt.Errorf("roll %s: it was deleted meanwhile, look again: %w", ref, err)
+	}
+	if err != nil {
+		return fmt.Errorf("roll %s: %w", ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// uninitializedTaint is on a Node until the CCM has initialized it.
+// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/api/well_known_taints.go
+const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
+
+// Nodes reads all Nodes, with the CSI drivers that registered on them.
+func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node] {
+	drivers := &storagev1.CSINodeList{}
+	if err := s.client.List(ctx, drivers); err != nil {
+		return migration.Unknown[[]migration.Node](because("listing CSINodes", err))
+	}
+	nodes := &corev1.NodeList{}
+	if err := s.client.List(ctx, nodes); err != nil {
+		return migration.Unknown[[]migration.Node](because("listing Nodes", err))
+	}
+	registered := map[string][]string{}
+	for _, item := range drivers.Items {
+		for _, driver := range item.Spec.Drivers {
+			registered[item.Name] = append(registered[item.Name], driver.Name)
+		}
+		slices.Sort(registered[item.Name])
+	}
+	result := make([]migration.Node, 0, len(nodes.Items))
+	for i := range nodes.Items {
+		result = append(result, toNode(&nodes.Items[i], registered[nodes.Items[i].Name]))
+	}
+	slices.SortFunc(result, func(a, b migration.Node) int { return strings.Compare(a.Name, b.Name) })
+	return migration.Known(result)
+}
+
+func toNode(node *corev1.Node, drivers []string) migration.Node {
+	return migration.Node{
+		Name:       node.Name,
+		UID:        string(node.UID),
+		ProviderID: node.Spec.ProviderID,
+		Ready: slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}),
+		Uninitialized: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint }),
+		CreatedAt:     node.CreationTimestamp.Time,
+		CSIDrivers:    drivers,
+	}
+}

@@ -1,0 +1,168 @@
+package usercluster
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// requestTimeout bounds every read and write; watches have none.
+const requestTimeout = 10 * time.Second
+
+// Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only
+// what the API does not tell: when a Lease was seen to change, and which addons were compared.
+type Session struct {
+	client  client.Client
+	clock   clock.Clock
+	log     logr.Logger
+	wake    func()
+	leases  *leaseTracker
+	addons  *addonMemory
+	network *network
+
+	// The mutex guards the watches.
+	mu       sync.Mutex
+	closed   bool
+	stop     chan struct{}
+	started  map[string]struct{}
+	watchers sync.WaitGroup
+}
+
+// network is what only a session with a real API server has.
+type network struct {
+	http     *http.Client
+	probe    rest.Interface
+	metadata metadata.Interface
+	leases   rest.Interface
+}
+
+func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
+	return &Session{client: c, clock: clk, log: log, wake: wake,
+		leases: newLeaseTracker(clk), addons: &addonMemory{}}
+}
+
+// connect makes a session; nothing is sent yet.
+func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = ucv1.FieldManager
+	config.WarningHandler = rest.NoWarnings{}
+	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(options.QPS, options.Burst)
+
+	network, err := newNetwork(config)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newClient(config, options.Scheme, mapper)
+	if err != nil {
+		return nil, err
+	}
+	session := newSession(c, options.Clock, options.Log, wake)
+	session.network = network
+	return session, nil
+}
+
+func newClient(config *rest.Config, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = requestTimeout
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the HTTP client: %w", err)
+	}
+	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make the REST mapper: %w", err)
+	}
+	c, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: scheme,
+		Mapper: meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{mapper, discovering}}})
+	if err != nil {
+		return nil, fmt.Errorf("make the client: %w", err)
+	}
+	return c, nil
+}
+
+func newNetwork(config *rest.Config) (*network, error) {
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the HTTP client: %w", err)
+	}
+	probeConfig := rest.CopyConfig(config)
+	probeConfig.RateLimiter = flowcontrol.NewFakeAlwaysRateLimiter() // A busy session must not look like a dead cluster.
+	probeConfig.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
+	probe, err := rest.UnversionedRESTClientForConfigAndClient(probeConfig, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make the probe: %w", err)
+	}
+	metadataClient, err := metadata.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make the metadata client: %w", err)
+	}
+	leases, err := coordinationclient.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make the lease client: %w", err)
+	}
+	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient()}, nil
+}
+
+// Client is an uncached client of the user cluster, for the machine-controller's Deployments in it.
+func (s *Session) Client() client.Client {
+	return s.client
+}
+
+// close ends the watches and the connections. It waits for the watches.
+func (s *Session) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.stopLocked()
+	s.mu.Unlock()
+	s.watchers.Wait()
+	if s.network != nil {
+		utilnet.CloseIdleConnectionsFor(s.network.http.Transport)
+	}
+}
+
+// knownKinds maps the kinds that we use to their resources. Discovery would cost two large requests and 100 KiB for
+// each user cluster, and it may leave a group out for a moment; with the path at hand, "not found" is the API server's
+// own word. Kinds that are not in this list are still discovered.
+func knownKinds() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	add := func(version schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
+		for _, kind := range kinds {
+			mapper.Add(version.WithKind(kind), scope)
+		}
+	}
+	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "PersistentVolume", "Namespace")
+	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Service", "Pod", "ConfigMap", "Secret", "ServiceAccount")
+	add(appsv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet")
+	add(rbacv1.SchemeGroupVersion, meta.RESTScopeRoot, "ClusterRole", "ClusterRoleBinding")
+	add(rbacv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Role", "RoleBinding")
+	add(policyv1.SchemeGroupVersion, meta.RESTScopeNamespace, "PodDisruptionBudget")
+	add(storagev1.SchemeGroupVersion, meta.RESTScopeRoot, "CSIDriver", "CSINode", "StorageClass")
+	add(coordinationv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Lease")
+	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview")
+	add(machineGroupVersion(), meta.RESTScopeNamespace, machineKind, machineSetKind, machineDeploymentKind)
+	return mapper
+}

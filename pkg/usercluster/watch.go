@@ -1,0 +1,172 @@
+package usercluster
+
+import (
+	"context"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// managedLabels are on every addon object that we apply.
+func managedLabels() map[string]string {
+	return map[string]string{manifest.ManagedByLabel: manifest.ManagedBy}
+}
+
+// setWatching starts or ends all watches. Neither waits.
+func (s *Session) setWatching(on bool) {
+	s.mu.Lock()
+	if s.closed || on == (s.stop != nil) {
+		s.mu.Unlock()
+		return
+	}
+	if !on {
+		s.stopLocked()
+		s.mu.Unlock()
+		return
+	}
+	s.stop, s.started = make(chan struct{}), map[string]struct{}{}
+	s.mu.Unlock()
+
+	plain := &wakeStore{wake: s.wake}
+	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, "", plain)
+	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "services"}, "", plain)
+	s.watch(schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"}, "", plain)
+	ours := labels.Set(managedLabels()).String()
+	for _, resource := range []string{"deployments", "daemonsets"} {
+		store := &addonStore{wakeStore: *plain, invalidate: s.addons.invalidate}
+		s.watch(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}, ours, store)
+	}
+}
+
+func (s *Session) stopLocked() {
+	if s.stop != nil {
+		close(s.stop)
+		s.stop, s.started = nil, nil
+	}
+}
+
+// watch watches the metadata of a resource: enough to know that something changed, and a fraction of its size.
+func (s *Session) watch(resource schema.GroupVersionResource, selector string, store cache.ReflectorStore) {
+	if s.network == nil {
+		return
+	}
+	source := s.network.metadata.Resource(resource)
+	s.reflect(resource.String(), store, &metav1.PartialObjectMetadata{}, &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector = selector
+			return source.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = selector
+			return source.Watch(ctx, options)
+		},
+	})
+}
+
+// watchLease watches one Lease: those of a whole cluster would wake us for every Node, every ten seconds.
+func (s *Session) watchLease(key types.NamespacedName) {
+	if s.network == nil {
+		return
+	}
+	store := &leaseStore{key: key, tracker: s.leases, wake: s.wake}
+	s.reflect("lease "+key.String(), store, &coordinationv1.Lease{}, cache.NewFilteredListWatchFromClient(
+		s.network.leases, "leases", key.Namespace, func(options *metav1.ListOptions) {
+			options.FieldSelector = fields.OneTermEqualSelector("metadata.name", key.Name).String()
+		}))
+}
+
+// reflect runs a reflector under the name, unless one runs already or nothing is to be watched.
+func (s *Session) reflect(name string, store cache.ReflectorStore, kind runtime.Object, source cache.ListerWatcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, running := s.started[name]; running || s.stop == nil {
+		return
+	}
+	s.started[name] = struct{}{}
+	stop := s.stop
+	reflector := cache.NewReflectorWithOptions(source, kind, store, cache.ReflectorOptions{Logger: &s.log, Name: name})
+	s.watchers.Go(func() { reflector.RunWithContext(wait.ContextForChannel(stop)) })
+}
+
+// wakeStore is the store of a watch that only wakes: it keeps nothing.
+type wakeStore struct {
+	wake func()
+}
+
+// Add implements cache.ReflectorStore.
+func (w *wakeStore) Add(any) error { w.wake(); return nil }
+
+// Update implements cache.ReflectorStore.
+func (w *wakeStore) Update(any) error { w.wake(); return nil }
+
+// Delete implements cache.ReflectorStore.
+func (w *wakeStore) Delete(any) error { w.wake(); return nil }
+
+// Replace implements cache.ReflectorStore.
+func (w *wakeStore) Replace([]any, string) error { w.wake(); return nil }
+
+// Resync implements cache.ReflectorStore.
+func (w *wakeStore) Resync() error { return nil }
+
+// addonStore also has the addons compared again when one of our workloads changed in more than its status. A reflector
+// calls its store from one goroutine only.
+type addonStore struct {
+	wakeStore
+	invalidate  func()
+	generations map[types.UID]int64
+}
+
+// Add implements cache.ReflectorStore.
+func (a *addonStore) Add(object any) error { return a.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (a *addonStore) Update(object any) error {
+	if item, ok := object.(metav1.Object); ok {
+		if known, seen := a.generations[item.GetUID()]; !seen || known != item.GetGeneration() {
+			a.set(item)
+			a.invalidate()
+		}
+	}
+	a.wake()
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (a *addonStore) Delete(object any) error {
+	if item, ok := object.(metav1.Object); ok {
+		delete(a.generations, item.GetUID())
+	}
+	a.invalidate()
+	a.wake()
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (a *addonStore) Replace(objects []any, _ string) error {
+	a.generations = map[types.UID]int64{}
+	for _, object := range objects {
+		if item, ok := object.(metav1.Object); ok {
+			a.set(item)
+		}
+	}
+	a.invalidate()
+	a.wake()
+	return nil
+}
+
+func (a *addonStore) set(item metav1.Object) {
+	if a.generations == nil {
+		a.generations = map[types.UID]int64{}
+	}
+	a.generations[item.GetUID()] = item.GetGeneration()
+}
