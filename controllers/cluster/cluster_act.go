@@ -1,0 +1,180 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// inventoryKey is the key in the ConfigMap of the addon inventory and in the Secret of the baseline.
+const inventoryKey = "inventory"
+
+func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
+
+// act does the one verb of the decision. Every verb is idempotent: a crash in the middle is repaired by the next pass,
+// which derives it again.
+func (r *Reconciler) act(ctx context.Context, s *scope) error {
+	verb := s.decision.Verb
+	if verb == nil {
+		return nil
+	}
+	err := r.perform(ctx, s, *verb)
+	r.Metrics.verb(verb.Kind, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb.Why, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb) error {
+	switch verb.Kind {
+	case migration.VerbRecord:
+		return nil
+	case migration.VerbRestoreAnnotations:
+		return r.restoreAnnotations(ctx, s.cluster)
+	case migration.VerbTakeBaseline:
+		return r.takeBaseline(ctx, s)
+	case migration.VerbApplyAddons:
+		return r.applyAddons(ctx, s, verb.AddonSet)
+	case migration.VerbPruneAddons:
+		return r.pruneAddons(ctx, s)
+	case migration.VerbChangeArguments:
+		return r.changeArguments(ctx, s, *verb.Arguments)
+	case migration.VerbOpenFence:
+		return s.session.OpenFence(ctx, s.identity)
+	case migration.VerbRollMachineDeployment:
+		return r.rollMachineDeployments(ctx, s, verb)
+	case migration.VerbRelease:
+		return r.release(ctx, s.cluster)
+	}
+	return fmt.Errorf("verb %s is not known", verb.Kind)
+}
+
+func (r *Reconciler) rollMachineDeployments(ctx context.Context, s *scope, verb migration.Verb) error {
+	for _, ref := range verb.Objects {
+		if err := s.session.RollMachineDeployment(ctx, ref, verb.RestartValue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migration.ArgumentChange) error {
+	c := r.Client
+	if change.InUserCluster {
+		c = s.session.Client()
+	}
+	return controlplane.ChangeArguments(ctx, c, change)
+}
+
+// applyAddons writes the inventory first: an object that is applied and not in it would look like somebody else's.
+func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
+	set := s.set(name)
+	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Objects))
+	if err := r.writeInventory(ctx, s.cluster, inventory); err != nil {
+		return err
+	}
+	return s.session.ApplyAddons(ctx, set)
+}
+
+func (s *scope) set(name migration.AddonSetName) provider.Set {
+	if name == migration.CSISet {
+		return s.addons.CSI
+	}
+	return s.addons.CCM
+}
+
+// pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
+func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
+	wanted := usercluster.InventoryOf(append(slices.Clone(s.addons.CCM.Objects), s.addons.CSI.Objects...))
+	obsolete := usercluster.Subtract(s.inventory, wanted)
+	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
+		return err
+	}
+	return r.writeInventory(ctx, s.cluster, wanted)
+}
+
+func (r *Reconciler) writeInventory(ctx context.Context, cluster *ucv1.Cluster, inventory []usercluster.InventoryEntry) error {
+	encoded, err := usercluster.EncodeInventory(inventory)
+	if err != nil {
+		return err
+	}
+	object := r.owned(cluster, "ConfigMap", inventoryName(cluster))
+	object.Object["data"] = map[string]any{inventoryKey: string(encoded)}
+	return r.apply(ctx, object)
+}
+
+func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {
+	encoded, err := json.Marshal(s.observed.Inventory.Value())
+	if err != nil {
+		return err
+	}
+	object := r.owned(s.cluster, "Secret", s.decision.Facts.Baseline.SecretName)
+	object.Object["stringData"] = map[string]any{inventoryKey: string(encoded)}
+	return r.apply(ctx, object)
+}
+
+// owned is an object beside the Cluster that goes with it.
+func (r *Reconciler) owned(cluster *ucv1.Cluster, kind, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
+	object.SetNamespace(cluster.Namespace)
+	object.SetName(name)
+	object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": ucv1.FieldManager})
+	object.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: ucv1.GroupVersion().String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID,
+	}})
+	return object
+}
+
+func (r *Reconciler) apply(ctx context.Context, object *unstructured.Unstructured) error {
+	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+}
+
+// restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile anew. The
+// field manager is its own, so that a later apply of something else does not take the annotations away.
+func (r *Reconciler) restoreAnnotations(ctx context.Context, cluster *ucv1.Cluster) error {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster",
+	}}
+	object.SetNamespace(cluster.Namespace)
+	object.SetName(cluster.Name)
+	object.SetUID(cluster.UID)
+	object.SetAnnotations(map[string]string{ucv1.CCMMigrationNeededAnnotation: "", ucv1.CSIMigrationNeededAnnotation: ""})
+	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FieldManager+"-annotations"), client.ForceOwnership)
+}
+
+func (r *Reconciler) addFinalizer(ctx context.Context, cluster *ucv1.Cluster) error {
+	return r.patchFinalizers(ctx, cluster, func(c *ucv1.Cluster) { controllerutil.AddFinalizer(c, ucv1.ClusterFinalizer) })
+}
+
+func (r *Reconciler) release(ctx context.Context, cluster *ucv1.Cluster) error {
+	return r.patchFinalizers(ctx, cluster, func(c *ucv1.Cluster) { controllerutil.RemoveFinalizer(c, ucv1.ClusterFinalizer) })
+}
+
+// patchFinalizers carries the resource version: the list is replaced as a whole, and others have finalizers too.
+func (r *Reconciler) patchFinalizers(ctx context.Context, cluster *ucv1.Cluster, change func(*ucv1.Cluster)) error {
+	changed := cluster.DeepCopy()
+	change(changed)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"finalizers": changed.Finalizers, "resourceVersion": cluster.ResourceVersion, "uid": cluster.UID,
+	}})
+	if err != nil {
+		return err
+	}
+	return r.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager))
+}

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// passTimeout bounds one pass, so that a user cluster whose API server hangs cannot hold a worker for long.
+const passTimeout = 30 * time.Second
+
+// Reconciler moves user clusters from the in-tree cloud provider to the external one.
+type Reconciler struct {
+	// Client reads from the cache and writes; Live reads past the cache: proofs and Secrets.
+	Client client.Client
+	Live   client.Reader
+	// ControlPlane observes the Deployments of the management cluster.
+	ControlPlane *controlplane.Reader
+	// UserClusters is the way into user clusters.
+	UserClusters *usercluster.Registry
+	// Catalogue of providers.
+	Catalogue *provider.Catalogue
+	Recorder  events.EventRecorder
+	Clock     clock.PassiveClock
+	Metrics   *Metrics
+}
+
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile is one pass: the controller reads the world, a pure function names the one next thing, the controller does
+// that one thing, and the status says so.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+
+	cluster := &ucv1.Cluster{}
+	if err := r.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req.NamespacedName)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if wantsFinalizer(cluster) {
+		return ctrl.Result{}, r.addFinalizer(ctx, cluster)
+	}
+	if !cluster.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer) {
+		return ctrl.Result{}, nil
+	}
+
+	s := &scope{cluster: cluster, now: r.Clock.Now()}
+	r.observe(ctx, s)
+	s.decision = migration.Decide(s.observed, s.now)
+	s.actErr = r.act(ctx, s)
+	if err := r.report(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	return result(s)
+}
+
+// wantsFinalizer: a Cluster that never was told to migrate needs no goodbye.
+func wantsFinalizer(cluster *ucv1.Cluster) bool {
+	return cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() &&
+		!controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer)
+}
+
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.UserClusters.Forget(key)
+}
+
+// The safety nets behind the watches; jitter keeps a fleet from coming back at once.
+const (
+	afterVerb = 500 * time.Millisecond
+	working   = time.Minute
+	resting   = 10 * time.Minute
+)
+
+// result is the only place where a pass turns into a ctrl.Result.
+func result(s *scope) (ctrl.Result, error) {
+	switch {
+	case apierrors.IsConflict(s.actErr):
+		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	case s.actErr != nil:
+		return ctrl.Result{}, s.actErr
+	case s.decision.Verb != nil:
+		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	case s.decision.Wait != nil && s.decision.Wait.After > 0:
+		return ctrl.Result{RequeueAfter: s.decision.Wait.After}, nil
+	case s.decision.Wait != nil || s.decision.Failure != nil:
+		return ctrl.Result{RequeueAfter: jitter(working)}, nil
+	case s.decision.Step == ucv1.StepInTree:
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
+}
+
+func jitter(d time.Duration) time.Duration {
+	return d + rand.N(d/5)
+}

@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// observe reads both clusters. It never fails: what could not be read is a fact of its own.
+func (r *Reconciler) observe(ctx context.Context, s *scope) {
+	s.observed = migration.Observation{Cluster: s.cluster}
+	if !s.cluster.ExternalCloudProvider() {
+		return
+	}
+	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
+	r.observeManagement(ctx, s)
+	r.observeUserCluster(ctx, s)
+	s.observed.MachineController = r.observeMachineController(ctx, s)
+}
+
+func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[[]string] {
+	clusters := &ucv1.ClusterList{}
+	if err := r.Client.List(ctx, clusters, client.InNamespace(cluster.Namespace)); err != nil {
+		return migration.Unknown[[]string](err.Error())
+	}
+	var names []string
+	for _, other := range clusters.Items {
+		if other.UID != cluster.UID && kcmName(&other) == kcmName(cluster) {
+			names = append(names, other.Namespace+"/"+other.Name)
+		}
+	}
+	if len(names) == 0 {
+		return migration.Absent[[]string]()
+	}
+	slices.Sort(names)
+	return migration.Known(names)
+}
+
+func kcmName(cluster *ucv1.Cluster) string {
+	if name := cluster.Spec.ControlPlane.KubeControllerManager.Name; name != "" {
+		return name
+	}
+	return "kube-controller-manager"
+}
+
+// observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
+func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
+	r.ControlPlane.Ledger.Track(s.cluster.Namespace)
+	s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
+	if controlPlane, known := s.observed.ControlPlane.Get(); known {
+		s.observed.Processes = r.ControlPlane.Processes(s.cluster, controlPlane)
+	}
+	s.observed.Baseline = r.observeBaseline(ctx, s.cluster)
+
+	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
+	if !found {
+		s.observed.Provider = migration.Absent[migration.Provider]()
+		return
+	}
+	s.observed.Provider = migration.Known(profile.Facts(s.cluster.Spec.Version))
+	s.identity = profile.Identity()
+	data := r.observeCloudConfig(ctx, s, profile)
+	inherited := s.cluster.Status.Inherited
+	if inherited == nil || !s.observed.CloudConfig.IsKnown() || s.observed.CloudConfig.Value().Problem != "" {
+		return
+	}
+	addons, err := profile.Render(provider.RenderInput{
+		Version: s.cluster.Spec.Version, Inherited: *inherited, CloudConfig: data, ClusterUID: string(s.cluster.UID),
+	})
+	if err != nil {
+		s.observed.Addons = migration.Unknown[migration.Addons](err.Error())
+		return
+	}
+	s.addons = addons
+}
+
+// observeCloudConfig keeps the values out of the observation: deciding needs the problem only.
+func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
+	secret := &corev1.Secret{}
+	if err := r.Live.Get(ctx, key, secret); err != nil {
+		s.observed.CloudConfig = migration.Unknown[migration.CloudConfig](err.Error())
+		if apierrors.IsNotFound(err) {
+			s.observed.CloudConfig = migration.Absent[migration.CloudConfig]()
+		}
+		return nil
+	}
+	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
+		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
+		Problem: profile.CloudConfigProblem(secret.Data),
+	})
+	return secret.Data
+}
+
+func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.Inventory] {
+	baseline := cluster.Status.Baseline
+	if baseline == nil {
+		return migration.Absent[migration.Inventory]()
+	}
+	secret := &corev1.Secret{}
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: baseline.SecretName}, secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return migration.Absent[migration.Inventory]()
+		}
+		return migration.Unknown[migration.Inventory](err.Error())
+	}
+	inventory := migration.Inventory{}
+	if err := json.Unmarshal(secret.Data[inventoryKey], &inventory); err != nil {
+		// A baseline that cannot be read is not the one that was taken: its digest says so.
+		sum := sha256.Sum256(secret.Data[inventoryKey])
+		inventory = migration.Inventory{Volumes: []migration.Volume{{Name: hex.EncodeToString(sum[:])}}}
+	}
+	return migration.Known(inventory)
+}
+
+// observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
+func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
+	key := client.ObjectKeyFromObject(s.cluster)
+	r.UserClusters.Ensure(s.cluster)
+	r.UserClusters.SetMigrating(key, s.cluster.Status.Step != ucv1.StepFinished)
+	s.observed.Connection = r.UserClusters.State(key)
+	session, connected := r.UserClusters.Session(key)
+	if !connected || !s.observed.Connection.Reachable {
+		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return
+	}
+	s.session = session
+	s.observed.Machines = session.Machines(ctx)
+	s.observed.Nodes = session.Nodes(ctx)
+	s.observed.Inventory = session.Inventory(ctx)
+	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	if handover := s.cluster.Status.Handover; handover == nil || handover.FinishedAt == nil {
+		s.observed.KCMLease = session.Lease(ctx, "kube-system", "kube-controller-manager")
+		s.observed.Fence = session.Fence(ctx, s.identity)
+	}
+	r.observeAddons(ctx, s)
+}
+
+func (s *scope) unreachable(why string) {
+	s.observed.Machines = migration.Unknown[migration.Machines](why)
+	s.observed.Nodes = migration.Unknown[[]migration.Node](why)
+	s.observed.Inventory = migration.Unknown[migration.Inventory](why)
+	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
+	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
+	s.observed.Fence = migration.Unknown[migration.Fence](why)
+	s.observed.Addons = migration.Unknown[migration.Addons](why)
+}
+
+func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
+	if len(s.addons.CCM.Objects) == 0 {
+		if s.observed.Addons.Why() == "" {
+			s.observed.Addons = migration.Unknown[migration.Addons]("the manifests are not rendered yet")
+		}
+		return
+	}
+	inventory, err := r.readInventory(ctx, s.cluster)
+	if err != nil {
+		s.observed.Addons = migration.Unknown[migration.Addons](err.Error())
+		return
+	}
+	s.inventory = inventory
+	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons.CCM, s.addons.CSI)
+}
+
+func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) migration.Observed[[]migration.MachineControllerDeployment] {
+	var user client.Reader
+	if s.session != nil {
+		user = s.session.Client()
+	}
+	return r.ControlPlane.MachineController(ctx, s.cluster, user)
+}
+
+func (r *Reconciler) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
+	configMap := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return usercluster.DecodeInventory([]byte(configMap.Data[inventoryKey]))
+}

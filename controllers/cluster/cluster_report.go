@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
+func (r *Reconciler) report(ctx context.Context, s *scope) error {
+	if s.decision.Verb != nil && s.decision.Verb.Kind == migration.VerbRelease && s.actErr == nil {
+		return nil
+	}
+	before := s.cluster.Status
+	after := computeStatus(s)
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	if err := r.applyStatus(ctx, s.cluster, after); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.tell(s, before, after)
+	return nil
+}
+
+// applyStatus applies the whole intent with the resourceVersion that it was computed from: a status that comes from a
+// stale cache would drop rollGeneration, and Machines would roll twice. A conflict is a new pass.
+func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, status ucv1.ClusterStatus) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
+	if err != nil {
+		return err
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster", "status": content,
+	}}
+	object.SetNamespace(cluster.Namespace)
+	object.SetName(cluster.Name)
+	object.SetUID(cluster.UID)
+	object.SetResourceVersion(cluster.ResourceVersion)
+	return r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+}

@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// scope is what one pass knows; it lives as long as the pass.
+type scope struct {
+	cluster *ucv1.Cluster
+	now     time.Time
+
+	// Set by observe. session is nil when the user cluster cannot be reached, identity is zero when the provider is not
+	// known, addons are empty until what the CCM inherits is recorded.
+	session   *usercluster.Session
+	identity  provider.Identity
+	addons    provider.Addons
+	inventory []usercluster.InventoryEntry
+	observed  migration.Observation
+
+	// Set by Decide.
+	decision migration.Decision
+
+	// Set by act.
+	actErr error
+}

@@ -1,0 +1,268 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
+const maxMessage = 1024
+
+// conditionsOf maps a step to its condition. Step Addons has two; they are set from what was observed.
+func conditionsOf() map[ucv1.Step]string {
+	return map[ucv1.Step]string{
+		ucv1.StepAdmitted:          ucv1.AdmittedCondition,
+		ucv1.StepPreflight:         ucv1.PreflightPassedCondition,
+		ucv1.StepHandover:          ucv1.HandoverCompletedCondition,
+		ucv1.StepVolumeMigration:   ucv1.VolumeMigrationReadyCondition,
+		ucv1.StepMachineController: ucv1.MachineControllerConfiguredCondition,
+		ucv1.StepRoll:              ucv1.MachineDeploymentsRolledOutCondition,
+		ucv1.StepVerify:            ucv1.NodesInitializedCondition,
+		ucv1.StepComplete:          ucv1.CSIKubeletMigrationCompletedCondition,
+		ucv1.StepFinalize:          ucv1.InTreeConfigurationRemovedCondition,
+	}
+}
+
+// statusWriter collects the conditions of one pass. Those that are not set in a pass are gone after it.
+type statusWriter struct {
+	before []metav1.Condition
+	after  []metav1.Condition
+	now    time.Time
+	gen    int64
+}
+
+func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
+	if len(message) > maxMessage {
+		message = message[:maxMessage-3] + "..."
+	}
+	condition := metav1.Condition{
+		Type: conditionType, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
+	}
+	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	w.after = append(w.after, condition)
+}
+
+func (w *statusWriter) keep(conditionType string) bool {
+	old := meta.FindStatusCondition(w.before, conditionType)
+	if old == nil {
+		return false
+	}
+	w.set(conditionType, old.Status, old.Reason, old.Message)
+	return true
+}
+
+// computeStatus is the whole intent of a pass: every condition that applies to the cluster's origin, every time.
+func computeStatus(s *scope) ucv1.ClusterStatus {
+	status := *s.cluster.Status.DeepCopy()
+	if s.decision.Facts != nil && s.actErr == nil {
+		status.Facts = *s.decision.Facts.DeepCopy()
+	}
+	status.ObservedGeneration = s.cluster.Generation
+	status.Step = s.decision.Step
+	if s.cluster.ExternalCloudProvider() {
+		setCounts(&status, s)
+	}
+	w := &statusWriter{before: s.cluster.Status.Conditions, now: s.now, gen: s.cluster.Generation}
+	setReady(w, s, status.Facts)
+	setPaused(w, s.cluster)
+	if s.cluster.ExternalCloudProvider() {
+		setReachable(w, s.observed.Connection)
+		setSteps(w, s)
+	}
+	status.Conditions = w.after
+	status.Timeline = extendTimeline(s, status)
+	return status
+}
+
+// setReady sets the summary, and Reconciling or Stalled beside it, never both.
+func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
+	switch {
+	case s.cluster.Spec.Paused:
+		setReadyPaused(w)
+	case !s.cluster.DeletionTimestamp.IsZero():
+		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
+	case s.decision.Failure != nil:
+		w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, s.decision.Failure.Message)
+		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, s.decision.Failure.Message)
+	case s.decision.Step == ucv1.StepInTree:
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
+	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
+		setReadyFinished(w, facts)
+	default:
+		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
+	}
+}
+
+// setReadyPaused leaves the verdict as it was before the pause.
+func setReadyPaused(w *statusWriter) {
+	if !w.keep(ucv1.ReadyCondition) {
+		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, ucv1.PausedReason, "spec.paused was set before the first look.")
+	}
+	w.keep(ucv1.StalledCondition)
+}
+
+func setReadyFinished(w *statusWriter, facts ucv1.Facts) {
+	if facts.Origin == ucv1.OriginExternal {
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud provider; its addons are applied.")
+		return
+	}
+	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is completed.")
+}
+
+func setProgress(w *statusWriter, reason, message string, unknown bool) {
+	status := metav1.ConditionFalse
+	if unknown {
+		status = metav1.ConditionUnknown
+	}
+	w.set(ucv1.ReadyCondition, status, reason, message)
+	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message)
+}
+
+func unknownProgress(s *scope) bool {
+	return s.actErr != nil || (s.decision.Wait != nil && s.decision.Wait.Unknown)
+}
+
+func progressReason(s *scope) string {
+	switch {
+	case s.actErr != nil:
+		return ucv1.CouldNotActReason
+	case s.decision.Wait != nil:
+		return s.decision.Wait.Reason
+	}
+	return ucv1.ActingReason
+}
+
+func progressMessage(s *scope) string {
+	prefix := fmt.Sprintf("Step %s: ", s.decision.Step)
+	switch {
+	case s.actErr != nil:
+		return prefix + "could not act, trying again; the cause is in the controller's log. " + s.decision.Verb.Why
+	case s.decision.Wait != nil:
+		return prefix + s.decision.Wait.Message
+	case s.decision.Verb != nil:
+		return prefix + s.decision.Verb.Why
+	}
+	return prefix + "working."
+}
+
+func setPaused(w *statusWriter, cluster *ucv1.Cluster) {
+	if cluster.Spec.Paused {
+		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, "spec.paused is true: nothing is changed.")
+		return
+	}
+	w.set(ucv1.PausedCondition, metav1.ConditionFalse, ucv1.NotPausedReason, "spec.paused is not true.")
+}
+
+func setReachable(w *statusWriter, connection migration.Connection) {
+	status := metav1.ConditionUnknown
+	switch {
+	case connection.Reachable:
+		status = metav1.ConditionTrue
+	case connection.Refused:
+		status = metav1.ConditionFalse
+	}
+	w.set(ucv1.UserClusterReachableCondition, status, connection.Reason, connection.Message)
+}
+
+// setSteps sets the condition of every row, and the two of row Addons.
+func setSteps(w *statusWriter, s *scope) {
+	conditions := conditionsOf()
+	for _, row := range s.decision.Rows {
+		switch row.Step {
+		case ucv1.StepAddons:
+			csi, ccm := migration.AddonStates(s.observed, row, s.now)
+			setRow(w, ucv1.CSIReadyCondition, csi)
+			setRow(w, ucv1.CloudControllerManagerReadyCondition, ccm)
+		case ucv1.StepComplete:
+			setCompleted(w, s, row)
+		default:
+			setRow(w, conditions[row.Step], row)
+		}
+	}
+}
+
+func setRow(w *statusWriter, conditionType string, row migration.RowState) {
+	status := metav1.ConditionFalse
+	switch {
+	case row.Holds:
+		status = metav1.ConditionTrue
+	case row.Unknown:
+		status = metav1.ConditionUnknown
+	}
+	reason, message := row.Reason, row.Message
+	if message == "" {
+		message = "The step's post-condition holds."
+	}
+	w.set(conditionType, status, reason, message)
+}
+
+// setCompleted keeps the promise of the manual: two reasons, and nothing else.
+func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
+	completed := s.cluster.Status.CompletedAt != nil || (s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
+	if row.Holds || completed {
+		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionTrue, ucv1.CSIKubeletMigrationSuccessReason, "The migration to the external CCM and CSI driver is completed.")
+		return
+	}
+	w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason,
+		fmt.Sprintf("Migrating to the external CCM and CSI driver; the current step is %s.", s.decision.Step))
+}
+
+func setCounts(status *ucv1.ClusterStatus, s *scope) {
+	if progress, ok := migration.ProgressOf(s.observed, s.now); ok {
+		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
+		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
+		status.Machines, status.MachineDeployments, status.Nodes = &progress.Machines, &progress.MachineDeployments, &progress.Nodes
+	}
+	if addons, known := s.observed.Addons.Get(); known {
+		status.Addons = &ucv1.AddonsStatus{
+			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
+		}
+	}
+}
+
+// maxTimeline is the bound of status.timeline.
+const maxTimeline = 50
+
+// extendTimeline appends what this pass changed. When it is full, verbs go before steps: steps are what people ask for.
+func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
+	timeline := slices.Clone(s.cluster.Status.Timeline)
+	now := metav1.NewTime(s.now)
+	if s.cluster.Status.Step != status.Step && s.cluster.ExternalCloudProvider() {
+		timeline = append(timeline, ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineStep, Step: status.Step, Actor: ucv1.FieldManager})
+	}
+	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != migration.VerbRecord {
+		entry := ucv1.TimelineEntry{
+			Time: now, Kind: ucv1.TimelineVerb, Step: status.Step, Verb: string(verb.Kind), Actor: ucv1.FieldManager, Message: bounded(verb.Why, 512),
+		}
+		for _, ref := range verb.Objects[:min(len(verb.Objects), 10)] {
+			entry.Objects = append(entry.Objects, ref.String())
+		}
+		timeline = append(timeline, entry)
+	}
+	if failure := s.decision.Failure; failure != nil && !meta.IsStatusConditionTrue(s.cluster.Status.Conditions, ucv1.StalledCondition) {
+		timeline = append(timeline, ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineFailure, Step: status.Step, Actor: ucv1.FieldManager, Message: bounded(failure.Message, 512)})
+	}
+	for len(timeline) > maxTimeline {
+		at := max(slices.IndexFunc(timeline, func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineVerb }), 0)
+		timeline = slices.Delete(timeline, at, at+1)
+	}
+	return timeline
+}
+
+func bounded(text string, most int) string {
+	if len(text) > most {
+		return text[:most-3] + "..."
+	}
+	return text
+}

@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// SetupWithManager wires the watches: Clusters, the Deployments and Pods beside them, and the user clusters. The ledger
+// hears every event of a Pod before the queue merges them: the end of a container may be visible for a moment only.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, ledger *controlplane.Ledger, workers int) error {
+	informer, err := mgr.GetCache().GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	if _, err := informer.AddEventHandler(ledger); err != nil {
+		return err
+	}
+	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&ucv1.Cluster{}).
+		Watches(&appsv1.Deployment{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(r)
+}
+
+// clustersBeside wakes the Clusters of an object's namespace that are external or on their way.
+func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) []reconcile.Request {
+	clusters := &ucv1.ClusterList{}
+	if err := r.Client.List(ctx, clusters, client.InNamespace(object.GetNamespace())); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range clusters.Items {
+		if clusters.Items[i].ExternalCloudProvider() {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
+		}
+	}
+	return requests
+}

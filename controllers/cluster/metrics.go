@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Metrics of the controller. They carry no cluster names: a fleet of thousands would make thousands of series.
+type Metrics struct {
+	verbs    *prometheus.CounterVec
+	failures *prometheus.CounterVec
+	steps    *prometheus.HistogramVec
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		verbs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_verbs_total", Help: "Changes that the controller made, by verb and result.",
+		}, []string{"verb", "result"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_stalled_total", Help: "Times a cluster began to need a person, by reason.",
+		}, []string{"reason"}),
+		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ccm_migration_step_duration_seconds", Help: "How long a step was current.",
+			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
+		}, []string{"step"}),
+	}
+	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps} {
+		if err := registry.Register(collector); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *Metrics) verb(kind migration.VerbKind, err error) {
+	result := "done"
+	if err != nil {
+		result = "error"
+	}
+	m.verbs.WithLabelValues(string(kind), result).Inc()
+}
+
+func (m *Metrics) stalled(reason string) { m.failures.WithLabelValues(reason).Inc() }
+
+func (m *Metrics) stepEnded(before ucv1.ClusterStatus, now time.Time) {
+	for i := len(before.Timeline) - 1; i >= 0; i-- {
+		entry := before.Timeline[i]
+		if entry.Kind == ucv1.TimelineStep && entry.Step == before.Step {
+			m.steps.WithLabelValues(string(before.Step)).Observe(now.Sub(entry.Time.Time).Seconds())
+			return
+		}
+	}
+}

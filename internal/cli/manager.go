@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/webhooks"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func managerCommand() *cobra.Command {
+	options := &managerOptions{}
+	command := &cobra.Command{
+		Use:   "manager",
+		Short: "Runs the controller in the management cluster.",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := options.validate(); err != nil {
+				return err
+			}
+			return runManager(ctrl.SetupSignalHandler(), options)
+		},
+	}
+	options.bind(command.Flags())
+	return command
+}
+
+func runManager(ctx context.Context, o *managerOptions) error {
+	zapLog, err := zap.NewProduction()
+	if err != nil {
+		return err
+	}
+	log := zapr.NewLogger(zapLog)
+	ctrl.SetLogger(log)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(config, o)
+	if err != nil {
+		return err
+	}
+	catalogue := provider.New()
+	if err := setupController(ctx, mgr, o, catalogue, log); err != nil {
+		return err
+	}
+	if err := setupWebhook(mgr, o, catalogue); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+func newManager(config *rest.Config, o *managerOptions) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, ucv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              "ccm-migration-controller",
+		LeaderElectionNamespace:       o.namespace,
+		LeaderElectionReleaseOnCancel: true,
+		HealthProbeBindAddress:        o.healthAddress,
+		Metrics: metricsserver.Options{
+			BindAddress: o.metricsAddress, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Host: o.webhookHost, Port: o.webhookPort, CertDir: o.certificateDir,
+			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS12 }},
+		}),
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: controlplane.TransformPod}},
+		},
+		// Secrets and ConfigMaps are read by name; a cache would list those of the whole fleet.
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
+	})
+}
+
+func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catalogue, log logr.Logger) error {
+	ledger := controlplane.NewLedger(clock.RealClock{})
+	registry := usercluster.NewRegistry(usercluster.Options{
+		SecretReader: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Clock: clock.RealClock{}, Allow: o.allow,
+		ConnectWorkers: o.connectWorkers, Log: log.WithName("usercluster"),
+	})
+	if err := mgr.Add(registry); err != nil {
+		return err
+	}
+	clusterMetrics, err := cluster.NewMetrics(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	reconciler := &cluster.Reconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+		ControlPlane: &controlplane.Reader{Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}},
+		UserClusters: registry, Catalogue: catalogue,
+		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
+	}
+	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
+		return fmt.Errorf("set up the cluster controller: %w", err)
+	}
+	return nil
+}
+
+// setupWebhook touches the webhook server only once its certificate is there: the manager starts it at that moment.
+func setupWebhook(mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catalogue) error {
+	ready := make(chan struct{})
+	if o.webhookCertificates == selfManagedCertificates {
+		if err := rotateCertificates(mgr, o, ready); err != nil {
+			return err
+		}
+	} else {
+		close(ready)
+	}
+	starter := &webhookStarter{ready: ready, serve: func() webhook.Server {
+		webhooks.SetupWithManager(mgr, catalogue.CanMigrate)
+		return mgr.GetWebhookServer()
+	}}
+	if err := mgr.AddReadyzCheck("webhook", starter.check); err != nil {
+		return err
+	}
+	return mgr.Add(starter)
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// The ways to the webhook's serving certificate.
+const (
+	mountedCertificates     = "mounted"
+	selfManagedCertificates = "self-managed"
+)
+
+// managerOptions are the flags of the manager.
+type managerOptions struct {
+	namespace      string
+	leaderElect    bool
+	healthAddress  string
+	metricsAddress string
+
+	webhookCertificates string
+	webhookHost         string
+	webhookPort         int
+	certificateDir      string
+
+	workers        int
+	connectWorkers int
+	allow          usercluster.Allow
+}
+
+func (o *managerOptions) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&o.namespace, "namespace", "ccm-migration-system", "Namespace of the manager: its Lease and its webhook certificate are there.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Let only one of several replicas work.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of /healthz and /readyz.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and authorized by the management cluster. 0 switches it off.")
+
+	flags.StringVar(&o.webhookCertificates, "webhook-certificates", mountedCertificates, "Where the webhook's certificate comes from: mounted (such as by cert-manager) or self-managed.")
+	flags.StringVar(&o.webhookHost, "webhook-host", "", "Address the webhook listens on; default is all.")
+	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "Port of the webhook.")
+	flags.StringVar(&o.certificateDir, "webhook-certificate-dir", "/tmp/k8s-webhook-server/serving-certs", "Directory with tls.crt and tls.key of the webhook.")
+
+	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
+	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
+	o.bindAllow(flags)
+}
+
+// bindAllow is for operators whose kubeconfig Secrets are not written by tenants.
+func (o *managerOptions) bindAllow(flags *pflag.FlagSet) {
+	allow := func(target *bool, name, what string) {
+		flags.BoolVar(target, "allow-kubeconfig-"+name, false, "Accept kubeconfigs that "+what+". Whoever writes such a Secret acts in the management cluster.")
+	}
+	allow(&o.allow.Exec, "exec", "run a program to get credentials")
+	allow(&o.allow.AuthProvider, "auth-provider", "use an auth-provider plugin")
+	allow(&o.allow.FilePaths, "file-paths", "name files of the manager's file system")
+	allow(&o.allow.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
+	allow(&o.allow.Proxy, "proxy", "name a proxy")
+	allow(&o.allow.Impersonation, "impersonation", "impersonate somebody")
+}
+
+func (o *managerOptions) validate() error {
+	var errs []error
+	if o.webhookCertificates != mountedCertificates && o.webhookCertificates != selfManagedCertificates {
+		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is %s or %s", o.webhookCertificates, mountedCertificates, selfManagedCertificates))
+	}
+	if o.namespace == "" {
+		errs = append(errs, errors.New("--namespace is empty"))
+	}
+	if o.workers < 1 || o.connectWorkers < 1 {
+		errs = append(errs, errors.New("--workers and --connect-workers are at least 1"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// Command is the root command.
+func Command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ccm-migration-controller",
+		Short:         "Moves user clusters from the in-tree cloud provider to an external one.",
+		SilenceUsage:  true,
+		SilenceErrors: false,
+	}
+	root.AddCommand(managerCommand())
+	return root
+}
