@@ -1,0 +1,105 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Everything that is built ends here.
+BIN := $(CURDIR)/_output/bin
+TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
+IMAGE ?= ccm-migration-controller:latest
+# Arguments for make run, testbed and demo.
+ARGS ?=
+# The race detector needs a C compiler; Go says whether it found one.
+RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+# envtest and the testbed take etcd and kube-apiserver from here.
+export KUBEBUILDER_ASSETS := $(BIN)
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36m<target>\033[0m\n"} \
+		/^[a-z-]+:.*##/ {printf "  \033[36m%-12s\033[0m %s\n", $$1, $$2} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+
+##@ See it
+
+.PHONY: demo
+demo: binaries ## Set everything up and migrate four user clusters; the first time builds for minutes.
+	$(BIN)/testbed demo $(ARGS)
+
+.PHONY: testbed
+testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.
+	$(BIN)/testbed up $(ARGS)
+
+.PHONY: run
+run: ## Run the manager against the current kubeconfig.
+	go run . manager $(ARGS)
+
+##@ Develop
+
+.PHONY: generate
+generate: ## Generate code, CRDs, RBAC and the webhook configuration.
+	hack/generate.sh
+
+.PHONY: test
+test: binaries ## Run all tests, the end-to-end ones included.
+	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
+	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
+		--raw-command -- hack/test.sh $(RACE) -shuffle=on
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no built binary.
+	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
+		-- $(RACE) -shuffle=on ./api/... ./internal/... ./pkg/... ./webhooks/... ./test/architecture/...
+
+.PHONY: mutants
+mutants: binaries ## Break each safety rule on purpose and show that a test fails.
+	go run ./test/mutants $(ARGS)
+
+.PHONY: lint
+lint: ## Lint all modules.
+	$(TOOL) golangci-lint run ./...
+	@# The flags of build.sh, so that both share the build cache; the linter itself is built without them.
+	cd test/kubernetes && linter=$$($(TOOL) -n golangci-lint) && GOFLAGS="-trimpath -buildvcs=false" \
+		"$$linter" run --config=$(CURDIR)/.golangci.yml ./...
+
+.PHONY: fmt
+fmt: ## Format the code and sort its imports.
+	$(TOOL) golangci-lint fmt ./...
+
+.PHONY: verify
+verify: ## Fail when generated files, go.mod or go.sum are out of date.
+	hack/verify/generated.sh
+	hack/verify/modules.sh
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in what the manager calls.
+	$(TOOL) govulncheck ./...
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager.
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o $(BIN)/ccm-migration-controller .
+
+.PHONY: image
+image: ## Build the container image IMAGE.
+	docker build --tag $(IMAGE) .
+
+.PHONY: clean
+clean: ## Remove everything that was built or written by the demo.
+	rm -rf _output
+
+# What the tests and the demo run: the control planes, the manager, and the testbed under all its names.
+STAND_INS := machine-controller machine-controller-webhook operating-system-manager csi-driver
+CONTROL_PLANES := $(BIN)/.control-planes
+
+.PHONY: binaries
+binaries: $(CONTROL_PLANES) build
+	CGO_ENABLED=0 go build -trimpath -o $(BIN)/testbed ./test/testbed/cmd/testbed
+	@for name in $(STAND_INS); do ln -sfn testbed $(BIN)/$$name; done
+
+$(CONTROL_PLANES): $(shell find test/kubernetes -type f)
+	test/kubernetes/build.sh $(BIN)
+	@touch $@

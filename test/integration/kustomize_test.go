@@ -1,0 +1,182 @@
+package integration_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/ccm-migration/ccm-migration-controller/webhooks"
+)
+
+func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
+	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples"} {
+		t.Run(directory, func(t *testing.T) {
+			g := NewWithT(t)
+			objects, err := render(directory)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(objects).NotTo(BeEmpty())
+			strict := client.WithFieldValidation(suite.client, metav1.FieldValidationStrict)
+			for _, object := range objects {
+				options := []client.ApplyOption{client.FieldOwner("integration"), client.ForceOwnership, client.DryRunAll}
+				switch object.GetKind() {
+				case "Issuer", "Certificate", "MutatingWebhookConfiguration":
+					// cert-manager is not here; the webhook configuration is installed for real by the suite.
+					continue
+				case "Namespace":
+					options = options[:2]
+				}
+				g.Expect(strict.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), options...)).
+					To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+			}
+		})
+	}
+}
+
+func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
+	for directory, tc := range map[string]struct {
+		argument, injectFrom string
+		kinds                []string
+	}{
+		"default": {
+			"--webhook-certificates=mounted", "ccm-migration-system/ccm-migration-controller-webhook", []string{"Certificate", "Issuer"},
+		},
+		"default-self-managed": {"--webhook-certificates=self-managed", "", []string{"Secret"}},
+	} {
+		t.Run(directory, func(t *testing.T) {
+			g := NewWithT(t)
+			objects, err := render(directory)
+			g.Expect(err).NotTo(HaveOccurred())
+			var kinds []string
+			for _, object := range objects {
+				if slices.Contains([]string{"Certificate", "Issuer", "Secret"}, object.GetKind()) {
+					kinds = append(kinds, object.GetKind())
+				}
+			}
+			g.Expect(kinds).To(ConsistOf(tc.kinds))
+
+			deployment, err := decodeOne[appsv1.Deployment](directory, "Deployment")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ConsistOf("manager", tc.argument, "--leader-elect",
+				"--namespace=$(POD_NAMESPACE)", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081", "--webhook-port=9443"))
+
+			configuration, err := mutatingWebhook(directory)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(configuration.Annotations["cert-manager.io/inject-ca-from"]).To(Equal(tc.injectFrom))
+		})
+	}
+}
+
+func TestManagerPodIsAdmittedUnderRestrictedPodSecurity(t *testing.T) {
+	g := NewWithT(t)
+	deployment, err := decodeOne[appsv1.Deployment]("default", "Deployment")
+	g.Expect(err).NotTo(HaveOccurred())
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "restricted-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	g.Expect(suite.client.Create(t.Context(), namespace)).To(Succeed())
+	template := deployment.Spec.Template
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "manager", Labels: template.Labels}, Spec: template.Spec}
+	g.Expect(suite.client.Create(t.Context(), pod, client.DryRunAll)).To(Succeed())
+
+	template.Spec.Containers[0].SecurityContext = nil
+	pod = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "manager"}, Spec: template.Spec}
+	g.Expect(suite.client.Create(t.Context(), pod, client.DryRunAll)).NotTo(Succeed(), "the API server does check")
+}
+
+func TestWebhookNeverFailsClosed(t *testing.T) {
+	g := NewWithT(t)
+	configuration, err := mutatingWebhook("default")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(configuration.Webhooks).To(HaveLen(1))
+	hook := configuration.Webhooks[0]
+	g.Expect(hook.FailurePolicy).To(HaveValue(Equal(admissionregistrationv1.Ignore)))
+	g.Expect(hook.TimeoutSeconds).To(HaveValue(BeNumerically("<=", 5)))
+	g.Expect(hook.SideEffects).To(HaveValue(Equal(admissionregistrationv1.SideEffectClassNone)))
+	g.Expect(hook.ReinvocationPolicy).To(HaveValue(Equal(admissionregistrationv1.NeverReinvocationPolicy)))
+	g.Expect(hook.MatchConditions).To(HaveLen(3))
+	g.Expect(hook.ClientConfig.Service.Path).To(HaveValue(Equal(webhooks.ClusterPath)))
+}
+
+func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
+	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac"} {
+		objects, err := render(directory)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		for _, object := range objects {
+			if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
+				continue
+			}
+			t.Run(directory+" "+object.GetName(), func(t *testing.T) {
+				checkRole(t, object)
+			})
+		}
+	}
+}
+
+func checkRole(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	g := NewWithT(t)
+	role := &rbacv1.ClusterRole{}
+	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
+	g.Expect(role.Rules).NotTo(BeEmpty())
+	for _, rule := range role.Rules {
+		g.Expect(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs)).NotTo(ContainElement("*"))
+		if object.GetKind() == "ClusterRole" && slices.Contains(rule.Resources, "secrets") {
+			g.Expect(rule.Verbs).NotTo(ContainElements(BeElementOf("list", "watch", "deletecollection")), "Secrets are read by name")
+		}
+		if slices.Contains(rule.Verbs, "escalate") || slices.Contains(rule.Verbs, "bind") {
+			g.Expect(rule.ResourceNames).NotTo(BeEmpty(), "escalate and bind are for named roles")
+		}
+		g.Expect(rule.Verbs).NotTo(ContainElement("impersonate"))
+	}
+}
+
+func configPath(directory string) string {
+	return filepath.Join("..", "..", "config", directory)
+}
+
+func render(directory string) ([]*unstructured.Unstructured, error) {
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), configPath(directory))
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]*unstructured.Unstructured, 0, rendered.Size())
+	for _, resource := range rendered.Resources() {
+		content, err := resource.Map()
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, &unstructured.Unstructured{Object: content})
+	}
+	return objects, nil
+}
+
+// decodeOne returns the first rendered object of a kind; without one it is the zero value.
+func decodeOne[T any](directory, kind string) (*T, error) {
+	objects, err := render(directory)
+	if err != nil {
+		return nil, err
+	}
+	into := new(T)
+	for _, object := range objects {
+		if object.GetKind() == kind {
+			return into, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+		}
+	}
+	return into, nil
+}
+
+func mutatingWebhook(directory string) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
+	return decodeOne[admissionregistrationv1.MutatingWebhookConfiguration](directory, "MutatingWebhookConfiguration")
+}

@@ -1,0 +1,112 @@
+package integration_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const (
+	oneWay            = "spec.features.externalCloudProvider cannot be disabled once it is enabled"
+	providerFixed     = "spec.cloud.providerName is immutable"
+	clusterNameFixed  = "spec.cloud.clusterName is immutable once it is set"
+	versionLocked     = "spec.version may not change while the migration runs"
+	controlPlaneFixed = "spec.controlPlane is immutable once the feature externalCloudProvider was seen on"
+)
+
+// ruleCase is one update of an object that is there, with its status; no text means that it is accepted.
+type ruleCase struct {
+	given   []modifier
+	change  modifier
+	refused string
+}
+
+func TestFeatureIsAOneWayDoor(t *testing.T) {
+	checkRules(t, map[string]ruleCase{
+		"true may not go to false":                     {[]modifier{feature(true)}, feature(false), oneWay},
+		"features may not be removed once true":        {[]modifier{feature(true)}, featureRemoved, oneWay},
+		"the field may not be removed once true":       {[]modifier{feature(true)}, fieldRemoved, oneWay},
+		"true may not go to false after completion":    {[]modifier{feature(true), started, inTreeRemoved(metav1.ConditionTrue)}, feature(false), oneWay},
+		"unset may go to true":                         {nil, feature(true), ""},
+		"unset may go to false":                        {nil, feature(false), ""},
+		"false may go to true":                         {[]modifier{feature(false)}, feature(true), ""},
+		"false may be removed":                         {[]modifier{feature(false)}, featureRemoved, ""},
+		"true may stay true while something else goes": {[]modifier{feature(true)}, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+	})
+}
+
+func TestNamesAreImmutable(t *testing.T) {
+	checkRules(t, map[string]ruleCase{
+		"the provider may not change":             {nil, ofProvider("aws"), providerFixed},
+		"the cluster name may be set once":        {nil, clusterName("a"), ""},
+		"the cluster name may not change":         {[]modifier{clusterName("a")}, clusterName("b"), clusterNameFixed},
+		"the cluster name may not be removed":     {[]modifier{clusterName("a")}, clusterName(""), clusterNameFixed},
+		"the cluster name may stay":               {[]modifier{clusterName("a")}, feature(true), ""},
+		"provider and feature cannot go together": {nil, all(ofProvider("aws"), feature(true)), providerFixed},
+	})
+}
+
+func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
+	running := []modifier{feature(true), origin(ucv1.OriginMigrating), started}
+	checkRules(t, map[string]ruleCase{
+		"free without a status":                         {nil, version("1.26.0"), ""},
+		"free before the start":                         {[]modifier{feature(true), origin(ucv1.OriginMigrating)}, version("1.26.0"), ""},
+		"locked from the start":                         {running, version("1.26.0"), versionLocked},
+		"locked for a patch release, too":               {running, version("1.25.17"), versionLocked},
+		"locked while the in-tree flags are there":      {append(running, inTreeRemoved(metav1.ConditionFalse)), version("1.26.0"), versionLocked},
+		"locked while nobody could look":                {append(running, inTreeRemoved(metav1.ConditionUnknown)), version("1.26.0"), versionLocked},
+		"locked although another condition is true":     {append(running, condition("HandoverCompleted", metav1.ConditionTrue)), version("1.26.0"), versionLocked},
+		"free when the in-tree flags are gone":          {append(running, inTreeRemoved(metav1.ConditionTrue)), version("1.26.0"), ""},
+		"other fields are free while it is locked":      {running, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+		"free for a cluster external from the start":    {[]modifier{feature(true), origin(ucv1.OriginExternal)}, version("1.26.0"), ""},
+		"the version itself has to look like a version": {nil, version("latest"), "spec.version"},
+	})
+}
+
+func TestControlPlaneIsImmutableOnceTheFeatureWasSeen(t *testing.T) {
+	named := managerDeployment("kcm")
+	checkRules(t, map[string]ruleCase{
+		"free without a status":                    {nil, named, ""},
+		"free with the feature but not seen yet":   {[]modifier{feature(true)}, named, ""},
+		"free while in-tree":                       {[]modifier{origin(ucv1.OriginInTree)}, named, ""},
+		"may not be set while migrating":           {[]modifier{feature(true), origin(ucv1.OriginMigrating)}, named, controlPlaneFixed},
+		"may not change while migrating":           {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, managerDeployment("other"), controlPlaneFixed},
+		"may not be removed while migrating":       {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, controlPlaneRemoved, controlPlaneFixed},
+		"may not be set when external":             {[]modifier{feature(true), origin(ucv1.OriginExternal)}, named, controlPlaneFixed},
+		"may not change when external":             {[]modifier{feature(true), named, origin(ucv1.OriginExternal)}, managerDeployment("other"), controlPlaneFixed},
+		"may stay while something else is changed": {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+	})
+}
+
+func fieldRemoved(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil }
+
+func all(modifiers ...modifier) modifier {
+	return func(c *ucv1.Cluster) {
+		for _, modify := range modifiers {
+			modify(c)
+		}
+	}
+}
+
+func checkRules(t *testing.T, cases map[string]ruleCase) {
+	t.Helper()
+	namespace := newNamespace(t)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := createCluster(t, newCluster(namespace, tc.given...))
+			tc.change(c)
+			err := suite.client.Update(t.Context(), c)
+			if tc.refused == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(Satisfy(apierrors.IsInvalid))
+			g.Expect(err).To(MatchError(ContainSubstring(tc.refused)))
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package integration_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+func TestUserClusterRulesAllowEveryAddonObject(t *testing.T) {
+	user := userClusterIdentity(t)
+	catalogue := provider.New()
+	for _, name := range catalogue.Names() {
+		profile, _ := catalogue.Lookup(name)
+		for minor := range 100 {
+			if profile.Facts(fmt.Sprintf("1.%d.0", minor)).VersionProblem != "" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s 1.%d", name, minor), func(t *testing.T) {
+				applyAndDelete(t, user, rendered(t, name, profile, minor))
+			})
+		}
+	}
+}
+
+// applyAndDelete does what pkg/usercluster does with an object: read, apply where there is none, apply again, delete.
+func applyAndDelete(t *testing.T, user client.Client, objects []*unstructured.Unstructured) {
+	t.Helper()
+	g := NewWithT(t)
+	options := []client.ApplyOption{client.FieldOwner(ucv1.FieldManager), client.ForceOwnership}
+	for _, object := range objects {
+		about := object.GetKind() + " " + object.GetName()
+		live := object.DeepCopy()
+		g.Expect(client.IgnoreNotFound(user.Get(t.Context(), client.ObjectKeyFromObject(object), live))).To(Succeed(), "reading %s", about)
+		for range 2 {
+			applied := object.DeepCopy()
+			g.Expect(user.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), options...)).To(Succeed(), "applying %s", about)
+		}
+	}
+	for _, object := range slices.Backward(objects) {
+		if usercluster.Prunable(usercluster.InventoryOf([]*unstructured.Unstructured{object})[0]) {
+			g.Expect(user.Delete(t.Context(), object)).To(Succeed(), "deleting %s %s", object.GetKind(), object.GetName())
+		}
+	}
+}
+
+func TestUserClusterRulesAllowNothingElse(t *testing.T) {
+	user := userClusterIdentity(t)
+	for name, tc := range map[string]struct {
+		verb, group, resource, namespace, object string
+		want                                     bool
+	}{
+		"watching Nodes":                        {"watch", "", "nodes", "", "", true},
+		"watching the Lease of the CCM":         {"watch", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", true},
+		"rolling a MachineDeployment":           {"patch", "cluster.k8s.io", "machinedeployments", "default", "pool", true},
+		"writing the Lease of the CCM":          {"update", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", false},
+		"making a MachineDeployment anew":       {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},
+		"deleting a Machine":                    {"delete", "cluster.k8s.io", "machines", "default", "m", false},
+		"changing a Node":                       {"patch", "", "nodes", "", "n", false},
+		"listing the Secrets of kube-system":    {"list", "", "secrets", "kube-system", "", false},
+		"reading another Secret":                {"get", "", "secrets", "kube-system", "other", false},
+		"reading a Secret of another namespace": {"get", "", "secrets", "default", "cloud-config", false},
+		"deleting a StorageClass":               {"delete", "storage.k8s.io", "storageclasses", "", "simcloud-csi", false},
+		"escalating another ClusterRole":        {"escalate", "rbac.authorization.k8s.io", "clusterroles", "", "edit", false},
+		"impersonating":                         {"impersonate", "", "users", "", "admin", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Verb: tc.verb, Group: tc.group, Resource: tc.resource, Namespace: tc.namespace, Name: tc.object,
+				},
+			}}
+			g.Expect(user.Create(t.Context(), review)).To(Succeed())
+			g.Expect(review.Status.Allowed).To(Equal(tc.want))
+		})
+	}
+}
+
+func TestUserClusterRulesBindNoForeignRole(t *testing.T) {
+	g := NewWithT(t)
+	binding := &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": "simcloud-csi-node"},
+		"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": "cluster-admin"},
+		"subjects": []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": "User", "name": "somebody"}},
+	}}
+	binding.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"))
+	err := userClusterIdentity(t).Apply(t.Context(), client.ApplyConfigurationFromUnstructured(binding), client.FieldOwner("test"))
+	g.Expect(err).To(Satisfy(apierrors.IsForbidden))
+}
+
+// userClusterIdentity applies config/usercluster-rbac and returns a client that has nothing but its rights.
+func userClusterIdentity(t *testing.T) client.Client {
+	t.Helper()
+	g := NewWithT(t)
+	objects, err := render("usercluster-rbac")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, object := range objects {
+		g.Expect(suite.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner("integration"), client.ForceOwnership)).To(Succeed())
+	}
+	config := rest.CopyConfig(suite.environment.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "ccm-migration-controller"}
+	config.QPS, config.Burst = 500, 500
+	user, err := client.New(config, client.Options{Scheme: suite.scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+	// The authorizer reads the new rules from a watch.
+	g.Eventually(func() error {
+		return user.List(t.Context(), &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}})
+	}, deadline, interval).Should(Succeed())
+	return user
+}
+
+func rendered(t *testing.T, name string, profile provider.Profile, minor int) []*unstructured.Unstructured {
+	t.Helper()
+	addons, err := profile.Render(provider.RenderInput{
+		Version:     fmt.Sprintf("1.%d.0", minor),
+		Inherited:   ucv1.InheritedConfiguration{ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16"},
+		CloudConfig: cloudConfig(name),
+		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
+	})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, provider.FenceObjects(profile.Identity()))
+}
+
+// cloudConfig is complete, and of nobody.
+func cloudConfig(provider string) map[string][]byte {
+	if provider == "simcloud" {
+		return map[string][]byte{"endpoint": []byte("http://127.0.0.1:1"), "cluster": []byte("a"), "token": []byte("a")}
+	}
+	return map[string][]byte{"cloud.conf": []byte("[Global]\nauth-url=https://identity.example/v3\nregion=a\nusername=a\npassword=a\ntenant-name=a\ndomain-name=a\n")}
+}

@@ -1,0 +1,227 @@
+package bed
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// ManagementName is the name of the management cluster.
+const ManagementName = "management"
+
+// Options of a Bed.
+type Options struct {
+	// Dir receives everything that is written: clusters, logs, raw results.
+	Dir string
+	// BinDir holds the binaries that 'make testbed-binaries' builds.
+	BinDir string
+	// ConfigDir is the config/ folder of the project.
+	ConfigDir string
+	// LeaseDuration of the user clusters' controller managers.
+	LeaseDuration time.Duration
+	// OutliveForceDelete says which pods' processes outlive their force-deleted pods.
+	OutliveForceDelete func(*corev1.Pod) bool
+	// Progress is told what is being done.
+	Progress func(string)
+	// Log of the parts that run inside the calling process.
+	Log logr.Logger
+}
+
+// Bed is a running testbed.
+type Bed struct {
+	options    Options
+	supervisor *process.Supervisor
+	scheme     *runtime.Scheme
+	Cloud      *simcloud.Server
+	cloudURL   string
+	Management *apiserver.Cluster
+	// Client of the management cluster, with all rights.
+	Client client.Client
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	files   []*os.File
+
+	mu       sync.Mutex
+	clusters map[string]*UserCluster
+	failed   error
+}
+
+// Start brings up the cloud, the sampler and the management cluster; the manager is installed by InstallManager.
+func Start(ctx context.Context, options Options) (*Bed, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, ucv1.AddToScheme, machines.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	if options.Progress == nil {
+		options.Progress = func(string) {}
+	}
+	b := &Bed{options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{}}
+	b.ctx, b.cancel = context.WithCancel(ctx)
+	if err := b.start(); err != nil {
+		b.Stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Bed) start() error {
+	if err := os.MkdirAll(b.options.Dir, 0o755); err != nil {
+		return err
+	}
+	calls, err := b.create("simcloud.jsonl")
+	if err != nil {
+		return err
+	}
+	b.Cloud = simcloud.New(simcloud.Options{Log: calls})
+	if b.cloudURL, err = b.Cloud.Start("127.0.0.1:0"); err != nil {
+		return err
+	}
+	if err := b.startSampler(); err != nil {
+		return err
+	}
+	b.options.Progress("starting the management cluster")
+	b.Management, err = apiserver.Start(b.ctx, apiserver.Options{
+		Name: ManagementName, Index: 1, Dir: filepath.Join(b.options.Dir, ManagementName), BinDir: b.options.BinDir,
+		Supervisor: b.supervisor, WithScheduler: true, WithControllerManager: true,
+	})
+	if err != nil {
+		return err
+	}
+	b.watchFailures(b.Management)
+	if b.Client, err = b.client(b.Management.AdminConfig()); err != nil {
+		return err
+	}
+	if err := b.startKubelet(ManagementName, 1, b.Management.AdminConfig()); err != nil {
+		return err
+	}
+	return b.Client.Create(b.ctx, managementNode())
+}
+
+func (b *Bed) create(name string) (*os.File, error) {
+	file, err := os.Create(filepath.Join(b.options.Dir, name))
+	if err == nil {
+		b.files = append(b.files, file)
+	}
+	return file, err
+}
+
+func (b *Bed) client(config *rest.Config) (client.Client, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = 100, 200
+	return client.New(config, client.Options{Scheme: b.scheme})
+}
+
+func (b *Bed) startSampler() error {
+	samples, err := b.create("loops.jsonl")
+	if err != nil {
+		return err
+	}
+	sampler := loops.New(loops.Options{ProcessDir: filepath.Join(b.options.Dir, "processes"), Out: samples, TLS: b.metricsTLS})
+	b.goRun("sampler", sampler.Run)
+	return nil
+}
+
+// metricsTLS is the client certificate for the managers of a user cluster.
+func (b *Bed) metricsTLS(name string) *tls.Config {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cluster, found := b.clusters[name]; found {
+		return cluster.metricsTLS
+	}
+	return nil
+}
+
+func (b *Bed) startKubelet(name string, index int, config *rest.Config) error {
+	k, err := kubelet.New(kubelet.Options{
+		Cluster: name, Index: index, Config: config, RunDir: b.options.Dir, BinDir: b.options.BinDir,
+		Supervisor: b.supervisor, OutliveForceDelete: b.options.OutliveForceDelete, Log: b.options.Log.WithName("kubelet-" + name),
+	})
+	if err != nil {
+		return err
+	}
+	b.goRun("kubelet of "+name, k.Run)
+	return nil
+}
+
+// goRun runs a part of the testbed until the Bed ends; a part that fails before that fails the Bed.
+func (b *Bed) goRun(name string, run func(context.Context) error) {
+	b.running.Go(func() {
+		if err := run(b.ctx); err != nil && b.ctx.Err() == nil {
+			b.fail(fmt.Errorf("%s: %w", name, err))
+		}
+	})
+}
+
+func (b *Bed) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed = errors.Join(b.failed, err)
+	b.cancel()
+}
+
+func (b *Bed) watchFailures(cluster *apiserver.Cluster) {
+	b.goRun("control plane", func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-cluster.Failures():
+			return err
+		}
+	})
+}
+
+// Done is closed when the Bed ended, by Stop or because a part of it failed; Err says why.
+func (b *Bed) Done() <-chan struct{} { return b.ctx.Done() }
+
+// Err is what failed, if anything did.
+func (b *Bed) Err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed
+}
+
+// Stop ends everything; no process stays behind.
+func (b *Bed) Stop() {
+	b.cancel()
+	b.running.Wait()
+	b.supervisor.Close()
+	if b.Cloud != nil {
+		_ = b.Cloud.Stop()
+	}
+	for _, file := range b.files {
+		_ = file.Close()
+	}
+}
+
+// File is the path of a file in the Bed's folder.
+func (b *Bed) File(elements ...string) string {
+	return filepath.Join(append([]string{b.options.Dir}, elements...)...)
+}
+
+// Options that the Bed runs with.
+func (b *Bed) Options() Options { return b.options }

@@ -1,0 +1,122 @@
+package bed
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+const managerNamespace = "ccm-migration-system"
+
+// InstallManager applies config/default-self-managed, as in production but for what loopback addresses make necessary:
+// one replica that listens on its own address, and a webhook that is reached by URL.
+func (b *Bed) InstallManager() error {
+	b.options.Progress("installing the manager from config/default-self-managed")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		return err
+	}
+	if err := b.applyKustomization(b.Client, "default-self-managed", func(object *unstructured.Unstructured) error {
+		switch object.GetKind() {
+		case "MutatingWebhookConfiguration":
+			return useURL(object, port)
+		case "Deployment":
+			return adaptManager(object, port)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return b.WaitForDeployment(managerNamespace, "ccm-migration-controller-manager")
+}
+
+func useURL(object *unstructured.Unstructured, port int) error {
+	webhooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
+	if err != nil {
+		return err
+	}
+	for _, entry := range webhooks {
+		webhook := entry.(map[string]any)
+		path, _, err := unstructured.NestedString(webhook, "clientConfig", "service", "path")
+		if err != nil {
+			return err
+		}
+		webhook["clientConfig"] = map[string]any{"url": fmt.Sprintf("https://localhost:%d%s", port, path)}
+	}
+	return unstructured.SetNestedSlice(object.Object, webhooks, "webhooks")
+}
+
+func adaptManager(object *unstructured.Unstructured, port int) error {
+	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		return err
+	}
+	container := containers[0].(map[string]any)
+	container["image"] = image("ccm-migration-controller")
+	container["command"] = []any{"ccm-migration-controller"}
+	container["args"] = append(container["args"].([]any), "--health-probe-bind-address=$(POD_IP):8081",
+		"--metrics-bind-address=$(POD_IP):8443", "--webhook-host=localhost", "--webhook-port="+strconv.Itoa(port))
+	container["env"] = append(container["env"].([]any), map[string]any{
+		"name": "POD_IP", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}},
+	})
+	if err := unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+		return err
+	}
+	return unstructured.SetNestedField(object.Object, int64(1), "spec", "replicas")
+}
+
+// applyKustomization renders a folder of config/ and applies it, kinds that others need first.
+func (b *Bed) applyKustomization(c client.Client, folder string, adapt func(*unstructured.Unstructured) error) error {
+	resources, err := krusty.MakeKustomizer(&krusty.Options{Reorder: krusty.ReorderOptionUnspecified, PluginConfig: types.DisabledPluginConfig()}).Run(filesys.MakeFsOnDisk(), filepath.Join(b.options.ConfigDir, folder))
+	if err != nil {
+		return err
+	}
+	var later []*unstructured.Unstructured
+	for _, resource := range resources.Resources() {
+		content, err := resource.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(content); err != nil {
+			return err
+		}
+		if adapt != nil {
+			if err := adapt(object); err != nil {
+				return err
+			}
+		}
+		if kind := object.GetKind(); kind != "Namespace" && kind != "CustomResourceDefinition" {
+			later = append(later, object)
+			continue
+		}
+		if err := b.applyObject(c, object); err != nil {
+			return err
+		}
+	}
+	for _, object := range later {
+		if err := b.applyObject(c, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bed) applyObject(c client.Client, object *unstructured.Unstructured) error {
+	err := c.Apply(b.ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("testbed"), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}

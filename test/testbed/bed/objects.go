@@ -1,0 +1,68 @@
+package bed
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+)
+
+// image of a program of the testbed: the kubelets run it as a process.
+func image(program string) string { return "registry.example/simcloud/" + program + ":v1.30.14" }
+
+func managementNode() *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "management-0", Labels: map[string]string{corev1.LabelHostname: "management-0"},
+	}}
+}
+
+// workload describes a Deployment of one process.
+type workload struct {
+	namespace, name, program string
+	replicas                 int32
+	args                     []string
+	// secret is mounted at /etc/testbed.
+	secret string
+	// health is the port and path of the readiness probe.
+	healthPort   int32
+	healthScheme corev1.URIScheme
+}
+
+func (w workload) deployment() *appsv1.Deployment {
+	labels := map[string]string{"app": w.name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(w.replicas),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					TerminationGracePeriodSeconds: ptr.To(int64(10)),
+					AutomountServiceAccountToken:  ptr.To(false),
+					Containers:                    []corev1.Container{w.container()},
+					Volumes: []corev1.Volume{{Name: "files", VolumeSource: corev1.VolumeSource{
+						Secret: &corev1.SecretVolumeSource{SecretName: w.secret},
+					}}},
+				},
+			},
+		},
+	}
+}
+
+func (w workload) container() corev1.Container {
+	return corev1.Container{
+		Name: w.name, Image: image(w.program), Command: append([]string{w.program}, w.args...),
+		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"},
+		}}},
+		VolumeMounts: []corev1.VolumeMount{{Name: "files", MountPath: "/etc/testbed", ReadOnly: true}},
+		ReadinessProbe: &corev1.Probe{
+			PeriodSeconds: 1, FailureThreshold: 3,
+			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+				Path: "/healthz", Port: intstr.FromInt32(w.healthPort), Scheme: w.healthScheme,
+			}},
+		},
+	}
+}

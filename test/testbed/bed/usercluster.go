@@ -1,0 +1,250 @@
+package bed
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers.
+const KubernetesVersion = "1.30.14"
+
+// ManagerUser is our manager's identity in user clusters.
+const ManagerUser = "ccm-migration-controller"
+
+// UserClusterOptions describe a user cluster.
+type UserClusterOptions struct {
+	Name string
+	// External means that the cluster never was in-tree.
+	External bool
+	// KCMReplicas is 2 by default.
+	KCMReplicas int32
+}
+
+// UserCluster is a running user cluster.
+type UserCluster struct {
+	Options UserClusterOptions
+	// Namespace of its control plane in the management cluster.
+	Namespace string
+	*apiserver.Cluster
+	// Client of the user cluster, with all rights.
+	Client     client.Client
+	bed        *Bed
+	metricsTLS *tls.Config
+}
+
+// AddUserCluster starts a user cluster's API server and its control plane in the management cluster, and waits until
+// its KCM leads. There is no Cluster object yet.
+func (b *Bed) AddUserCluster(options UserClusterOptions) (*UserCluster, error) {
+	if options.KCMReplicas == 0 {
+		options.KCMReplicas = 2
+	}
+	b.options.Progress("starting user cluster " + options.Name)
+	b.mu.Lock()
+	index := len(b.clusters) + 2
+	u := &UserCluster{Options: options, Namespace: "user-" + options.Name, bed: b}
+	b.clusters[options.Name] = u
+	b.mu.Unlock()
+	if err := u.start(index); err != nil {
+		return nil, fmt.Errorf("user cluster %s: %w", options.Name, err)
+	}
+	return u, nil
+}
+
+func (u *UserCluster) start(index int) error {
+	b := u.bed
+	var err error
+	u.Cluster, err = apiserver.Start(b.ctx, apiserver.Options{
+		Name: u.Options.Name, Index: index, Dir: b.File(u.Options.Name), BinDir: b.options.BinDir,
+		Supervisor: b.supervisor, WithScheduler: true,
+	})
+	if err != nil {
+		return err
+	}
+	b.watchFailures(u.Cluster)
+	if u.Client, err = b.client(u.AdminConfig()); err != nil {
+		return err
+	}
+	if err := u.setMetricsTLS(); err != nil {
+		return err
+	}
+	if err := crds.Install(b.ctx, u.AdminConfig()); err != nil {
+		return err
+	}
+	if err := b.applyKustomization(u.Client, "usercluster-rbac", nil); err != nil {
+		return err
+	}
+	if err := b.startKubelet(u.Options.Name, index, u.AdminConfig()); err != nil {
+		return err
+	}
+	b.Cloud.AddCluster(u.Options.Name, u.token())
+	return u.startControlPlane()
+}
+
+func (u *UserCluster) setMetricsTLS() error {
+	admin := u.AdminConfig()
+	certificate, err := tls.X509KeyPair(admin.CertData, admin.KeyData)
+	if err != nil {
+		return err
+	}
+	u.bed.mu.Lock()
+	defer u.bed.mu.Unlock()
+	u.metricsTLS = &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+func (u *UserCluster) token() string { return "token-of-" + u.Options.Name }
+
+// startControlPlane puts what a Hosted control plane has into the management cluster.
+func (u *UserCluster) startControlPlane() error {
+	b := u.bed
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.Namespace}}
+	if err := b.Client.Create(b.ctx, namespace); err != nil {
+		return err
+	}
+	secrets, err := u.secrets()
+	if err != nil {
+		return err
+	}
+	for _, secret := range secrets {
+		if err := b.Client.Create(b.ctx, secret); err != nil {
+			return err
+		}
+	}
+	for _, w := range append([]workload{u.kcm()}, u.machineController()...) {
+		if err := b.Client.Create(b.ctx, w.deployment()); err != nil {
+			return err
+		}
+	}
+	for _, w := range append([]workload{u.kcm()}, u.machineController()...) {
+		if err := b.WaitForDeployment(u.Namespace, w.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *UserCluster) secrets() ([]client.Object, error) {
+	manager, err := u.ClientCert(ManagerUser)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.cloudConf()}
+	for name, path := range map[string]string{
+		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
+	} {
+		if files[name], err = os.ReadFile(filepath.Clean(path)); err != nil {
+			return nil, err
+		}
+	}
+	return []client.Object{
+		u.secret("control-plane", files),
+		u.secret(u.Options.Name+"-kubeconfig", map[string][]byte{"value": u.Kubeconfig(manager)}),
+		u.secret(u.Options.Name+"-cloud-config", map[string][]byte{
+			"endpoint": []byte(u.bed.cloudURL), "cluster": []byte(u.Options.Name), "token": []byte(u.token()),
+		}),
+	}, nil
+}
+
+func (u *UserCluster) cloudConf() []byte {
+	return fmt.Appendf(nil, "endpoint=%s\ncluster=%s\ntoken=%s\n", u.bed.cloudURL, u.Options.Name, u.token())
+}
+
+func (u *UserCluster) secret(name string, data map[string][]byte) client.Object {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: name}, Data: data}
+}
+
+func (u *UserCluster) kcm() workload {
+	lease := u.bed.options.LeaseDuration
+	args := []string{
+		"--kubeconfig=/etc/testbed/kubeconfig", "--authentication-kubeconfig=/etc/testbed/kubeconfig",
+		"--authorization-kubeconfig=/etc/testbed/kubeconfig", "--bind-address=$(POD_IP)", "--secure-port=10257",
+		"--service-account-private-key-file=/etc/testbed/sa.key", "--root-ca-file=/etc/testbed/ca.crt",
+		"--use-service-account-credentials=true", "--cluster-name=kubernetes",
+		"--allocate-node-cidrs=true", "--cluster-cidr=10.244.0.0/16", "--controllers=*,bootstrapsigner,tokencleaner",
+		"--leader-elect=true", "--leader-elect-lease-duration=" + lease.String(),
+		"--leader-elect-renew-deadline=" + (lease * 2 / 3).String(), "--leader-elect-retry-period=" + retryPeriod(lease).String(),
+	}
+	if u.Options.External {
+		args = append(args, "--cloud-provider=external")
+	} else {
+		args = append(args, "--cloud-provider=simcloud", "--cloud-config=/etc/testbed/cloud.conf", "--configure-cloud-routes=true",
+			"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false")
+	}
+	return workload{
+		namespace: u.Namespace, name: "kube-controller-manager", program: "kube-controller-manager", replicas: u.Options.KCMReplicas,
+		args: args, secret: "control-plane", healthPort: 10257, healthScheme: corev1.URISchemeHTTPS,
+	}
+}
+
+// retryPeriod is two seconds for the usual lease of 15 s, and shorter for the shorter ones of tests.
+func retryPeriod(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
+
+func (u *UserCluster) machineController() []workload {
+	flags := func(flag string, args ...string) []string {
+		if u.Options.External {
+			args = append(args, flag)
+		}
+		return args
+	}
+	const kubeconfig = "/etc/testbed/admin.kubeconfig"
+	base := workload{namespace: u.Namespace, replicas: 1, secret: "control-plane", healthScheme: corev1.URISchemeHTTP}
+	controller, webhook, osm := base, base, base
+	controller.name, controller.healthPort = "machine-controller", 8085
+	controller.args = flags("-node-external-cloud-provider", "-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
+		"-health-probe-address", "$(POD_IP):8085")
+	webhook.name, webhook.healthPort, webhook.healthScheme = "machine-controller-webhook", 9876, corev1.URISchemeHTTPS
+	webhook.args = flags("-node-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-listen-address", "$(POD_IP):9876")
+	osm.name, osm.healthPort = "operating-system-manager", 8086
+	osm.args = flags("-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-health-probe-address", "$(POD_IP):8086")
+	for _, w := range []*workload{&controller, &webhook, &osm} {
+		w.program = w.name
+	}
+	return []workload{controller, webhook, osm}
+}
+
+// NewCluster is the Cluster object of a user cluster.
+func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
+	cluster := &ucv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: u.Options.Name},
+		Spec: ucv1.ClusterSpec{
+			Version: KubernetesVersion,
+			Cloud:   ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"}},
+			Rollout: ucv1.RolloutSpec{SoakSeconds: ptr.To(int32(0))},
+		},
+	}
+	if externalCloudProvider {
+		cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+	}
+	return cluster
+}
+
+// Get reads the Cluster object of the user cluster.
+func (u *UserCluster) Get(ctx context.Context) (*ucv1.Cluster, error) {
+	cluster := &ucv1.Cluster{}
+	return cluster, u.bed.Client.Get(ctx, client.ObjectKey{Namespace: u.Namespace, Name: u.Options.Name}, cluster)
+}
+
+// WriteKubeconfig writes an admin kubeconfig for people and returns its path.
+func (b *Bed) WriteKubeconfig(name string, cluster *apiserver.Cluster, config *rest.Config) (string, error) {
+	path := b.File("kubeconfigs", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, cluster.Kubeconfig(config), 0o600)
+}

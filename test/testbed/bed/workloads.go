@@ -1,0 +1,89 @@
+package bed
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+const machineNamespace = "kube-system"
+
+// machineSpec is what the webhook of the machine-controller accepts.
+func machineSpec() machines.MachineSpec {
+	return machines.MachineSpec{
+		Versions:     machines.Versions{Kubelet: KubernetesVersion},
+		ProviderSpec: machines.ProviderSpec{Value: &runtime.RawExtension{Raw: []byte(`{"cloudProvider":"simcloud","operatingSystem":"ubuntu"}`)}},
+	}
+}
+
+// MachineDeployment makes a MachineDeployment.
+func MachineDeployment(name string, replicas int32) *machines.MachineDeployment {
+	labels := map[string]string{"pool": name}
+	return &machines.MachineDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name},
+		Spec: machines.MachineDeploymentSpec{
+			Replicas: ptr.To(replicas),
+			Selector: metav1.LabelSelector{MatchLabels: labels},
+			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: machineSpec()},
+		},
+	}
+}
+
+// Machine makes a Machine that stands alone.
+func Machine(name string) *machines.Machine {
+	return &machines.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name}, Spec: machineSpec()}
+}
+
+// LoadBalancer makes a Service of type LoadBalancer.
+func LoadBalancer(name string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeLoadBalancer, Selector: map[string]string{"app": "web"},
+			Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
+		},
+	}
+}
+
+// Web makes a workload whose pods are spread and guarded by a PodDisruptionBudget.
+func Web(replicas int32) (*appsv1.Deployment, *policyv1.PodDisruptionBudget) {
+	labels := map[string]string{"app": "web"}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(replicas), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "example/web:1"}}},
+			},
+		},
+	}
+	budget := &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+		},
+	}
+	return deployment, budget
+}
+
+// InTreeVolume makes a PersistentVolume that the in-tree plugin of the testbed's gate provisioned.
+func InTreeVolume(name string) *corev1.PersistentVolume {
+	return &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": "kubernetes.io/portworx-volume"}},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource:        corev1.PersistentVolumeSource{PortworxVolume: &corev1.PortworxVolumeSource{VolumeID: name}},
+		},
+	}
+}

@@ -1,0 +1,48 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// Screen prints what happens, one line each, with the seconds since the start.
+type Screen struct {
+	mu      sync.Mutex
+	out     io.Writer
+	started time.Time
+}
+
+// NewScreen returns a Screen that starts counting now.
+func NewScreen(out io.Writer) *Screen {
+	return &Screen{out: out, started: time.Now()}
+}
+
+// Say prints a line.
+func (s *Screen) Say(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = fmt.Fprintf(s.out, "%7.1fs  %s\n", time.Since(s.started).Seconds(), line)
+}
+
+// Table prints the report for people.
+func (s *Screen) Table(report *Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nCLUSTER\tRESULT\tPROTOCOL\tGAP\tOVERLAPS\tMACHINES REPLACED\tTWICE\tNODES INITIALIZED\tLOAD BALANCERS KEPT\tCREATED\tDELETED")
+	for _, c := range report.Clusters {
+		gap := "-"
+		if c.Handover.GapSeconds != nil {
+			gap = fmt.Sprintf("%.1f s", *c.Handover.GapSeconds)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d/%d\t%d\t%d/%d\t%d/%d\t%d\t%d\n", c.Name, c.Result, c.Protocol, gap, c.Handover.Overlaps,
+			c.Machines.Replaced, c.Machines.Before, c.Machines.ReplacedTwice, c.Nodes.Initialized, c.Nodes.Total,
+			c.LoadBalancers.Kept, c.LoadBalancers.Before, c.LoadBalancers.Created, c.LoadBalancers.Deleted)
+	}
+	_ = w.Flush()
+	_, _ = fmt.Fprintf(s.out, "\nmanager: at most %d MiB resident, requests %v\n", report.Controller.MaxRSSBytes>>20, report.Controller.APIRequests)
+	_, _ = fmt.Fprintf(s.out, "alpha: condition True %.2f s after the last event that it needed (soak time 0 s in the demo)\n\n", report.CompletionDelaySeconds)
+}

@@ -1,0 +1,90 @@
+package kubelet
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// processRegistry is the registry of images that may name a program of the
+// testbed; a program of the same name in a real registry is faked like all others.
+const processRegistry = "registry.example/"
+
+// programOf returns the program that an image names, or "" when the image is faked.
+func programOf(binDir, image string) string {
+	if !strings.HasPrefix(image, processRegistry) {
+		return ""
+	}
+	name, _, _ := strings.Cut(path.Base(image), "@")
+	name, _, _ = strings.Cut(name, ":")
+	return findProgram(binDir, name)
+}
+
+func findProgram(binDir, name string) string {
+	program := filepath.Join(binDir, name)
+	info, err := os.Stat(program)
+	if err != nil || info.IsDir() {
+		return ""
+	}
+	return program
+}
+
+// commandLine returns the program and its arguments. A command may name another
+// program of the testbed by whatever path it has in the real image, never one of
+// the host.
+func commandLine(binDir, program string, container *corev1.Container, env []corev1.EnvVar) (string, []string, error) {
+	values := map[string]string{}
+	for _, variable := range env {
+		values[variable.Name] = variable.Value
+	}
+	var args []string
+	for i, word := range container.Command {
+		if i > 0 {
+			args = append(args, expand(word, values))
+			continue
+		}
+		word = expand(word, values)
+		if program = findProgram(binDir, path.Base(word)); program == "" {
+			return "", nil, fmt.Errorf("command %s of container %s is no program of the testbed", word, container.Name)
+		}
+	}
+	for _, word := range container.Args {
+		args = append(args, expand(word, values))
+	}
+	return program, args, nil
+}
+
+// expand replaces $(NAME) by the value of NAME; unknown names stay, $$ is a dollar sign.
+func expand(text string, values map[string]string) string {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		replacement, rest := reference(after, values)
+		out.WriteString(replacement)
+		text = rest
+	}
+}
+
+// reference reads what follows a dollar sign.
+func reference(text string, values map[string]string) (replacement, rest string) {
+	if rest, escaped := strings.CutPrefix(text, "$"); escaped {
+		return "$", rest
+	}
+	name, rest, closed := strings.Cut(text, ")")
+	name, opened := strings.CutPrefix(name, "(")
+	if !opened || !closed {
+		return "$", text
+	}
+	if value, known := values[name]; known {
+		return value, rest
+	}
+	return "$(" + name + ")", rest
+}

@@ -1,0 +1,82 @@
+package loops
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	kubeControllerManager  = "kube-controller-manager"
+	cloudControllerManager = "cloud-controller-manager"
+	userNamespacePrefix    = "user-"
+)
+
+// process is what a kubelet of the testbed registers of a running container.
+type process struct {
+	PID       int      `json:"pid"`
+	Cluster   string   `json:"cluster"`
+	Namespace string   `json:"namespace"`
+	Pod       string   `json:"pod"`
+	Container string   `json:"container"`
+	Image     string   `json:"image"`
+	IP        string   `json:"ip"`
+	Args      []string `json:"args"`
+}
+
+// component is empty for a process that is no controller manager.
+func (p process) component() string {
+	image := path.Base(p.Image)
+	if end := strings.IndexAny(image, ":@"); end >= 0 {
+		image = image[:end]
+	}
+	for _, name := range []string{image, p.Container} {
+		if name == kubeControllerManager || name == cloudControllerManager {
+			return name
+		}
+	}
+	return ""
+}
+
+// worksFor is the user cluster whose control plane the process belongs to.
+func (p process) worksFor(managementCluster string) string {
+	if user, found := strings.CutPrefix(p.Namespace, userNamespacePrefix); found && p.Cluster == managementCluster {
+		return user
+	}
+	return p.Cluster
+}
+
+func (p process) port() string {
+	port := map[string]string{kubeControllerManager: "10257", cloudControllerManager: "10258"}[p.component()]
+	for _, arg := range p.Args {
+		if value, found := strings.CutPrefix(arg, "--secure-port="); found {
+			port = value
+		}
+	}
+	return port
+}
+
+// readProcesses reads the registry by file name. A file that cannot be read or
+// is half written has a nil process: that is no sign that its process ended.
+func readProcesses(dir string) (map[string]*process, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list processes in %s: %w", dir, err)
+	}
+	processes := map[string]*process{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			continue
+		}
+		processes[file] = nil
+		var p process
+		if err == nil && json.Unmarshal(text, &p) == nil {
+			processes[file] = &p
+		}
+	}
+	return processes, nil
+}

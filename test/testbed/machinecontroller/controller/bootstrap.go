@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+// external says how the kubelet of a new instance joins: as the bootstrap Secret
+// of its MachineDeployment says, or, for a Machine that no MachineDeployment
+// owns, as the Machine's own annotation says.
+func (r *machineReconciler) external(ctx context.Context, machine *machines.Machine) (bool, error) {
+	set := &machines.MachineSet{}
+	if found, err := r.owner(ctx, machine, "MachineSet", set); err != nil || !found {
+		return annotated(machine), err
+	}
+	deployment := &machines.MachineDeployment{}
+	if found, err := r.owner(ctx, set, "MachineDeployment", deployment); err != nil || !found {
+		return annotated(machine), err
+	}
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{
+		Namespace: machines.BootstrapNamespace,
+		Name:      machines.BootstrapSecretName(deployment.Namespace, deployment.Name),
+	}
+	if err := r.client.Get(ctx, key, secret); apierrors.IsNotFound(err) {
+		secret = nil
+	} else if err != nil {
+		return false, fmt.Errorf("read bootstrap Secret %s: %w", key, err)
+	}
+	return machines.KubeletIsExternal(deployment, set, secret)
+}
+
+func annotated(machine *machines.Machine) bool {
+	return machine.Annotations[machines.ExternalCloudProviderAnnotation] == "true"
+}
+
+// owner reads the controlling owner into out; false if object has none of that
+// kind.
+func (r *machineReconciler) owner(ctx context.Context, object client.Object, kind string, out client.Object) (bool, error) {
+	reference := metav1.GetControllerOf(object)
+	if reference == nil || reference.Kind != kind {
+		return false, nil
+	}
+	key := client.ObjectKey{Namespace: object.GetNamespace(), Name: reference.Name}
+	err := r.client.Get(ctx, key, out)
+	if apierrors.IsNotFound(err) || err == nil && out.GetUID() != reference.UID {
+		return false, &machines.NotReadyError{Reason: fmt.Sprintf("%s %s of %s is gone", kind, reference.Name, object.GetName())}
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s %s of %s: %w", kind, reference.Name, object.GetName(), err)
+	}
+	return true, nil
+}

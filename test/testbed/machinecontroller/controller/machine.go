@@ -1,0 +1,207 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+const (
+	// bootstrapRetry is how often a Machine looks for its bootstrap Secret.
+	bootstrapRetry = 500 * time.Millisecond
+	// instanceRetry is how often the cloud is asked about a Node that is not ready.
+	instanceRetry = 10 * time.Second
+	// evictionRetry is how often a drain asks again.
+	evictionRetry = 2 * time.Second
+)
+
+// Cloud makes, finds and deletes instances.
+type Cloud interface {
+	Instance(ctx context.Context, name string) (*cloud.Instance, error)
+	Create(ctx context.Context, instance cloud.Instance) (*cloud.Instance, error)
+	Delete(ctx context.Context, name string) error
+}
+
+type machineOptions struct {
+	name              string
+	external          bool
+	bootDelay         time.Duration
+	skipEvictionAfter time.Duration
+}
+
+type machineReconciler struct {
+	client  client.Client
+	cloud   Cloud
+	clock   clock.PassiveClock
+	options machineOptions
+}
+
+// Reconcile brings one Machine closer to a Node, or takes it away.
+func (r *machineReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	machine := &machines.Machine{}
+	if err := r.client.Get(ctx, request.NamespacedName, machine); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	_, initializing := machine.Annotations[machines.InitializersAnnotation]
+	if initializing || machine.Labels[machines.ControllerLabel] != r.options.name {
+		return ctrl.Result{}, nil
+	}
+	if machine.DeletionTimestamp != nil {
+		return r.remove(ctx, machine)
+	}
+	if err := r.addFinalizers(ctx, machine); err != nil {
+		return ctrl.Result{}, err
+	}
+	node, err := r.node(ctx, machine)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if node == nil {
+		return r.boot(ctx, machine)
+	}
+	if !nodeIsReady(node) {
+		if lost, err := r.lost(ctx, machine, node); lost || err != nil {
+			return ctrl.Result{RequeueAfter: instanceRetry}, err
+		}
+		return ctrl.Result{RequeueAfter: instanceRetry}, r.follow(ctx, machine, node)
+	}
+	return ctrl.Result{}, r.follow(ctx, machine, node)
+}
+
+func (r *machineReconciler) addFinalizers(ctx context.Context, machine *machines.Machine) error {
+	return r.change(ctx, machine, "add finalizers to", func() {
+		controllerutil.AddFinalizer(machine, machines.InstanceFinalizer)
+		controllerutil.AddFinalizer(machine, machines.NodeFinalizer)
+	})
+}
+
+// change patches what mutate did, if it did anything. Machine has no status
+// subresource, so one patch may hold spec and status.
+func (r *machineReconciler) change(ctx context.Context, machine *machines.Machine, what string, mutate func()) error {
+	before := machine.DeepCopy()
+	mutate()
+	if equality.Semantic.DeepEqual(before, machine) {
+		return nil
+	}
+	// Locked, because a list of finalizers is replaced as a whole and the garbage
+	// collector has its own among them.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.client.Patch(ctx, machine, patch); err != nil {
+		return fmt.Errorf("%s Machine %s: %w", what, machine.Name, err)
+	}
+	return nil
+}
+
+// node is the Machine's own Node, nil if there is none.
+func (r *machineReconciler) node(ctx context.Context, machine *machines.Machine) (*corev1.Node, error) {
+	node := &corev1.Node{}
+	err := r.client.Get(ctx, client.ObjectKey{Name: machine.Name}, node)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Node %s: %w", machine.Name, err)
+	}
+	if node.Labels[machines.NodeOwnerLabel] != string(machine.UID) {
+		return nil, nil
+	}
+	return node, nil
+}
+
+// lost handles a Node whose instance is gone. With an external provider the
+// cloud-controller-manager deletes the Node, and we only wait for that.
+func (r *machineReconciler) lost(ctx context.Context, machine *machines.Machine, node *corev1.Node) (bool, error) {
+	_, err := r.cloud.Instance(ctx, machine.Name)
+	if !errors.Is(err, cloud.ErrNotFound) {
+		return false, err
+	}
+	if r.options.external {
+		ctrl.LoggerFrom(ctx).Info("instance is gone, waiting until its Node is deleted", "machine", machine.Name)
+		return true, nil
+	}
+	return true, r.deleteNode(ctx, node)
+}
+
+// boot makes the instance, waits for its boot and registers the Node. How the
+// kubelet joins was fixed when the instance was made.
+func (r *machineReconciler) boot(ctx context.Context, machine *machines.Machine) (ctrl.Result, error) {
+	instance, err := r.cloud.Instance(ctx, machine.Name)
+	if errors.Is(err, cloud.ErrNotFound) {
+		return r.create(ctx, machine)
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if machine.Status.InstanceCreatedAt == nil {
+		return r.created(ctx, machine, instance)
+	}
+	if left := r.options.bootDelay - r.clock.Since(machine.Status.InstanceCreatedAt.Time); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	node := nodeOf(machine, instance)
+	if err := r.client.Create(ctx, node); err != nil {
+		return ctrl.Result{}, fmt.Errorf("register Node %s: %w", node.Name, err)
+	}
+	ctrl.LoggerFrom(ctx).Info("registered", "node", node.Name, "externalCloudProvider", instance.ExternalCloudProvider)
+	return ctrl.Result{}, r.follow(ctx, machine, node)
+}
+
+func (r *machineReconciler) create(ctx context.Context, machine *machines.Machine) (ctrl.Result, error) {
+	external, err := r.external(ctx, machine)
+	if notReady, waits := errors.AsType[*machines.NotReadyError](err); waits {
+		ctrl.LoggerFrom(ctx).V(1).Info("waits", "machine", machine.Name, "reason", notReady.Reason)
+		return ctrl.Result{RequeueAfter: bootstrapRetry}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	instance, err := r.cloud.Create(ctx, cloud.Instance{Name: machine.Name, ExternalCloudProvider: external})
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	ctrl.LoggerFrom(ctx).Info("instance made", "machine", machine.Name, "externalCloudProvider", external)
+	return r.created(ctx, machine, instance)
+}
+
+func (r *machineReconciler) created(ctx context.Context, machine *machines.Machine, instance *cloud.Instance) (ctrl.Result, error) {
+	err := r.change(ctx, machine, "note the instance of", func() {
+		if machine.Spec.ProviderID == nil {
+			machine.Spec.ProviderID = new(instance.ProviderID)
+		}
+		machine.Status.Phase = "Provisioning"
+		machine.Status.InstanceCreatedAt = new(metav1.NewMicroTime(r.clock.Now()))
+		machine.Status.NodeRef, machine.Status.Conditions = nil, nil
+	})
+	// At least a moment: zero would mean not to come again.
+	return ctrl.Result{RequeueAfter: max(r.options.bootDelay, time.Millisecond)}, err
+}
+
+// follow copies from the Node what others read from the Machine. Heartbeats are
+// left out: they would be a write every few seconds.
+func (r *machineReconciler) follow(ctx context.Context, machine *machines.Machine, node *corev1.Node) error {
+	return r.change(ctx, machine, "write the status of", func() {
+		machine.Status.Phase = "Running"
+		machine.Status.NodeRef = &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}
+		machine.Status.Addresses = node.Status.Addresses
+		machine.Status.Conditions = nil
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady {
+				condition.LastHeartbeatTime = metav1.Time{}
+				machine.Status.Conditions = []corev1.NodeCondition{condition}
+			}
+		}
+	})
+}

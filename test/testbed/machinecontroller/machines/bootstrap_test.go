@@ -1,0 +1,61 @@
+package machines_test
+
+import (
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+func deployment(revision, uid string) *machines.MachineDeployment {
+	return &machines.MachineDeployment{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "kube-system", Name: "pool", UID: types.UID(uid),
+		Annotations: map[string]string{machines.RevisionAnnotation: revision},
+	}}
+}
+
+func machineSet(revision string) *machines.MachineSet {
+	return &machines.MachineSet{ObjectMeta: metav1.ObjectMeta{
+		Name: "pool-x", Annotations: map[string]string{machines.RevisionAnnotation: revision},
+	}}
+}
+
+func TestKubeletIsExternal(t *testing.T) {
+	inTree := machines.RenderBootstrap(deployment("1", "u"), false)
+	external := machines.RenderBootstrap(deployment("2", "u"), true)
+	broken := external.DeepCopy()
+	broken.Data[machines.BootstrapKey] = []byte("external: perhaps")
+	tests := map[string]struct {
+		deployment *machines.MachineDeployment
+		set        *machines.MachineSet
+		secret     *corev1.Secret
+		want       bool
+		notReady   bool
+		wrong      bool
+	}{
+		"the Secret of revision 1 says in-tree":                    {deployment("1", "u"), machineSet("1"), inTree, false, false, false},
+		"the Secret of revision 2 says external":                   {deployment("2", "u"), machineSet("2"), external, true, false, false},
+		"an old set boots with the newest revision's Secret":       {deployment("2", "u"), machineSet("1"), external, true, false, false},
+		"no Secret means wait":                                     {deployment("1", "u"), machineSet("1"), nil, false, true, false},
+		"a Secret of the last revision means wait":                 {deployment("2", "u"), machineSet("2"), inTree, false, true, false},
+		"a deployment that lags behind its set means wait":         {deployment("1", "u"), machineSet("2"), inTree, false, true, false},
+		"a deployment without a revision means wait":               {deployment("", "u"), machineSet(""), inTree, false, true, false},
+		"the Secret of a deleted namesake means wait":              {deployment("1", "other"), machineSet("1"), inTree, false, true, false},
+		"a Secret that says neither is an error and not a default": {deployment("2", "u"), machineSet("2"), broken, false, false, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := machines.KubeletIsExternal(test.deployment, test.set, test.secret)
+			var notReady *machines.NotReadyError
+			g.Expect(errors.As(err, &notReady)).To(Equal(test.notReady))
+			g.Expect(err != nil).To(Equal(test.notReady || test.wrong))
+			g.Expect(got).To(Equal(test.want))
+		})
+	}
+}

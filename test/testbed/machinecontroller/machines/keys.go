@@ -1,0 +1,70 @@
+package machines
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Keys that the real machine-controller and operating-system-manager use.
+const (
+	// ExternalCloudProviderAnnotation is stamped on every new Machine by the
+	// webhook, from the webhook's own flag.
+	ExternalCloudProviderAnnotation = "v1.kubelet-flags.machine-controller.kubermatic.io/ExternalCloudProvider"
+	// BypassSpecAnnotation lets one update change a Machine's spec.
+	BypassSpecAnnotation = "kubermatic.io/bypass-no-spec-mutation-requirement"
+	// InitializersAnnotation makes the machine-controller ignore a Machine.
+	InitializersAnnotation = "machine-controller.kubermatic.io/initializers"
+	// ControllerLabel must equal the machine-controller's -name.
+	ControllerLabel = "machine.k8s.io/controller"
+
+	// RevisionAnnotation numbers MachineSets; the MachineDeployment has the newest.
+	RevisionAnnotation = "machinedeployment.clusters.k8s.io/revision"
+	// RevisionHistoryAnnotation lists earlier numbers of a re-used MachineSet.
+	RevisionHistoryAnnotation = "machinedeployment.clusters.k8s.io/revision-history"
+	// DesiredReplicasAnnotation repeats the MachineDeployment's replicas.
+	DesiredReplicasAnnotation = "machinedeployment.clusters.k8s.io/desired-replicas"
+	// MaxReplicasAnnotation is desired replicas and surge together.
+	MaxReplicasAnnotation = "machinedeployment.clusters.k8s.io/max-replicas"
+	// TemplateHashLabel ties Machines to the MachineSet of one template.
+	TemplateHashLabel = "machine-template-hash"
+
+	// InstanceFinalizer is removed once the instance is gone.
+	InstanceFinalizer = "machine-delete-finalizer"
+	// NodeFinalizer is removed once the Node is gone.
+	NodeFinalizer = "machine-node-delete-finalizer"
+
+	// NodeOwnerLabel carries the Machine's UID.
+	NodeOwnerLabel = "machine-controller/owned-by"
+	// NodeMachineAnnotation carries namespace/name of the Machine.
+	NodeMachineAnnotation = "cluster.k8s.io/machine"
+	// SkipEvictionAnnotation on a Node skips its drain.
+	SkipEvictionAnnotation = "kubermatic.io/skip-eviction"
+	// UninitializedTaint is removed by the external cloud-node loop.
+	UninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
+
+	// BootstrapNamespace holds what new machines boot with.
+	BootstrapNamespace = "cloud-init-settings"
+	// BootstrapRevisionAnnotation is the revision a bootstrap Secret was made for.
+	BootstrapRevisionAnnotation = "k8c.io/machine-deployment-revision"
+	// BootstrapOwnerAnnotation is the UID of the MachineDeployment, so that the
+	// Secret of a deleted one never serves its namesake.
+	BootstrapOwnerAnnotation = "k8c.io/machine-deployment-uid"
+	// BootstrapKey is the Secret's key; its value is a line "external: true" or
+	// "external: false".
+	BootstrapKey = "cloud-config"
+)
+
+// BootstrapSecretName names the bootstrap Secret of a MachineDeployment.
+func BootstrapSecretName(namespace, name string) string {
+	return name + "-" + namespace + "-bootstrap"
+}
+
+// Revision reads the revision annotation; 0 means that there is none.
+func Revision(object metav1.Object) int64 {
+	revision, err := strconv.ParseInt(object.GetAnnotations()[RevisionAnnotation], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
+}

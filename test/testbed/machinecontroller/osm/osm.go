@@ -1,0 +1,142 @@
+package osm
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/leader"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/program"
+)
+
+type options struct {
+	kubeconfig, workerKubeconfig string
+	external                     bool
+	manager                      *leader.Options
+}
+
+// Command is the program operating-system-manager.
+func Command() *cobra.Command {
+	return program.Command("operating-system-manager", "Stand-in of the operating-system-manager.", setup)
+}
+
+func setup(flags *flag.FlagSet) program.Run {
+	o := &options{manager: leader.Flags(flags, "operating-system-manager", ":8085")}
+	flags.StringVar(&o.workerKubeconfig, "worker-cluster-kubeconfig", "", "kubeconfig of the user cluster")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the same, if -worker-cluster-kubeconfig is not given; neither means in-cluster")
+	flags.BoolVar(&o.external, "external-cloud-provider", false, "kubelets of new revisions get --cloud-provider=external")
+	program.Ignore(flags, "namespace", "cluster-dns", "container-runtime", "worker-count", "ca-bundle", "log-format", "pause-image",
+		"initial-taints", "node-kubelet-feature-gates", "bootstrap-token-service-account-name", "override-bootstrap-kubelet-apiserver")
+	program.IgnoreBool(flags, "log-debug")
+	return o.run
+}
+
+func (o *options) run(ctx context.Context) error {
+	path := o.workerKubeconfig
+	if path == "" {
+		path = o.kubeconfig
+	}
+	restConfig, err := program.RESTConfig(path)
+	if err != nil {
+		return err
+	}
+	manager, err := o.manager.New(restConfig)
+	if err != nil {
+		return err
+	}
+	r := NewReconciler(manager.GetClient(), o.external)
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](50*time.Millisecond, 2*time.Second)
+	err = ctrl.NewControllerManagedBy(manager).Named("bootstrap").WithOptions(controller.Options{RateLimiter: limiter}).
+		For(&machines.MachineDeployment{}).Complete(r)
+	if err != nil {
+		return fmt.Errorf("add the bootstrap controller: %w", err)
+	}
+	manager.GetLogger().Info("operating-system-manager starts", "external-cloud-provider", o.external)
+	if err := manager.Start(ctx); err != nil {
+		return fmt.Errorf("run the operating-system-manager: %w", err)
+	}
+	return nil
+}
+
+type reconciler struct {
+	client   client.Client
+	external bool
+}
+
+// NewReconciler makes the reconciler, which reads and writes through c.
+func NewReconciler(c client.Client, external bool) reconcile.Reconciler {
+	return &reconciler{client: c, external: external}
+}
+
+// Reconcile writes the bootstrap Secret if there is none for this revision.
+func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	key := client.ObjectKey{
+		Namespace: machines.BootstrapNamespace,
+		Name:      machines.BootstrapSecretName(request.Namespace, request.Name),
+	}
+	deployment := &machines.MachineDeployment{}
+	err := r.client.Get(ctx, request.NamespacedName, deployment)
+	if apierrors.IsNotFound(err) {
+		gone := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		return ctrl.Result{}, client.IgnoreNotFound(r.client.Delete(ctx, gone))
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("read MachineDeployment %s: %w", request.NamespacedName, err)
+	}
+	if deployment.DeletionTimestamp != nil || machines.Revision(deployment) == 0 {
+		return ctrl.Result{}, nil
+	}
+	secret := &corev1.Secret{}
+	err = r.client.Get(ctx, key, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return ctrl.Result{}, r.create(ctx, deployment)
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("read bootstrap Secret %s: %w", key, err)
+	case machines.BootstrapIsCurrent(deployment, secret):
+		return ctrl.Result{}, nil
+	}
+	wanted := machines.RenderBootstrap(deployment, r.external)
+	secret.Annotations, secret.Data = wanted.Annotations, wanted.Data
+	if err := r.client.Update(ctx, secret); err != nil {
+		return ctrl.Result{}, fmt.Errorf("rewrite bootstrap Secret %s: %w", key, err)
+	}
+	r.log(ctx, deployment)
+	return ctrl.Result{}, nil
+}
+
+func (r *reconciler) create(ctx context.Context, deployment *machines.MachineDeployment) error {
+	secret := machines.RenderBootstrap(deployment, r.external)
+	err := r.client.Create(ctx, secret)
+	if apierrors.IsNotFound(err) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
+		created := r.client.Create(ctx, namespace)
+		if apierrors.IsAlreadyExists(created) {
+			created = nil
+		}
+		err = errors.Join(created, r.client.Create(ctx, secret))
+	}
+	if err != nil {
+		return fmt.Errorf("create bootstrap Secret %s: %w", secret.Name, err)
+	}
+	r.log(ctx, deployment)
+	return nil
+}
+
+func (r *reconciler) log(ctx context.Context, deployment *machines.MachineDeployment) {
+	ctrl.LoggerFrom(ctx).Info("bootstrap written", "machineDeployment", deployment.Name,
+		"revision", machines.Revision(deployment), "external", r.external)
+}

@@ -1,0 +1,87 @@
+package osm
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/leader"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+// withoutNamespace refuses Secrets until their namespace exists, as an API
+// server does.
+func withoutNamespace() interceptor.Funcs {
+	exists := false
+	return interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+		switch object.(type) {
+		case *corev1.Namespace:
+			exists = true
+		case *corev1.Secret:
+			if !exists {
+				return apierrors.NewNotFound(corev1.Resource("namespaces"), object.GetNamespace())
+			}
+		}
+		return c.Create(ctx, object, options...)
+	}}
+}
+
+func TestReconcile(t *testing.T) {
+	deployment := func(revision string) *machines.MachineDeployment {
+		out := &machines.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "pool", UID: "u"}}
+		if revision != "" {
+			out.Annotations = map[string]string{machines.RevisionAnnotation: revision}
+		}
+		return out
+	}
+	tests := map[string]struct {
+		deployment *machines.MachineDeployment
+		secret     *corev1.Secret
+		external   bool
+		want       string
+	}{
+		"a first revision is written from the flag":       {deployment("1"), nil, false, "external: false\n"},
+		"a first revision with the flag is external":      {deployment("1"), nil, true, "external: true\n"},
+		"a changed flag alone rewrites nothing":           {deployment("1"), machines.RenderBootstrap(deployment("1"), false), true, "external: false\n"},
+		"a new revision is rewritten from the flag":       {deployment("2"), machines.RenderBootstrap(deployment("1"), false), true, "external: true\n"},
+		"no revision yet means nothing is written":        {deployment(""), nil, true, ""},
+		"the Secret of a deleted MachineDeployment goes":  {nil, machines.RenderBootstrap(deployment("1"), true), true, ""},
+		"a deleted MachineDeployment without one is fine": {nil, nil, true, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			scheme, err := leader.Scheme()
+			g.Expect(err).NotTo(HaveOccurred())
+			builder := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(withoutNamespace())
+			if test.deployment != nil {
+				builder.WithObjects(test.deployment)
+			}
+			if test.secret != nil {
+				builder.WithObjects(test.secret)
+			}
+			c := builder.Build()
+			_, err = NewReconciler(c, test.external).Reconcile(t.Context(), ctrl.Request{
+				NamespacedName: client.ObjectKey{Namespace: "kube-system", Name: "pool"},
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			secret := &corev1.Secret{}
+			err = c.Get(t.Context(), client.ObjectKey{Namespace: machines.BootstrapNamespace, Name: "pool-kube-system-bootstrap"}, secret)
+			if test.want == "" {
+				g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(secret.Data[machines.BootstrapKey])).To(Equal(test.want))
+			g.Expect(machines.BootstrapIsCurrent(test.deployment, secret)).To(BeTrue())
+		})
+	}
+}
