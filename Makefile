@@ -34,7 +34,7 @@ testbed: binaries ## Start the same clusters and leave them running, to use kube
 
 .PHONY: run
 run: ## Run the manager against the current kubeconfig.
-	go run . manager $(ARGS)
+	go run . manager --webhook-certificates=none $(ARGS)
 
 ##@ Develop
 

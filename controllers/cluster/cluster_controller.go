@@ -5,11 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -18,6 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
 // passTimeout bounds one pass, so that a user cluster whose API server hangs cannot hold a worker for long.
@@ -73,6 +72,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 	s := &scope{cluster: cluster, now: r.Clock.Now()}
 	r.observe(ctx, s)
+	if s.connecting() {
+		return ctrl.Result{RequeueAfter: connecting}, nil
+	}
 	s.decision = migration.Decide(s.observed, s.now)
 	s.actErr = r.act(ctx, s)
 	if err := r.report(ctx, s); err != nil {
@@ -93,9 +95,10 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // The safety nets behind the watches; jitter keeps a fleet from coming back at once.
 const (
-	afterVerb = 500 * time.Millisecond
-	working   = time.Minute
-	resting   = 10 * time.Minute
+	afterVerb  = 500 * time.Millisecond
+	connecting = 5 * time.Second
+	working    = time.Minute
+	resting    = 10 * time.Minute
 )
 
 // result is the only place where a pass turns into a ctrl.Result.

@@ -3,11 +3,10 @@ package cluster
 import (
 	"time"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // scope is what one pass knows; it lives as long as the pass.
@@ -28,4 +27,11 @@ type scope struct {
 
 	// Set by act.
 	actErr error
+}
+
+// connecting says that the first connection since our start is still being made and that the status is about this spec
+// already: a restart must not make a whole fleet look unreachable for a moment. The registry wakes us when it knows more.
+func (s *scope) connecting() bool {
+	return s.observed.Connection.Connecting && s.cluster.Status.ObservedGeneration == s.cluster.Generation &&
+		s.cluster.DeletionTimestamp.IsZero()
 }

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 // maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.

@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 )
 
 // SetupWithManager wires the watches: Clusters, the Deployments and Pods beside them, and the user clusters. The ledger

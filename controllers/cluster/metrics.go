@@ -1,13 +1,13 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 // Metrics of the controller. They carry no cluster names: a fleet of thousands would make thousands of series.
@@ -50,8 +50,7 @@ func (m *Metrics) verb(kind migration.VerbKind, err error) {
 func (m *Metrics) stalled(reason string) { m.failures.WithLabelValues(reason).Inc() }
 
 func (m *Metrics) stepEnded(before ucv1.ClusterStatus, now time.Time) {
-	for i := len(before.Timeline) - 1; i >= 0; i-- {
-		entry := before.Timeline[i]
+	for _, entry := range slices.Backward(before.Timeline) {
 		if entry.Kind == ucv1.TimelineStep && entry.Step == before.Step {
 			m.steps.WithLabelValues(string(before.Step)).Observe(now.Sub(entry.Time.Time).Seconds())
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -22,15 +23,12 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/webhooks"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 func managerCommand() *cobra.Command {
@@ -136,11 +134,14 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 // setupWebhook touches the webhook server only once its certificate is there: the manager starts it at that moment.
 func setupWebhook(mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catalogue) error {
 	ready := make(chan struct{})
-	if o.webhookCertificates == selfManagedCertificates {
+	switch o.webhookCertificates {
+	case noCertificates:
+		return nil
+	case selfManagedCertificates:
 		if err := rotateCertificates(mgr, o, ready); err != nil {
 			return err
 		}
-	} else {
+	default:
 		close(ready)
 	}
 	starter := &webhookStarter{ready: ready, serve: func() webhook.Server {

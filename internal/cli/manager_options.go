@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -13,6 +15,7 @@ import (
 const (
 	mountedCertificates     = "mounted"
 	selfManagedCertificates = "self-managed"
+	noCertificates          = "none"
 )
 
 // managerOptions are the flags of the manager.
@@ -38,7 +41,7 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of /healthz and /readyz.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and authorized by the management cluster. 0 switches it off.")
 
-	flags.StringVar(&o.webhookCertificates, "webhook-certificates", mountedCertificates, "Where the webhook's certificate comes from: mounted (such as by cert-manager) or self-managed.")
+	flags.StringVar(&o.webhookCertificates, "webhook-certificates", mountedCertificates, "Where the webhook's certificate comes from: mounted (such as by cert-manager), self-managed, or none: no webhook is served, and the controller adds the annotations.")
 	flags.StringVar(&o.webhookHost, "webhook-host", "", "Address the webhook listens on; default is all.")
 	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "Port of the webhook.")
 	flags.StringVar(&o.certificateDir, "webhook-certificate-dir", "/tmp/k8s-webhook-server/serving-certs", "Directory with tls.crt and tls.key of the webhook.")
@@ -63,8 +66,8 @@ func (o *managerOptions) bindAllow(flags *pflag.FlagSet) {
 
 func (o *managerOptions) validate() error {
 	var errs []error
-	if o.webhookCertificates != mountedCertificates && o.webhookCertificates != selfManagedCertificates {
-		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is %s or %s", o.webhookCertificates, mountedCertificates, selfManagedCertificates))
+	if known := []string{mountedCertificates, selfManagedCertificates, noCertificates}; !slices.Contains(known, o.webhookCertificates) {
+		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is one of %s", o.webhookCertificates, strings.Join(known, ", ")))
 	}
 	if o.namespace == "" {
 		errs = append(errs, errors.New("--namespace is empty"))

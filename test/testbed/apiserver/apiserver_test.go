@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -94,10 +93,10 @@ func TestReservedPortIsOursAndUsable(t *testing.T) {
 		}
 		return option
 	}}
-	server, err := sharing.Listen(context.Background(), "tcp", address)
+	server, err := sharing.Listen(t.Context(), "tcp", address)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = server.Close() }()
-	connection, err := net.Dial("tcp", address)
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(connection.Close()).To(Succeed())
 }

@@ -17,14 +17,13 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // ManagementName is the name of the management cluster.

@@ -1,9 +1,11 @@
 package bed
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -78,45 +80,49 @@ func adaptManager(object *unstructured.Unstructured, port int) error {
 
 // applyKustomization renders a folder of config/ and applies it, kinds that others need first.
 func (b *Bed) applyKustomization(c client.Client, folder string, adapt func(*unstructured.Unstructured) error) error {
-	resources, err := krusty.MakeKustomizer(&krusty.Options{Reorder: krusty.ReorderOptionUnspecified, PluginConfig: types.DisabledPluginConfig()}).Run(filesys.MakeFsOnDisk(), filepath.Join(b.options.ConfigDir, folder))
+	objects, err := b.render(folder, adapt)
 	if err != nil {
 		return err
 	}
-	var later []*unstructured.Unstructured
-	for _, resource := range resources.Resources() {
-		content, err := resource.MarshalJSON()
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return cmp.Compare(stage(a), stage(b)) })
+	for _, object := range objects {
+		err := c.Apply(b.ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("testbed"), client.ForceOwnership)
 		if err != nil {
-			return err
-		}
-		object := &unstructured.Unstructured{}
-		if err := object.UnmarshalJSON(content); err != nil {
-			return err
-		}
-		if adapt != nil {
-			if err := adapt(object); err != nil {
-				return err
-			}
-		}
-		if kind := object.GetKind(); kind != "Namespace" && kind != "CustomResourceDefinition" {
-			later = append(later, object)
-			continue
-		}
-		if err := b.applyObject(c, object); err != nil {
-			return err
-		}
-	}
-	for _, object := range later {
-		if err := b.applyObject(c, object); err != nil {
-			return err
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func (b *Bed) applyObject(c client.Client, object *unstructured.Unstructured) error {
-	err := c.Apply(b.ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("testbed"), client.ForceOwnership)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+func stage(object *unstructured.Unstructured) int {
+	if kind := object.GetKind(); kind == "Namespace" || kind == "CustomResourceDefinition" {
+		return 0
 	}
-	return nil
+	return 1
+}
+
+func (b *Bed) render(folder string, adapt func(*unstructured.Unstructured) error) ([]*unstructured.Unstructured, error) {
+	options := &krusty.Options{Reorder: krusty.ReorderOptionUnspecified, PluginConfig: types.DisabledPluginConfig()}
+	resources, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), filepath.Join(b.options.ConfigDir, folder))
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]*unstructured.Unstructured, 0, resources.Size())
+	for _, resource := range resources.Resources() {
+		content, err := resource.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(content); err != nil {
+			return nil, err
+		}
+		if adapt != nil {
+			if err := adapt(object); err != nil {
+				return nil, err
+			}
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
 }

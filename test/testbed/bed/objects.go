@@ -5,7 +5,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 )
 
 // image of a program of the testbed: the kubelets run it as a process.
@@ -34,13 +33,13 @@ func (w workload) deployment() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To(w.replicas),
+			Replicas: new(w.replicas),
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
-					TerminationGracePeriodSeconds: ptr.To(int64(10)),
-					AutomountServiceAccountToken:  ptr.To(false),
+					TerminationGracePeriodSeconds: new(int64(10)),
+					AutomountServiceAccountToken:  new(false),
 					Containers:                    []corev1.Container{w.container()},
 					Volumes: []corev1.Volume{{Name: "files", VolumeSource: corev1.VolumeSource{
 						Secret: &corev1.SecretVolumeSource{SecretName: w.secret},

@@ -12,13 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers.
@@ -225,11 +223,11 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 		Spec: ucv1.ClusterSpec{
 			Version: KubernetesVersion,
 			Cloud:   ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"}},
-			Rollout: ucv1.RolloutSpec{SoakSeconds: ptr.To(int32(0))},
+			Rollout: ucv1.RolloutSpec{SoakSeconds: new(int32(0))},
 		},
 	}
 	if externalCloudProvider {
-		cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+		cluster.Spec.Features.ExternalCloudProvider = new(true)
 	}
 	return cluster
 }

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
@@ -39,6 +41,8 @@ const leaseDuration = 15 * time.Second
 
 // BedOptions are those of a testbed in the project's folder, in a fresh folder of its own.
 func BedOptions(root, folder string, lease time.Duration, progress func(string)) (bed.Options, error) {
+	// What the libraries log about the testbed's own watches would stand between the lines of the story.
+	ctrl.SetLogger(logr.Discard())
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return bed.Options{}, err

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // Report is report.json.

@@ -16,10 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
-
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // Witness watches one user cluster and its Cluster object with its own eyes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -156,9 +157,9 @@ func newLease(node *corev1.Node) *coordinationv1.Lease {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
 		},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity:       ptr.To(node.Name),
+			HolderIdentity:       new(node.Name),
 			LeaseDurationSeconds: ptr.To[int32](leaseSeconds),
-			RenewTime:            ptr.To(metav1.NowMicro()),
+			RenewTime:            new(metav1.NowMicro()),
 		},
 	}
 }
@@ -179,7 +180,7 @@ func desiredNodeStatus(node *corev1.Node, bootID string, now metav1.Time) corev1
 	for field, value := range map[*string]string{
 		&info.MachineID: string(node.UID), &info.SystemUUID: string(node.UID),
 		&info.KernelVersion: "6.1.0", &info.OSImage: "Testbed Linux", &info.ContainerRuntimeVersion: "testbed://1.0.0",
-		&info.KubeletVersion: defaultVersion, &info.KubeProxyVersion: defaultVersion,
+		&info.KubeletVersion:  defaultVersion,
 		&info.OperatingSystem: "linux", &info.Architecture: runtime.GOARCH,
 	} {
 		if *field == "" {
@@ -204,9 +205,7 @@ func pressures() []corev1.NodeConditionType {
 
 func withDefaults(have, defaults corev1.ResourceList) corev1.ResourceList {
 	merged := defaults.DeepCopy()
-	for name, quantity := range have {
-		merged[name] = quantity
-	}
+	maps.Copy(merged, have)
 	return merged
 }
 

@@ -19,7 +19,8 @@ const (
 	// ModeLabel on a Node, with value ModeNone, makes the kubelet leave the Node and
 	// its Pods alone.
 	ModeLabel = "testbed.k8c.io/kubelet"
-	ModeNone  = "none"
+	// ModeNone is that value.
+	ModeNone = "none"
 
 	// maxIndex is the last one that fits into an address 127.Index.0.0/16.
 	maxIndex = 255
@@ -53,11 +54,8 @@ type Options struct {
 
 // complete fills in defaults and makes paths usable from any directory.
 func (o *Options) complete() error {
-	if o.Cluster == "" || o.Config == nil || o.Supervisor == nil || o.RunDir == "" || o.BinDir == "" {
-		return errors.New("cluster, config, supervisor, run directory and bin directory are all needed")
-	}
-	if o.Index < 1 || o.Index > maxIndex {
-		return fmt.Errorf("index %d is not between 1 and %d", o.Index, maxIndex)
+	if err := o.validate(); err != nil {
+		return err
 	}
 	if o.ShimPath == "" {
 		self, err := os.Executable()
@@ -78,6 +76,16 @@ func (o *Options) complete() error {
 	}
 	if o.Log.GetSink() == nil {
 		o.Log = logr.Discard()
+	}
+	return nil
+}
+
+func (o *Options) validate() error {
+	if o.Cluster == "" || o.Config == nil || o.Supervisor == nil || o.RunDir == "" || o.BinDir == "" {
+		return errors.New("cluster, config, supervisor, run directory and bin directory are all needed")
+	}
+	if o.Index < 1 || o.Index > maxIndex {
+		return fmt.Errorf("index %d is not between 1 and %d", o.Index, maxIndex)
 	}
 	return nil
 }

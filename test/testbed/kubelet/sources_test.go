@@ -41,7 +41,7 @@ func field(path string) *corev1.EnvVarSource {
 
 func secret(name, key string, optional bool) *corev1.EnvVarSource {
 	return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key, Optional: ptr.To(optional),
+		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key, Optional: new(optional),
 	}}
 }
 

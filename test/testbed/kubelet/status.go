@@ -93,7 +93,7 @@ func (c *container) status(waiting corev1.ContainerStateWaiting) corev1.Containe
 	status := corev1.ContainerStatus{
 		Name: c.spec.Name, Image: c.spec.Image, ContainerID: c.id,
 		State: state, LastTerminationState: *c.last.DeepCopy(),
-		Ready: c.ready(), Started: ptr.To(c.started()), RestartCount: c.restarts,
+		Ready: c.ready(), Started: new(c.started()), RestartCount: c.restarts,
 	}
 	if c.id != "" {
 		status.ImageID = containerIDPrefix + "image/" + c.spec.Image

@@ -69,9 +69,9 @@ func (m *mounter) ensure(target string, directory bool) (string, error) {
 // symbolic links, and what is missing below it.
 func deepestExisting(path string) (ancestor, rest string, err error) {
 	for ancestor = path; ; {
-		real, err := filepath.EvalSymlinks(ancestor)
+		resolved, err := filepath.EvalSymlinks(ancestor)
 		if err == nil {
-			return real, rest, nil
+			return resolved, rest, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || ancestor == "/" {
 			return "", "", err
@@ -156,5 +156,5 @@ func deviceOf(path string) (uint64, error) {
 	if err := unix.Stat(path, &stat); err != nil {
 		return 0, err
 	}
-	return uint64(stat.Dev), nil
+	return stat.Dev, nil
 }
