@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Arguments are the command line of a container, parsed as the Kubernetes components parse theirs: --flag=value,
@@ -46,6 +47,15 @@ func (a Arguments) True(name string, def bool) bool {
 	}
 	on, err := strconv.ParseBool(value)
 	return err == nil && on
+}
+
+// duration returns the value of a flag, or its default when it was not given or cannot be read.
+func (a Arguments) duration(name string, def time.Duration) time.Duration {
+	value, err := time.ParseDuration(a.Flags[name])
+	if err != nil {
+		return def
+	}
+	return value
 }
 
 // CloudLoops returns the registered names of the cloud loops that a KCM with these arguments runs when it leads, sorted.

@@ -93,14 +93,7 @@ func (p *pass) machineController() outcome {
 			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
 		}
 		if !deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
-			return does(Verb{
-				Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
-				Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
-				Arguments: &ArgumentChange{
-					Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
-					Set: []Flag{{Name: deployment.Flag, Value: "true"}},
-				},
-			})
+			return p.setFlag(deployment)
 		}
 	}
 	for _, deployment := range deployments {
@@ -116,6 +109,23 @@ func (p *pass) machineController() outcome {
 		return records("Recording that new Machines join with an external cloud provider.")
 	}
 	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
+}
+
+// setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
+// count as up-to-date by its age.
+func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
+	if p.facts.MachineControllerConfiguredAt != nil {
+		p.facts.MachineControllerConfiguredAt = nil
+		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged anew.")
+	}
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
+		Arguments: &ArgumentChange{
+			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
+			Set: []Flag{{Name: deployment.Flag, Value: "true"}},
+		},
+	})
 }
 
 func (p *pass) withoutMachineController() outcome {

@@ -85,6 +85,8 @@ type CloudConfig struct {
 
 // Connection is the way into the user cluster.
 type Connection struct {
+	// Connecting says that the first attempt is still being made, as after a restart of ours.
+	Connecting bool
 	// Reachable says that the API server answered a moment ago.
 	Reachable bool
 	// Reason is one of the reasons of condition UserClusterReachable.

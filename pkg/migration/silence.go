@@ -74,7 +74,7 @@ func (p *pass) leaseDoubt(kcm Component) string {
 	case lease.Holder == "" || heldBySilentPod(lease, kcm) || p.heldByTheDead(lease):
 		return ""
 	}
-	if wait := leaseExpiry(lease, p.now); wait > 0 {
+	if wait := leaseExpiry(lease, kcm.Arguments, p.now); wait > 0 {
 		return lease.String() + " is held by " + lease.Holder + ", which is no KCM process that is known to be silent."
 	}
 	return ""
@@ -101,13 +101,14 @@ func heldBy(lease Lease, podName, nodeName string) bool {
 }
 
 // leaseExpiry is how long an unknown holder still has to be waited for, on our clock: the larger of the lease duration
-// and the renew deadline plus retry period that come with it upstream (10 s + 2 s for 15 s).
-func leaseExpiry(lease Lease, now time.Time) time.Duration {
+// and the renew deadline plus retry period. The three default to 15, 10 and 2 seconds upstream.
+func leaseExpiry(lease Lease, arguments Arguments, now time.Time) time.Duration {
 	last := lease.ChangedAt
 	if lease.WatchedAt.After(last) {
 		last = lease.WatchedAt
 	}
-	return time.Duration(max(lease.DurationSeconds, 15))*time.Second - now.Sub(last)
+	deadline := arguments.duration("leader-elect-renew-deadline", 10*time.Second) + arguments.duration("leader-elect-retry-period", 2*time.Second)
+	return max(time.Duration(lease.DurationSeconds)*time.Second, 15*time.Second, deadline) - now.Sub(last)
 }
 
 // guard is the proof's re-check at every pass after the hand-over.

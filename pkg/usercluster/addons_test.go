@@ -157,7 +157,7 @@ func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 	s, _ := sessionWith(interceptor.Funcs{}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "kube-system", Name: "cloud-controller-manager", Annotations: map[string]string{"meta.helm.sh/release-name": "occm"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate,
-			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:secrets":{}}`)}}},
+			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:secrets":{}}`)}},
 	}})
 	addons := renderSimcloud(t)
 	observed := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Value()

@@ -62,7 +62,7 @@ func (s secretSource) String() string {
 }
 
 func neverTried(source secretSource) migration.Connection {
-	return migration.Connection{Reason: ucv1.UnreachableReason,
+	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason,
 		Message: "The first connection with the kubeconfig of " + source.String() + " is being made"}
 }
 

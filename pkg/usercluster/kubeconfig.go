@@ -1,7 +1,6 @@
 package usercluster
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -37,8 +36,8 @@ func (e *KubeconfigError) Error() string {
 	return "the kubeconfig " + e.Message
 }
 
-func invalid(format string, args ...any) error {
-	return &KubeconfigError{Reason: ucv1.KubeconfigInvalidReason, Message: fmt.Sprintf(format, args...)}
+func invalid(message string) error {
+	return &KubeconfigError{Reason: ucv1.KubeconfigInvalidReason, Message: message}
 }
 
 // ParseKubeconfig makes a client configuration of the current context, or returns a *KubeconfigError.

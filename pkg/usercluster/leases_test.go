@@ -7,7 +7,6 @@ import (
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -15,8 +14,8 @@ import (
 func lease(holder string, renewed time.Time) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "manager"},
-		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: ptr.To[int32](15),
-			RenewTime: ptr.To(metav1.NewMicroTime(renewed))},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)),
+			RenewTime: new(metav1.NewMicroTime(renewed))},
 	}
 }
 
@@ -41,7 +40,7 @@ func TestLeaseChangesAreTimedByOurClock(t *testing.T) {
 	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(time.Minute)))
 
 	clk.Step(time.Minute)
-	live.Spec.RenewTime = ptr.To(metav1.NewMicroTime(start))
+	live.Spec.RenewTime = new(metav1.NewMicroTime(start))
 	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
 	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(3 * time.Minute)))
 }

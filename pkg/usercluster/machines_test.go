@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -37,7 +36,7 @@ func machineObject(t *testing.T, kind, name, content string) *unstructured.Unstr
 
 func ownedBy(object *unstructured.Unstructured, kind, name string) *unstructured.Unstructured {
 	object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "cluster.k8s.io/v1alpha1", Kind: kind, Name: name,
-		UID: types.UID(name + "-uid"), Controller: ptr.To(true)}})
+		UID: types.UID(name + "-uid"), Controller: new(true)}})
 	return object
 }
 
@@ -50,7 +49,7 @@ status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplic
 	machine := ownedBy(machineObject(t, "Machine", "m", `
 metadata: {annotations: {v1.kubelet-flags.machine-controller.kubermatic.io/ExternalCloudProvider: "true"}, finalizers: [a]}
 status: {nodeRef: {name: node-1}, errorReason: CreateError, errorMessage: quota}`), "MachineSet", "current")
-	machine.SetDeletionTimestamp(ptr.To(metav1.NewTime(start)))
+	machine.SetDeletionTimestamp(new(metav1.NewTime(start)))
 	s, _ := sessionWith(interceptor.Funcs{}, deployment, machine,
 		machineObject(t, "MachineDeployment", "paused", "spec: {paused: true}"),
 		ownedBy(machineObject(t, "MachineSet", "current", `

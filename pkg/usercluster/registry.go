@@ -189,7 +189,7 @@ func (r *Registry) State(key types.NamespacedName) migration.Connection {
 	if e, ok := r.entries[key]; ok {
 		return e.connection
 	}
-	return migration.Connection{Reason: ucv1.UnreachableReason, Message: "The user cluster is not connected yet"}
+	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason, Message: "The user cluster is not connected yet"}
 }
 
 // Session returns the connection to a cluster, if there is a usable kubeconfig. Whether the API server answers is what

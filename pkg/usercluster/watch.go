@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -95,7 +94,7 @@ func (s *Session) reflect(name string, store cache.ReflectorStore, kind runtime.
 	s.started[name] = struct{}{}
 	stop := s.stop
 	reflector := cache.NewReflectorWithOptions(source, kind, store, cache.ReflectorOptions{Logger: &s.log, Name: name})
-	s.watchers.Go(func() { reflector.RunWithContext(wait.ContextForChannel(stop)) })
+	s.watchers.Go(func() { reflector.Run(stop) })
 }
 
 // wakeStore is the store of a watch that only wakes: it keeps nothing.

@@ -141,16 +141,22 @@ func (w *World) losePod(p *pod) {
 	w.createPod(d, p.generation, p.arguments)
 }
 
-// EndLostProcesses ends every process whose pod is gone, as switching a lost machine off does, and returns their pods.
-func (w *World) EndLostProcesses() []string {
-	var names []string
+// SwitchOffLostNodes ends everything on the management nodes that are lost, and deletes them with their pods.
+func (w *World) SwitchOffLostNodes() {
+	lost := func(name string) bool {
+		return slices.ContainsFunc(w.managementNodes, func(n *managementNode) bool {
+			return n.name == name && n.downUntil.Sub(w.now) > time.Hour
+		})
+	}
 	for _, p := range slices.Clone(w.processes) {
-		if !w.hasPod(p.podUID) {
-			names = append(names, p.podName)
+		if lost(p.node) {
 			w.end(p)
 		}
 	}
-	return names
+	for _, d := range w.workloads {
+		d.pods = slices.DeleteFunc(d.pods, func(p *pod) bool { return lost(p.node) })
+	}
+	w.managementNodes = slices.DeleteFunc(w.managementNodes, func(n *managementNode) bool { return lost(n.name) })
 }
 
 // AcceptLostManagers names every recorded process that is not proven to have ended.

@@ -27,7 +27,7 @@ type Outcome struct {
 	Facts ucv1.Facts
 	// Passes of the controller, and ticks of the world.
 	Passes, Ticks int
-	// Replaced Machines, and load balancers that were made.
+	// Replaced Machines, and load balancers that were made for Services that had one.
 	Replaced, Created int
 	// Released says that the deleted Cluster was let go.
 	Released bool

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const (
+	conditionsFile = "api/v1alpha1/cluster_conditions.go"
+	stepsFile      = "api/v1alpha1/cluster_status_types.go"
+	mappingFile    = "controllers/cluster/cluster_status.go"
+	runbooksFile   = "docs/operations.md"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: docs OUT_DIR")
+	}
+	sources, err := read()
+	if err != nil {
+		return err
+	}
+	conditions, err := sources.conditionsDocument()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(args[0], 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"conditions.md": conditions, "migration.md": sources.migrationDocument()} {
+		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

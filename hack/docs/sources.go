@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// sources are what the documents are made from.
+type sources struct {
+	// groups of the constants of the conditions, in the order of the file.
+	groups []group
+	// conditionOf a step, by the step's name.
+	conditionOf map[string]string
+	// runbooks are the headings of the runbooks.
+	runbooks map[string]bool
+}
+
+// group is a const block.
+type group struct {
+	title     string
+	constants []constant
+}
+
+// constant is an exported string constant and its comment.
+type constant struct {
+	identifier, value, comment string
+}
+
+func read() (*sources, error) {
+	s := &sources{runbooks: map[string]bool{}}
+	var err error
+	if s.groups, err = readGroups(conditionsFile); err != nil {
+		return nil, err
+	}
+	steps, err := readGroups(stepsFile)
+	if err != nil {
+		return nil, err
+	}
+	if s.conditionOf, err = readMapping(mappingFile, append(steps, s.groups...)); err != nil {
+		return nil, err
+	}
+	runbooks, err := os.ReadFile(runbooksFile)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(runbooks)) {
+		if heading, found := strings.CutPrefix(line, "### "); found {
+			s.runbooks[strings.TrimSpace(heading)] = true
+		}
+	}
+	return s, nil
+}
+
+// readGroups reads the const blocks of a file.
+func readGroups(path string) ([]group, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var groups []group
+	for _, declaration := range file.Decls {
+		block, ok := declaration.(*ast.GenDecl)
+		if !ok || block.Tok != token.CONST {
+			continue
+		}
+		g := group{title: text(block.Doc)}
+		for _, spec := range block.Specs {
+			c, err := readConstant(spec.(*ast.ValueSpec))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			g.constants = append(g.constants, c)
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
+func readConstant(spec *ast.ValueSpec) (constant, error) {
+	c := constant{identifier: spec.Names[0].Name, comment: text(spec.Doc)}
+	if len(spec.Values) != 1 {
+		return c, fmt.Errorf("%s has no value of its own", c.identifier)
+	}
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	if !ok {
+		return c, fmt.Errorf("the value of %s is no literal", c.identifier)
+	}
+	value, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return c, fmt.Errorf("the value of %s is no string: %w", c.identifier, err)
+	}
+	c.value = value
+	return c, nil
+}
+
+// text is a comment as one line.
+func text(comment *ast.CommentGroup) string {
+	return strings.Join(strings.Fields(comment.Text()), " ")
+}
+
+// readMapping reads function conditionsOf, which maps steps to conditions; it is not exported, and not worth it.
+func readMapping(path string, groups []group) (map[string]string, error) {
+	values := map[string]string{}
+	for _, g := range groups {
+		for _, c := range g.constants {
+			values[c.identifier] = c.value
+		}
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	mapping := map[string]string{}
+	for _, declaration := range file.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok && function.Name.Name == "conditionsOf" {
+			ast.Inspect(function, func(node ast.Node) bool {
+				if pair, ok := node.(*ast.KeyValueExpr); ok {
+					mapping[values[selected(pair.Key)]] = values[selected(pair.Value)]
+				}
+				return true
+			})
+		}
+	}
+	if len(mapping) == 0 || mapping[""] != "" {
+		return nil, fmt.Errorf("%s: conditionsOf does not map steps to conditions", path)
+	}
+	return mapping, nil
+}
+
+func selected(expression ast.Expr) string {
+	if selector, ok := expression.(*ast.SelectorExpr); ok {
+		return selector.Sel.Name
+	}
+	return ""
+}

@@ -1,0 +1,159 @@
+package simulation
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// outlives loses the node under KCM's leader at the moment when the processes have been recorded.
+func outlives() Intervention {
+	return Intervention{
+		Name: "loses the node under KCM's leader and force-deletes its pod",
+		When: func(w *World) bool { h := w.cluster.Status.Handover; return h != nil && h.StartedAt != nil },
+		Do:   (*World).LoseLeadersNode,
+	}
+}
+
+func TestHandover(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
+		"a process that outlives its force-deleted pod is never taken for silent": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions, s.WaitsFor = []Intervention{outlives()}, ucv1.ProvingSilenceReason
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.ProvingSilenceReason, says: []string{"vanished and its process was not seen to end"},
+			never: []string{"OpenFence"},
+		},
+		"a lost process that a person ended and named does not hold up": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{outlives(), {
+					Name: "switches the lost node off", When: After(2 * time.Minute), Do: (*World).SwitchOffLostNodes,
+				}, {
+					Name: "accepts the lost manager", When: After(3 * time.Minute), Do: (*World).AcceptLostManagers,
+				}}
+			}),
+			ends: ucv1.StepFinished, says: []string{"vanished and its process was not seen to end"},
+		},
+		"a KCM that runs loops in a cluster created with the feature blocks with its arguments": {
+			scenario: Scenario{Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"}},
+			ends:     ucv1.StepAddons, reason: ucv1.CloudLoopsRunningReason, says: []string{"STALLED", "--cloud-provider=simcloud"}, never: []string{"ApplyAddons"},
+		},
+		"a KCM that runs loops in a cluster created with the feature is mended by a person": {
+			scenario: Scenario{
+				Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"},
+				Interventions: then(ucv1.CloudLoopsRunningReason, func(w *World) {
+					w.ChangeKCM("person", map[string]string{"cloud-provider": "external"})
+				}),
+			},
+			ends: ucv1.StepFinished,
+		},
+		"loops that come back are Stalled with their owner, and nothing more is rolled": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{
+					Name: "puts the old arguments back", When: AtStep(ucv1.StepMachineController), Lawless: true,
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+				}}
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, says: []string{"STALLED", "changed by gitops"},
+			never: []string{"RollMachineDeployment"},
+		},
+		"loops that come back and go again let the migration go on": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{{
+					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
+					w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
+				})...)
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED", "CloudLoopsContended"},
+		},
+		"a CCM that does not lead in time is Stalled": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{Name: "holds the CCM's Lease", When: AtStep(ucv1.StepHandover), Do: (*World).StopCCM}}
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"the CCM does not lead yet"},
+			never: []string{"RollMachineDeployment"},
+		},
+		"addon objects of somebody else block with their names and go on when they are gone": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{{
+					Name: "installs another CCM", When: AtStep(ucv1.StepAdmitted),
+					Do: func(w *World) { w.AddForeignAddon("Deployment kube-system/ccm (helm)") },
+				}}, then(ucv1.ForeignObjectsReason, (*World).RemoveForeignAddons)...)
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED", "Deployment kube-system/ccm (helm)"},
+		},
+		"annotations that are lost in the middle are restored, and what the pass would have done is done afterwards": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{Name: "loses the annotations", When: AtStep(ucv1.StepAddons), Do: (*World).LoseAnnotations}}
+			}),
+			ends: ucv1.StepFinished, says: []string{"RestoreAnnotations"},
+		},
+		"gates of the catalogue are switched on in every component before any kubelet": {
+			scenario: with(func(s *Scenario) { s.Gates = map[string]bool{"CSIMigrationSimcloud": true} }),
+			ends:     ucv1.StepFinished, says: []string{"VolumeMigration", "kube-scheduler"},
+		},
+	})
+}
+
+func TestDeletionAndPause(t *testing.T) {
+	deleted := func(when func(*World) bool) Scenario {
+		return with(func(s *Scenario) {
+			s.Interventions = []Intervention{{Name: "deletes the Cluster", When: when, Do: (*World).DeleteCluster}}
+		})
+	}
+	tests := map[string]struct {
+		scenario Scenario
+		finished bool
+		says     []string
+	}{
+		"a Cluster that is deleted before the hand-over just goes": {
+			scenario: deleted(AtStep(ucv1.StepAddons)),
+		},
+		"a Cluster that is deleted in the hand-over goes when the CCM leads": {
+			scenario: deleted(func(w *World) bool { h := w.cluster.Status.Handover; return h != nil && h.StartedAt != nil }),
+			finished: true, says: []string{"goes when the hand-over is complete"},
+		},
+		"a Cluster that is deleted in the roll goes when what was begun is rolled out": {
+			scenario: deleted(func(w *World) bool { return w.invariants.restarts[w.deployments[1].uid] > 0 }),
+			finished: true, says: []string{"it goes when these are rolled out: MachineDeployment kube-system/b"},
+		},
+		"a Cluster that is deleted when it is migrated just goes": {
+			scenario: deleted(Finished), finished: true,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for seed := range uint64(20) {
+				transcript, err := Run(seed, test.scenario)
+				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+				outcome := transcript.Outcome
+				g.Expect(outcome.Released).To(BeTrue(), transcript.String())
+				g.Expect(outcome.Facts.Handover != nil && outcome.Facts.Handover.FinishedAt != nil).To(Equal(test.finished), transcript.String())
+				g.Expect(transcript.Says(test.says...)).To(BeTrue(), transcript.String())
+			}
+		})
+	}
+}
+
+func TestAPausedClusterIsLeftAlone(t *testing.T) {
+	g := NewWithT(t)
+	pause := func(on bool) func(*World) {
+		return func(w *World) { w.Spec(func(s *ucv1.ClusterSpec) { s.Paused = on }) }
+	}
+	s := with(func(s *Scenario) {
+		s.Interventions = []Intervention{{Name: "pauses the Cluster", When: AtStep(ucv1.StepRoll), Do: pause(true)}}
+	})
+	transcript, err := Run(1, s)
+	g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+	g.Expect(transcript.Outcome.Facts.CompletedAt).To(BeNil())
+	s.Interventions = append(s.Interventions, Intervention{Name: "unpauses it", When: After(2 * time.Minute), Do: pause(false)})
+	transcript, err = Run(1, s)
+	g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+	g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished))
+}

@@ -1,0 +1,157 @@
+package simulation
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func plain() Scenario {
+	return Scenario{Name: "plain", Pools: []Pool{{Name: "a", Replicas: 2}, {Name: "b", Replicas: 1}}, Services: 1}
+}
+
+func with(change func(*Scenario)) Scenario {
+	s := plain()
+	change(&s)
+	return s
+}
+
+// then is an intervention that is made when a person is called for.
+func then(reason string, do func(*World)) []Intervention {
+	return []Intervention{{Name: "does what the condition says", When: Stalled(reason), Do: do}}
+}
+
+type scenarioTest struct {
+	scenario Scenario
+	// ends is the step that the run ends at, reason why, says a line of the story, never one that must not be in it.
+	ends   ucv1.Step
+	reason string
+	says   []string
+	never  []string
+}
+
+func runScenarios(t *testing.T, tests map[string]scenarioTest) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for seed := range uint64(20) {
+				transcript, err := Run(seed, test.scenario)
+				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+				g.Expect(transcript.Outcome.Step).To(Equal(test.ends), transcript.String())
+				g.Expect(transcript.Outcome.Reason).To(Equal(test.reason), transcript.String())
+				g.Expect(transcript.Says(test.says...)).To(BeTrue(), transcript.String())
+				if len(test.never) > 0 {
+					g.Expect(transcript.Says(test.never...)).To(BeFalse(), transcript.String())
+				}
+			}
+		})
+	}
+}
+
+func TestEveryTroubleOfMachinesEndsInADefinedCondition(t *testing.T) {
+	budget := intstr.FromString("half")
+	runScenarios(t, map[string]scenarioTest{
+		"a paused MachineDeployment is Stalled with its name while the others are rolled": {
+			scenario: with(func(s *Scenario) { s.Pools[0].Paused = true }),
+			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "MachineDeployment kube-system/a is paused"},
+		},
+		"a paused MachineDeployment that is scaled up stays outdated although its Machine is annotated": {
+			scenario: with(func(s *Scenario) {
+				s.Pools[0].Paused = true
+				s.Interventions = append(then(ucv1.BlockedMachinesReason, func(w *World) { w.Scale("a", 3) }), Intervention{
+					Name: "unpauses", When: After(2 * time.Minute), Do: (*World).Unpause,
+				})
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED", "kube-system/a is paused"},
+		},
+		"a standalone Machine is Stalled with its name": {
+			scenario: with(func(s *Scenario) { s.Standalone = []string{"alone"} }),
+			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "Machine kube-system/alone has no MachineDeployment"},
+		},
+		"a Node without a Machine is Stalled with its name": {
+			scenario: with(func(s *Scenario) { s.Strangers = []string{"edge"} }),
+			ends:     ucv1.StepVerify, reason: ucv1.NodesNotInitializedReason, says: []string{"STALLED", "edge has no Machine"},
+		},
+		"a Node without a Machine that a person accepts does not hold up": {
+			scenario: with(func(s *Scenario) {
+				s.Strangers = []string{"edge"}
+				s.Interventions = then(ucv1.NodesNotInitializedReason, func(w *World) {
+					w.Spec(func(spec *ucv1.ClusterSpec) { spec.Rollout.AcceptNodes = []string{"edge"} })
+				})
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED", "edge has no Machine"},
+		},
+		"a deletion that does not end is Stalled with the Machine's name after the deadline": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: (*World).StickDeletions}}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.NodesNotInitializedReason, says: []string{"STALLED", "is being deleted and does not go"},
+		},
+		"a deletion that goes on at last completes": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append(
+					[]Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: (*World).StickDeletions}},
+					then(ucv1.NodesNotInitializedReason, (*World).Unstick)...)
+			}),
+			ends: ucv1.StepFinished,
+		},
+		"Machines of other namespaces are rolled like the others": {
+			scenario: with(func(s *Scenario) { s.Pools[0].Namespace = "team" }),
+			ends:     ucv1.StepFinished, says: []string{"RollMachineDeployment", "team/a"},
+		},
+		"a budget that cannot be read allows nothing": {
+			scenario: with(func(s *Scenario) {
+				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = &budget }
+				s.WaitsFor = ucv1.WaitingForBudgetReason
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.WaitingForBudgetReason, says: []string{"allows nothing"}, never: []string{"RollMachineDeployment"},
+		},
+		"a forceRestart value that its owner takes out again is Stalled and not applied again": {
+			scenario: with(func(s *Scenario) {
+				s.Pools = s.Pools[:1]
+				s.Interventions = []Intervention{{
+					Name: "applies a template without forceRestart",
+					When: func(w *World) bool { return len(w.deployments) > 0 && len(w.setsOf(w.deployments[0])) > 1 },
+					Do:   func(w *World) { w.deployments[0].restart = ""; w.deployments[0].generation++ },
+				}}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "lost annotation forceRestart"},
+		},
+		"a later revision that keeps the value is up-to-date": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{
+					Name: "changes the template", When: AtStep(ucv1.StepVerify), Do: func(w *World) { w.OwnRevision("a", true) },
+				}}
+			}),
+			ends: ucv1.StepFinished,
+		},
+		"a MachineDeployment that is deleted in the middle does not hold up": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{{Name: "deletes b", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.DeletePool("b") }}}
+			}),
+			ends: ucv1.StepFinished,
+		},
+		"a machine-controller that loses its flag while rolling gets it back, and what was made meanwhile is not trusted": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{
+					{Name: "takes the flag away", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.LoseFlag("operating-system-manager") }},
+					{Name: "changes both templates", Do: func(w *World) { w.OwnRevision("a", false); w.OwnRevision("b", false) }},
+				}
+				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) }
+			}),
+			ends: ucv1.StepFinished, says: []string{"lost -external-cloud-provider"},
+		},
+		"a cluster without machine-controller completes when its Nodes are accepted": {
+			scenario: Scenario{
+				Name: "bare", WithoutMachineController: true, Strangers: []string{"edge"},
+				Configure: func(c *ucv1.Cluster) { c.Spec.Rollout.AcceptNodes = []string{"edge"} },
+			},
+			ends: ucv1.StepFinished, says: []string{"Finished"},
+		},
+	})
+}

@@ -1,0 +1,71 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
+func Stories() []Scenario {
+	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle()}
+}
+
+// HighlyAvailable has two KCM replicas, two MachineDeployments and two load balancers.
+func HighlyAvailable() Scenario {
+	return Scenario{
+		Name: "alpha", Pools: []Pool{{Name: "workers", Replicas: 3}, {Name: "builders", Replicas: 2}}, Services: 2,
+	}
+}
+
+// CreatedWithFeature is external from the start.
+func CreatedWithFeature() Scenario {
+	return Scenario{
+		Name: "beta", CreatedWithFeature: true, KCMExternal: true, Services: 1, Strangers: []string{"first"},
+	}
+}
+
+// OneOfEach has a paused MachineDeployment and a Machine that stands alone; both are named, and then a person acts.
+func OneOfEach() Scenario {
+	return Scenario{
+		Name: "gamma", Pools: []Pool{{Name: "workers", Replicas: 2}, {Name: "frozen", Replicas: 1, Paused: true}},
+		Standalone: []string{"alone"}, Services: 1,
+		Interventions: []Intervention{{
+			Name: "unpauses frozen and deletes alone", When: Stalled(ucv1.BlockedMachinesReason),
+			Do: func(w *World) { w.Unpause(); w.DeleteStandaloneMachines() },
+		}},
+	}
+}
+
+// ZeroMachines completes without a Node and gets its first one afterwards.
+func ZeroMachines() Scenario {
+	return Scenario{
+		Name: "delta", Services: 1,
+		Interventions: []Intervention{{
+			Name: "creates the first MachineDeployment", When: Finished,
+			Do: func(w *World) { w.AddPool(Pool{Name: "workers", Replicas: 2}) },
+		}},
+	}
+}
+
+// KilledInTheMiddle kills the controller right after it rolled the first MachineDeployment, before it could persist it.
+func KilledInTheMiddle() Scenario {
+	s := HighlyAvailable()
+	s.Name = "epsilon"
+	killed := false
+	s.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
+		now := !killed && point == BeforePersist && d.Verb != nil && d.Verb.Kind == migration.VerbRollMachineDeployment
+		killed = killed || now
+		return now
+	}
+	return s
+}
+
+// Says reports whether a line of the transcript contains all of the words.
+func (t *Transcript) Says(words ...string) bool {
+	return slices.ContainsFunc(t.Lines, func(line string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) })
+	})
+}
