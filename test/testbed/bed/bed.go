@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -62,9 +63,12 @@ type Bed struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	files   []*os.File
+	slot    int
+	held    net.Listener
 
 	mu       sync.Mutex
 	clusters map[string]*UserCluster
+	kubelets map[string]*kubelet.Kubelet
 	failed   error
 }
 
@@ -79,7 +83,7 @@ func Start(ctx context.Context, options Options) (*Bed, error) {
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
-	b := &Bed{options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{}}
+	b := &Bed{options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{}, kubelets: map[string]*kubelet.Kubelet{}}
 	b.ctx, b.cancel = context.WithCancel(ctx)
 	if err := b.start(); err != nil {
 		b.Stop()
@@ -90,6 +94,10 @@ func Start(ctx context.Context, options Options) (*Bed, error) {
 
 func (b *Bed) start() error {
 	if err := os.MkdirAll(b.options.Dir, 0o755); err != nil {
+		return err
+	}
+	var err error
+	if b.slot, b.held, err = takeSlot(b.ctx); err != nil {
 		return err
 	}
 	calls, err := b.create("simcloud.jsonl")
@@ -105,7 +113,7 @@ func (b *Bed) start() error {
 	}
 	b.options.Progress("starting the management cluster")
 	b.Management, err = apiserver.Start(b.ctx, apiserver.Options{
-		Name: ManagementName, Index: 1, Dir: filepath.Join(b.options.Dir, ManagementName), BinDir: b.options.BinDir,
+		Name: ManagementName, Index: b.index(1), Dir: filepath.Join(b.options.Dir, ManagementName), BinDir: b.options.BinDir,
 		Supervisor: b.supervisor, WithScheduler: true, WithControllerManager: true,
 	})
 	if err != nil {
@@ -115,7 +123,7 @@ func (b *Bed) start() error {
 	if b.Client, err = b.client(b.Management.AdminConfig()); err != nil {
 		return err
 	}
-	if err := b.startKubelet(ManagementName, 1, b.Management.AdminConfig()); err != nil {
+	if err := b.startKubelet(ManagementName, b.index(1), b.Management.AdminConfig()); err != nil {
 		return err
 	}
 	return b.Client.Create(b.ctx, managementNode())
@@ -163,8 +171,18 @@ func (b *Bed) startKubelet(name string, index int, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
+	b.mu.Lock()
+	b.kubelets[name] = k
+	b.mu.Unlock()
 	b.goRun("kubelet of "+name, k.Run)
 	return nil
+}
+
+// Kubelet is the kubelet of a running cluster, for tests that disturb it.
+func (b *Bed) Kubelet(cluster string) *kubelet.Kubelet {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kubelets[cluster]
 }
 
 // goRun runs a part of the testbed until the Bed ends; a part that fails before that fails the Bed.
@@ -215,7 +233,13 @@ func (b *Bed) Stop() {
 	for _, file := range b.files {
 		_ = file.Close()
 	}
+	if b.held != nil {
+		_ = b.held.Close()
+	}
 }
+
+// index is the number of the testbed's nth cluster on this machine.
+func (b *Bed) index(n int) int { return b.slot*slotSize + n }
 
 // File is the path of a file in the Bed's folder.
 func (b *Bed) File(elements ...string) string {

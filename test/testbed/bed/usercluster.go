@@ -54,7 +54,7 @@ func (b *Bed) AddUserCluster(options UserClusterOptions) (*UserCluster, error) {
 	}
 	b.options.Progress("starting user cluster " + options.Name)
 	b.mu.Lock()
-	index := len(b.clusters) + 2
+	index := b.index(len(b.clusters) + 2)
 	u := &UserCluster{Options: options, Namespace: "user-" + options.Name, bed: b}
 	b.clusters[options.Name] = u
 	b.mu.Unlock()
