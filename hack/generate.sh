@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Generates the deepcopy code, the CRDs, the RBAC role and the webhook configuration from the markers in the Go code:
+# Generates the deepcopy code, the CRDs, the RBAC role and the webhook configuration from the markers in the Go code, and
+# the tables of docs/ from the code itself:
 #   generate.sh [OUTPUT_ROOT]
 # OUTPUT_ROOT is the repository unless another directory is named, which gets the same layout.
 set -euo pipefail
@@ -17,3 +18,5 @@ go tool -modfile=hack/tools/go.mod controller-gen \
 	paths=./controllers/... paths=./webhooks/... \
 	output:rbac:dir="$out/config/rbac" \
 	output:webhook:dir="$out/config/webhook"
+
+go run ./hack/docs "$out/docs"

@@ -16,6 +16,9 @@ const (
 	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
 
-	// FieldManager owns every field that the controller applies. It is part of the API: GitOps tools ignore fields by it.
+	// FieldManager owns every field that the controller applies but the two annotations. The names of both managers are
+	// part of the API: GitOps tools ignore fields by them.
 	FieldManager = "ccm-migration-controller"
+	// AnnotationsFieldManager owns the two annotations.
+	AnnotationsFieldManager = "ccm-migration-controller-annotations"
 )

@@ -113,8 +113,6 @@ const (
 	WaitingForBudgetReason = "WaitingForBudget"
 	// SoakingReason surfaces while the proof has to stay stable for the soak time.
 	SoakingReason = "Soaking"
-	// InventoryChangedReason surfaces when load balancers or volumes differ from the baseline.
-	InventoryChangedReason = "InventoryChanged"
 )
 
 // Reasons of failure: a person must act, Stalled is True.
@@ -135,6 +133,8 @@ const (
 	MachineDeploymentFieldConflictReason = "MachineDeploymentFieldConflict"
 	// NodesNotInitializedReason surfaces when a Node missed its deadline.
 	NodesNotInitializedReason = "NodesNotInitialized"
+	// InventoryChangedReason surfaces when load balancers or volumes differ from the baseline.
+	InventoryChangedReason = "InventoryChanged"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
 	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.

@@ -75,6 +75,14 @@ type Facts struct {
 	// +kubebuilder:validation:MaxLength=32
 	RollGeneration string `json:"rollGeneration,omitempty"`
 
+	// rolledMachineDeployments are the UIDs of those that were given the forceRestart value: one that lost it to another
+	// owner is not given it again. The oldest are dropped.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=63
+	RolledMachineDeployments []string `json:"rolledMachineDeployments,omitempty"`
+
 	// stableSince is since when the proof on the nodes has been complete.
 	// +optional
 	StableSince *metav1.Time `json:"stableSince,omitempty"`
@@ -137,6 +145,10 @@ type HandoverStatus struct {
 	// startedAt is when KCM was about to be changed.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// loopsOffAt is when the cloud loops were switched off in KCM; on again, somebody else did it.
+	// +optional
+	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
 
 	// fenceOpenedAt is when the CCM was first allowed to write its Lease.
 	// +optional

@@ -225,6 +225,15 @@ type RolloutSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	AcceptNodes []string `json:"acceptNodes,omitempty"`
+
+	// acceptChanges names Services and PersistentVolumes, as "Service namespace/name" or "PersistentVolume name", whose
+	// difference from the baseline a person looked at and accepts.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=600
+	AcceptChanges []string `json:"acceptChanges,omitempty"`
 }
 
 // AdoptionPolicy says what happens to addon objects that exist already and are not ours.
@@ -273,7 +282,7 @@ type HandoverSpec struct {
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled"
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.origin) || oldSelf.status.origin == 'InTree' || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the feature externalCloudProvider was seen on"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.handover) || !has(oldSelf.status.handover.startedAt) || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the hand-over started"
 // +kubebuilder:validation:XValidation:rule="self.spec.version == oldSelf.spec.version || !has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(oldSelf.status.conditions) && oldSelf.status.conditions.exists(c, c.type == 'InTreeConfigurationRemoved' && c.status == 'True'))",message="spec.version may not change while the migration runs: wait for condition InTreeConfigurationRemoved"
 type Cluster struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -283,6 +283,11 @@ func (in *Facts) DeepCopyInto(out *Facts) {
 		in, out := &in.MachineControllerConfiguredAt, &out.MachineControllerConfiguredAt
 		*out = (*in).DeepCopy()
 	}
+	if in.RolledMachineDeployments != nil {
+		in, out := &in.RolledMachineDeployments, &out.RolledMachineDeployments
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.StableSince != nil {
 		in, out := &in.StableSince, &out.StableSince
 		*out = (*in).DeepCopy()
@@ -359,6 +364,10 @@ func (in *HandoverStatus) DeepCopyInto(out *HandoverStatus) {
 	}
 	if in.StartedAt != nil {
 		in, out := &in.StartedAt, &out.StartedAt
+		*out = (*in).DeepCopy()
+	}
+	if in.LoopsOffAt != nil {
+		in, out := &in.LoopsOffAt, &out.LoopsOffAt
 		*out = (*in).DeepCopy()
 	}
 	if in.FenceOpenedAt != nil {
@@ -497,6 +506,11 @@ func (in *RolloutSpec) DeepCopyInto(out *RolloutSpec) {
 	}
 	if in.AcceptNodes != nil {
 		in, out := &in.AcceptNodes, &out.AcceptNodes
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.AcceptChanges != nil {
+		in, out := &in.AcceptChanges, &out.AcceptChanges
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}

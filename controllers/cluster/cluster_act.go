@@ -104,7 +104,8 @@ func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
 		return err
 	}
-	return r.writeInventory(ctx, s.cluster, wanted)
+	// What somebody else provides is wanted too, but never becomes ours here.
+	return r.writeInventory(ctx, s.cluster, usercluster.Subtract(s.inventory, obsolete))
 }
 
 func (r *Reconciler) writeInventory(ctx context.Context, cluster *ucv1.Cluster, inventory []usercluster.InventoryEntry) error {
@@ -144,7 +145,8 @@ func (r *Reconciler) apply(ctx context.Context, object *unstructured.Unstructure
 }
 
 // restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile anew. The
-// field manager is its own, so that a later apply of something else does not take the annotations away.
+// field manager is its own, so that a later apply of something else does not take the annotations away. It carries the
+// resourceVersion too and goes on with the new one: only this change lies in between, so the status can still be written.
 func (r *Reconciler) restoreAnnotations(ctx context.Context, cluster *ucv1.Cluster) error {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster",
@@ -152,9 +154,14 @@ func (r *Reconciler) restoreAnnotations(ctx context.Context, cluster *ucv1.Clust
 	object.SetNamespace(cluster.Namespace)
 	object.SetName(cluster.Name)
 	object.SetUID(cluster.UID)
+	object.SetResourceVersion(cluster.ResourceVersion)
 	object.SetAnnotations(map[string]string{ucv1.CCMMigrationNeededAnnotation: "", ucv1.CSIMigrationNeededAnnotation: ""})
-	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(ucv1.FieldManager+"-annotations"), client.ForceOwnership)
+	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.AnnotationsFieldManager), client.ForceOwnership)
+	if err == nil {
+		cluster.ResourceVersion = object.GetResourceVersion()
+	}
+	return err
 }
 
 func (r *Reconciler) addFinalizer(ctx context.Context, cluster *ucv1.Cluster) error {

@@ -64,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if wantsFinalizer(cluster) {
-		return ctrl.Result{}, r.addFinalizer(ctx, cluster)
+		return newPass(r.addFinalizer(ctx, cluster))
 	}
 	if !cluster.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer) {
 		return ctrl.Result{}, nil
@@ -78,9 +78,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	s.decision = migration.Decide(s.observed, s.now)
 	s.actErr = r.act(ctx, s)
 	if err := r.report(ctx, s); err != nil {
-		return ctrl.Result{}, err
+		return newPass(err)
 	}
 	return result(s)
+}
+
+// newPass: what was computed from an old version is computed again, and nobody is told of an error.
+func newPass(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	}
+	return ctrl.Result{}, err
 }
 
 // wantsFinalizer: a Cluster that never was told to migrate needs no goodbye.
@@ -104,11 +112,9 @@ const (
 // result is the only place where a pass turns into a ctrl.Result.
 func result(s *scope) (ctrl.Result, error) {
 	switch {
-	case apierrors.IsConflict(s.actErr):
-		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.actErr != nil:
-		return ctrl.Result{}, s.actErr
-	case s.decision.Verb != nil:
+		return newPass(s.actErr)
+	case s.decision.Verb != nil && s.decision.Wait == nil && s.decision.Failure == nil:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Wait != nil && s.decision.Wait.After > 0:
 		return ctrl.Result{RequeueAfter: s.decision.Wait.After}, nil

@@ -79,7 +79,7 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		Version: s.cluster.Spec.Version, Inherited: *inherited, CloudConfig: data, ClusterUID: string(s.cluster.UID),
 	})
 	if err != nil {
-		s.observed.Addons = migration.Unknown[migration.Addons](err.Error())
+		s.renderProblem = err.Error()
 		return
 	}
 	s.addons = addons
@@ -140,10 +140,9 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Nodes = session.Nodes(ctx)
 	s.observed.Inventory = session.Inventory(ctx)
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
-	if handover := s.cluster.Status.Handover; handover == nil || handover.FinishedAt == nil {
-		s.observed.KCMLease = session.Lease(ctx, "kube-system", "kube-controller-manager")
-		s.observed.Fence = session.Fence(ctx, s.identity)
-	}
+	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	s.observed.KCMLease = session.Lease(ctx, namespace, name)
+	s.observed.Fence = session.Fence(ctx, s.identity)
 	r.observeAddons(ctx, s)
 }
 
@@ -159,9 +158,11 @@ func (s *scope) unreachable(why string) {
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 	if len(s.addons.CCM.Objects) == 0 {
-		if s.observed.Addons.Why() == "" {
-			s.observed.Addons = migration.Unknown[migration.Addons]("the manifests are not rendered yet")
+		why := s.renderProblem
+		if why == "" {
+			why = "the manifests are not rendered yet"
 		}
+		s.observed.Addons = migration.Unknown[migration.Addons](why)
 		return
 	}
 	inventory, err := r.readInventory(ctx, s.cluster)

@@ -20,7 +20,9 @@ type scope struct {
 	identity  provider.Identity
 	addons    provider.Addons
 	inventory []usercluster.InventoryEntry
-	observed  migration.Observation
+	// renderProblem is why the addons are empty although everything for them is there.
+	renderProblem string
+	observed      migration.Observation
 
 	// Set by Decide.
 	decision migration.Decision

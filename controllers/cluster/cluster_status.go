@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,11 +40,8 @@ type statusWriter struct {
 }
 
 func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		message = message[:maxMessage-3] + "..."
-	}
 	condition := metav1.Condition{
-		Type: conditionType, Status: status, Reason: reason, Message: message,
+		Type: conditionType, Status: status, Reason: reason, Message: bounded(message, maxMessage),
 		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
 	}
 	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
@@ -89,11 +87,11 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
-	case !s.cluster.DeletionTimestamp.IsZero():
-		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Failure != nil:
 		w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, s.decision.Failure.Message)
 		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, s.decision.Failure.Message)
+	case !s.cluster.DeletionTimestamp.IsZero():
+		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Step == ucv1.StepInTree:
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
@@ -157,7 +155,11 @@ func progressMessage(s *scope) string {
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster) {
 	if cluster.Spec.Paused {
-		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, "spec.paused is true: nothing is changed.")
+		message := "spec.paused is true: nothing is changed."
+		if !cluster.DeletionTimestamp.IsZero() {
+			message += " The Cluster is being deleted; it cannot go before that is taken back."
+		}
+		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, message)
 		return
 	}
 	w.set(ucv1.PausedCondition, metav1.ConditionFalse, ucv1.NotPausedReason, "spec.paused is not true.")
@@ -259,9 +261,11 @@ func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	return timeline
 }
 
+// bounded cuts between characters: a part of one comes back from the API server as another one, and then every pass would
+// find the status changed.
 func bounded(text string, most int) string {
 	if len(text) > most {
-		return text[:most-3] + "..."
+		return strings.ToValidUTF8(text[:most-3], "") + "..."
 	}
 	return text
 }

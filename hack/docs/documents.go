@@ -16,7 +16,7 @@ const (
 )
 
 // migrationDocument shows the tables that the controller walks.
-func (s *sources) migrationDocument() string {
+func (s *sources) migrationDocument() (string, error) {
 	var out strings.Builder
 	out.WriteString(generated + `# The migration table
 
@@ -25,8 +25,17 @@ step. The step is derived each time and never read back: ` + "`status.step`" + `
 
 Which table it is depends on the origin of the cluster, which is judged once and kept in ` + "`status.origin`" + `.
 `)
-	s.table(&out, "A cluster that moves from the in-tree provider", ucv1.OriginMigrating)
-	s.table(&out, "A cluster that was created with the feature", ucv1.OriginExternal)
+	for _, t := range []struct {
+		title  string
+		origin ucv1.Origin
+	}{
+		{"A cluster that moves from the in-tree provider", ucv1.OriginMigrating},
+		{"A cluster that was created with the feature", ucv1.OriginExternal},
+	} {
+		if err := s.table(&out, t.title, t.origin); err != nil {
+			return "", err
+		}
+	}
 	fmt.Fprintf(&out, "\n## The hand-over: protocol %s\n\n", ucv1.FencedProtocol)
 	out.WriteString("Step Handover has a table of its own. Its current line is in `status.handover.line`.\n\n")
 	out.WriteString("| # | Line | Holds when |\n|---|---|---|\n")
@@ -35,10 +44,10 @@ Which table it is depends on the origin of the cluster, which is judged once and
 	}
 	out.WriteString("\nWhen the last line holds, the hand-over is recorded as finished. From then on the row is the guard: it holds as\n" +
 		"long as no KCM process may run cloud loops.\n")
-	return out.String()
+	return out.String(), nil
 }
 
-func (s *sources) table(out *strings.Builder, title string, origin ucv1.Origin) {
+func (s *sources) table(out *strings.Builder, title string, origin ucv1.Origin) error {
 	rows := migration.Table(origin)
 	steps := make([]string, 0, len(rows))
 	for _, row := range rows {
@@ -47,16 +56,25 @@ func (s *sources) table(out *strings.Builder, title string, origin ucv1.Origin) 
 	fmt.Fprintf(out, "\n## %s\n\nOrigin `%s`:\n\n```\n%s\n```\n\n", title, origin, strings.Join(steps, " → "))
 	out.WriteString("| # | Step | Holds when | Condition |\n|---|---|---|---|\n")
 	for i, row := range rows {
-		fmt.Fprintf(out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, s.conditionsOf(row.Step))
+		conditions, err := s.conditionsOf(row.Step)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, conditions)
 	}
+	return nil
 }
 
 // conditionsOf a step: row Addons has two, every other one.
-func (s *sources) conditionsOf(step ucv1.Step) string {
+func (s *sources) conditionsOf(step ucv1.Step) (string, error) {
 	if step == ucv1.StepAddons {
-		return "`" + ucv1.CSIReadyCondition + "`, `" + ucv1.CloudControllerManagerReadyCondition + "`"
+		return "`" + ucv1.CSIReadyCondition + "`, `" + ucv1.CloudControllerManagerReadyCondition + "`", nil
 	}
-	return "`" + s.conditionOf[string(step)] + "`"
+	condition, mapped := s.conditionOf[string(step)]
+	if !mapped {
+		return "", fmt.Errorf("%s: conditionsOf has no condition of step %s", mappingFile, step)
+	}
+	return "`" + condition + "`", nil
 }
 
 // conditionsDocument lists what can stand in status.conditions.

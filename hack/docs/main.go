@@ -33,10 +33,14 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	tables, err := sources.migrationDocument()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return err
 	}
-	for name, content := range map[string]string{"conditions.md": conditions, "migration.md": sources.migrationDocument()} {
+	for name, content := range map[string]string{"conditions.md": conditions, "migration.md": tables} {
 		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
 			return err
 		}

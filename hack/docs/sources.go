@@ -16,7 +16,7 @@ type sources struct {
 	groups []group
 	// conditionOf a step, by the step's name.
 	conditionOf map[string]string
-	// runbooks are the headings of the runbooks.
+	// runbooks are the reasons that have one.
 	runbooks map[string]bool
 }
 
@@ -32,7 +32,7 @@ type constant struct {
 }
 
 func read() (*sources, error) {
-	s := &sources{runbooks: map[string]bool{}}
+	s := &sources{}
 	var err error
 	if s.groups, err = readGroups(conditionsFile); err != nil {
 		return nil, err
@@ -48,12 +48,31 @@ func read() (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(runbooks)) {
-		if heading, found := strings.CutPrefix(line, "### "); found {
-			s.runbooks[strings.TrimSpace(heading)] = true
+	s.runbooks, err = readRunbooks(string(runbooks), s.groups)
+	return s, err
+}
+
+// readRunbooks finds the runbooks by their headings, which are reasons.
+func readRunbooks(text string, groups []group) (map[string]bool, error) {
+	reasons := map[string]bool{}
+	for _, g := range groups {
+		for _, c := range g.constants {
+			reasons[c.value] = reasons[c.value] || strings.HasSuffix(c.identifier, reasonSuffix)
 		}
 	}
-	return s, nil
+	runbooks := map[string]bool{}
+	for line := range strings.Lines(text) {
+		heading, found := strings.CutPrefix(line, "### ")
+		if !found {
+			continue
+		}
+		reason := strings.TrimSpace(heading)
+		if !reasons[reason] {
+			return nil, fmt.Errorf("%s: there is no reason %s", runbooksFile, reason)
+		}
+		runbooks[reason] = true
+	}
+	return runbooks, nil
 }
 
 // readGroups reads the const blocks of a file.

@@ -49,6 +49,9 @@ func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) 
 		case process.EndedAt != nil:
 		case pod != nil:
 			followPod(&process, pod, now)
+			if process.EndedAt == nil && pod.Finished && isAccepted(cluster, process) {
+				ended(&process, now, acceptedBecause)
+			}
 		default:
 			r.followVanished(&process, cluster, plane.ManagementNodes, now)
 		}
@@ -91,8 +94,8 @@ func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Clus
 	if process.VanishedAt == nil {
 		process.VanishedAt = &now
 	}
-	if slices.Contains(cluster.Spec.Handover.AcceptLostManagers, process.PodName) {
-		ended(process, now, "its pod is gone, and spec.handover.acceptLostManagers says that it has ended")
+	if isAccepted(cluster, *process) {
+		ended(process, now, acceptedBecause)
 		return
 	}
 	node, exists := nodes[process.NodeName]
@@ -109,4 +112,10 @@ func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Clus
 func ended(process *ucv1.ManagerProcess, at metav1.MicroTime, because string) {
 	process.EndedAt = &at
 	process.EndedBecause = because[:min(len(because), maxBecause)]
+}
+
+const acceptedBecause = "its pod is gone or finished, and spec.handover.acceptLostManagers says that it has ended"
+
+func isAccepted(cluster *ucv1.Cluster, process ucv1.ManagerProcess) bool {
+	return slices.Contains(cluster.Spec.Handover.AcceptLostManagers, process.PodName)
 }

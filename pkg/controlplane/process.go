@@ -21,6 +21,7 @@ func newProcess(pod *corev1.Pod, container string) migration.Process {
 		PodName: pod.Name, PodUID: string(pod.UID), NodeName: pod.Spec.NodeName,
 		GracePeriodSeconds: gracePeriod(pod),
 		Terminating:        pod.DeletionTimestamp != nil,
+		Finished:           hasFinished(pod),
 		Arguments:          argumentsOf(pod.Spec.Containers, container),
 	}
 	status := statusOf(pod, container)
@@ -96,7 +97,8 @@ func endedForGood(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
 	if end == nil || end.ContainerID == "" || end.Reason == statusUnknown {
 		return false
 	}
-	return pod.DeletionTimestamp != nil || hasFinished(pod)
+	// A container that waits between crashes is started again by a kubelet that did not see the deletion.
+	return hasFinished(pod) || (pod.DeletionTimestamp != nil && status.State.Terminated != nil)
 }
 
 // hasFinished says that no container of the pod will be started again.

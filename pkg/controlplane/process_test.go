@@ -62,7 +62,7 @@ func TestNewProcessReadsEnds(t *testing.T) {
 		},
 		"a terminated container of a failed pod has ended": {
 			change: func(pod *corev1.Pod) { setState(pod, terminated("a", "Error")); pod.Status.Phase = corev1.PodFailed },
-			want:   migration.Process{ContainerID: "a", Started: true, Ended: true},
+			want:   migration.Process{ContainerID: "a", Started: true, Ended: true, Finished: true},
 		},
 		"a terminated container of a pod that stays is started again": {
 			change: func(pod *corev1.Pod) { setState(pod, terminated("a", "Error")) },
@@ -80,9 +80,9 @@ func TestNewProcessReadsEnds(t *testing.T) {
 			change: func(pod *corev1.Pod) { setState(pod, crashed()) },
 			want:   migration.Process{ContainerID: "a", Started: true},
 		},
-		"a crashed container that waits in a terminating pod has ended": {
+		"a crashed container that waits in a terminating pod may be started by a kubelet that did not hear of the deletion": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), crashed()) },
-			want:   migration.Process{ContainerID: "a", Started: true, Ended: true, Terminating: true},
+			want:   migration.Process{ContainerID: "a", Started: true, Terminating: true},
 		},
 		"of a restarted container the new one counts": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), restarted()) },
@@ -109,7 +109,7 @@ func TestNewProcessReadsStarts(t *testing.T) {
 		},
 		"a pod that its kubelet refused never started": {
 			change: func(pod *corev1.Pod) { pod.Status.ContainerStatuses, pod.Status.Phase = nil, corev1.PodFailed },
-			want:   migration.Process{},
+			want:   migration.Process{Finished: true},
 		},
 	})
 }

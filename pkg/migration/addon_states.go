@@ -19,12 +19,22 @@ func AddonStates(o Observation, row RowState, now time.Time) (csi, ccm RowState)
 	}
 	csi, ccm = addonState(row.Step, addons.CSI, "The CSI driver"), addonState(row.Step, addons.CCM, "The CCM")
 	if ccm.Holds && ccm.Reason != ucv1.NoNodesReason && handedOver(o) {
-		p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
-		if out := p.ccmLeads(); !out.holds {
-			ccm = out.state(row.Step)
-		}
+		ccm = leadingState(o, ccm, now)
 	}
 	return csi, ccm
+}
+
+// leadingState is for people, not for deciding: after a restart of ours one look has to do.
+func leadingState(o Observation, ccm RowState, now time.Time) RowState {
+	lease, known := o.CCMLease.Get()
+	switch {
+	case o.CCMLease.IsUnknown():
+		out := cannotLook("the CCM's Lease", o.CCMLease.Why())
+		return out.state(ccm.Step)
+	case !known || lease.Holder == "" || lease.stale(now):
+		ccm.Holds, ccm.Reason, ccm.Message = false, ucv1.WaitingForLeaderReason, "The CCM is applied, but none of its pods leads."
+	}
+	return ccm
 }
 
 func handedOver(o Observation) bool {

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"strings"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -11,6 +12,9 @@ import (
 func (p *pass) addons() outcome {
 	if p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil {
 		return p.addonsDrift()
+	}
+	if out := p.renderable(); !out.holds {
+		return out
 	}
 	addons, known := p.o.Addons.Get()
 	if !known {
@@ -25,7 +29,17 @@ func (p *pass) addons() outcome {
 	if out := p.applied(CCMSet, addons.CCM); !out.holds {
 		return out
 	}
-	return p.healthy(addons)
+	return p.inTime(p.healthy(addons))
+}
+
+// renderable names what is missing for the manifests; without it nobody would know why they are not applied.
+func (p *pass) renderable() outcome {
+	for _, check := range []func() (*Finding, string){p.checkProvider, p.checkCloudConfig} {
+		if finding, _ := check(); finding != nil {
+			return fails(finding.Reason, finding.Message)
+		}
+	}
+	return holds(ucv1.HoldsReason, "")
 }
 
 // externalAddons is the row of a cluster that was created with the feature. Its KCM must run no cloud loop before the
@@ -74,7 +88,8 @@ func (p *pass) loopsRunning(kcm Component) string {
 		arguments += " --controllers=" + controllers
 	}
 	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + named(runningLoops(kcm)) +
-		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then."
+		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then." +
+		" If the cluster is in-tree, delete the Cluster object, create it without the feature, and switch that on afterwards."
 }
 
 // applied says whether a set is as wanted. What exists and is not ours blocks, because the apply engine forces ownership.
@@ -86,10 +101,10 @@ func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects exist already and are not ours: "+named(set.Foreign)+
 			". Delete them, or set spec.addons.adoption to Adopt.")
 	}
-	if len(set.Drifted) > 0 {
+	if len(set.Drifted)+len(set.Foreign) > 0 {
 		return does(Verb{
 			Kind: VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
-			Why: "Applying the " + string(name) + " addon: " + named(refNames(set.Drifted)) + ".",
+			Why: "Applying the " + string(name) + " addon: " + named(append(refNames(set.Drifted), set.Foreign...)) + ".",
 		})
 	}
 	return holds(ucv1.HoldsReason, "")
@@ -101,18 +116,47 @@ func (p *pass) fenceHolds() outcome {
 	switch {
 	case !known:
 		return cannotLook("the fence", p.o.Fence.Why())
-	case fence.Open || p.facts.Handover.FenceOpenedAt != nil:
+	case p.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0:
 		return holds(ucv1.HoldsReason, "")
-	case len(fence.Allowed) > 0:
-		return fails(ucv1.FenceIneffectiveReason, fence.Identity+" may "+strings.Join(fence.Allowed, ", ")+" "+fence.Lease+
-			" although our fence is closed; find the RBAC rule with 'kubectl auth can-i --list --as="+fence.Identity+"' and remove it.")
+	case fence.Open:
+		return p.openFenceHolds(fence)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return fails(ucv1.FenceIneffectiveReason, fence.why())
+}
+
+// why says what keeps the fence from holding, and how to find it.
+func (f Fence) why() string {
+	namespace, _, _ := strings.Cut(f.Lease, "/")
+	if f.Open {
+		return "The fence is open already, as an earlier Cluster left it: " + f.Identity + " may write Lease " + f.Lease +
+			". Delete the RoleBinding in namespace " + namespace + " that allows it."
+	}
+	return f.Identity + " may " + strings.Join(f.Allowed, ", ") + " Lease " + f.Lease +
+		" although our fence is closed; find the RBAC rule with 'kubectl auth can-i --list -n " + namespace + " --as=" + f.Identity +
+		"' and remove it."
+}
+
+// openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
+// between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
+func (p *pass) openFenceHolds(fence Fence) outcome {
+	doubts := p.doubts()
+	switch {
+	case len(doubts) == 0:
+		return holds(ucv1.HoldsReason, "")
+	case p.facts.Handover.StartedAt != nil:
+		return waitsUntil(ucv1.ProvingSilenceReason, "The fence is open already. "+strings.Join(doubts, " "), 2*time.Second)
+	}
+	return fails(ucv1.FenceIneffectiveReason, fence.why()+" "+strings.Join(doubts, " "))
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
 func (p *pass) healthy(addons Addons) outcome {
-	unhealthy, unschedulable := unhealthyWorkloads(addons)
+	sets := []AddonSet{addons.CSI, addons.CCM}
+	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
+		// While nobody runs the cloud loops, a slow CSI driver must not prolong that.
+		sets = sets[1:]
+	}
+	unhealthy, unschedulable := unhealthyWorkloads(sets)
 	nodes, known := p.o.Nodes.Get()
 	switch {
 	case len(unhealthy) == 0 && len(addons.Obsolete) > 0:
@@ -127,10 +171,10 @@ func (p *pass) healthy(addons Addons) outcome {
 	return waits(ucv1.RollingOutReason, named(unhealthy)+".")
 }
 
-// unhealthyWorkloads of both sets, and whether a Node is all that they wait for.
-func unhealthyWorkloads(addons Addons) (unhealthy []string, unschedulable bool) {
+// unhealthyWorkloads of the sets, and whether a Node is all that they wait for.
+func unhealthyWorkloads(sets []AddonSet) (unhealthy []string, unschedulable bool) {
 	unschedulable = true
-	for _, set := range []AddonSet{addons.CSI, addons.CCM} {
+	for _, set := range sets {
 		if len(set.Unhealthy) == 0 || set.SatisfiedBy != "" {
 			continue
 		}
@@ -148,8 +192,21 @@ func pruneVerb(obsolete []Ref) Verb {
 }
 
 // addonsDrift repairs, and does not wait for health: what is broken by somebody else is mended. Once the migration is
-// completed, it holds even when nothing can be looked at.
+// completed, it holds even when nothing can be looked at. While the guard is broken nothing is repaired: a person who
+// stopped the CCM or closed its fence, because KCM runs the loops again, must not get it back from us.
 func (p *pass) addonsDrift() outcome {
+	guard := p.guard()
+	if guard.failure != nil {
+		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
+	}
+	out := p.drift()
+	if out.verb != nil && !guard.holds {
+		return guard
+	}
+	return out
+}
+
+func (p *pass) drift() outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
 	case !known && p.facts.CompletedAt == nil:
@@ -165,6 +222,9 @@ func (p *pass) addonsDrift() outcome {
 	}
 	if out := p.healthy(addons); out.verb != nil || out.reason == ucv1.NoNodesReason {
 		return out
+	}
+	if fence, seen := p.o.Fence.Get(); seen && !fence.Open && p.facts.Handover.FinishedAt != nil {
+		return does(openFenceVerb(fence))
 	}
 	return holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 }

@@ -115,3 +115,15 @@ func (a Arguments) FeatureGate(name string) (value, given bool) {
 	}
 	return false, false
 }
+
+// LeaderLease is the Lease that a KCM with these arguments elects its leader with.
+func (a Arguments) LeaderLease() (namespace, name string) {
+	namespace, name = "kube-system", "kube-controller-manager"
+	if value := a.Flags["leader-elect-resource-namespace"]; value != "" {
+		namespace = value
+	}
+	if value := a.Flags["leader-elect-resource-name"]; value != "" {
+		name = value
+	}
+	return namespace, name
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -98,7 +99,8 @@ func (p *pass) machineController() outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.RolledOut {
-			return waits(ucv1.RollingOutReason, deployment.String()+" is still rolling out.")
+			// Deployments of the user cluster are not watched.
+			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
 		}
 	}
 	if out := p.ccmCanServe(); !out.holds {
@@ -144,6 +146,10 @@ func (p *pass) withoutMachineController() outcome {
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
 func (p *pass) ccmCanServe() outcome {
 	out := p.ccmLeads()
+	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.deadSince(p.now, leaderDeadline) {
+		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+leaderDeadline.String()+": "+
+			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster.")
+	}
 	nodes, known := p.o.Nodes.Get()
 	switch {
 	case out.holds:
@@ -160,6 +166,9 @@ func (p *pass) complete() outcome {
 	if p.facts.CompletedAt != nil {
 		return holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
 	}
+	if out := p.noStrangerLeads(); !out.holds {
+		return out
+	}
 	p.facts.CompletedAt = p.stamp()
 	if p.facts.PointOfNoReturnAt == nil {
 		p.facts.PointOfNoReturnAt = p.facts.CompletedAt
@@ -172,15 +181,15 @@ func (p *pass) complete() outcome {
 // (https://github.com/kubernetes/kubernetes/pull/138002).
 func (p *pass) finalize() outcome {
 	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
-		change := inTreeRemoval(component)
+		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
 		return change, "Removing the in-tree configuration from " + component.String() + "."
 	}, "The in-tree configuration is gone from the control plane.")
 }
 
-func inTreeRemoval(component Component) *ArgumentChange {
+func inTreeRemoval(component Component, retired []string) *ArgumentChange {
 	arguments := component.Arguments
 	change := ArgumentChange{Target: component.Ref, Container: component.Container}
-	for _, name := range []string{"cloud-provider", "cloud-config", "configure-cloud-routes"} {
+	for _, name := range []string{"cloud-provider", "cloud-config", "external-cloud-volume-plugin", "configure-cloud-routes"} {
 		if value, given := arguments.Flag(name); given && value != "external" {
 			change.Remove = append(change.Remove, name)
 		}
@@ -191,7 +200,7 @@ func inTreeRemoval(component Component) *ArgumentChange {
 		}
 	}
 	if given, ok := arguments.Flag("feature-gates"); ok {
-		switch kept := withoutInTreeGates(given); {
+		switch kept := withoutInTreeGates(given, retired); {
 		case kept == "":
 			change.Remove = append(change.Remove, "feature-gates")
 		case kept != given:
@@ -216,12 +225,13 @@ func withoutExcludedLoops(list string) string {
 	return strings.Join(entries, ",")
 }
 
-// withoutInTreeGates drops the two gates that let in-tree providers live in 1.29 and 1.30; 1.33 does not know them.
-func withoutInTreeGates(gates string) string {
-	pairs := strings.Split(gates, ",")
-	pairs = slices.DeleteFunc(pairs, func(pair string) bool {
+// withoutInTreeGates drops the two gates that let in-tree providers live in 1.29 and 1.30, which 1.33 does not know, and
+// those of the provider that the next minor does not know.
+func withoutInTreeGates(gates string, retired []string) string {
+	retired = append([]string{"DisableCloudProviders", "DisableKubeletCloudCredentialProviders"}, retired...)
+	pairs := slices.DeleteFunc(strings.Split(gates, ","), func(pair string) bool {
 		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		return name == "DisableCloudProviders" || name == "DisableKubeletCloudCredentialProviders"
+		return slices.Contains(retired, name)
 	})
 	return strings.Join(pairs, ",")
 }

@@ -22,12 +22,24 @@ func Decide(o Observation, now time.Time) Decision {
 	decision := p.decide()
 	if o.Cluster.Spec.Paused {
 		decision.Verb, decision.Wait, decision.Failure = nil, nil, nil
-		return decision
+		p.facts = p.seenWhilePaused()
 	}
 	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
 		decision.Facts = p.facts.DeepCopy()
 	}
 	return decision
+}
+
+// seenWhilePaused keeps what was only seen: the end of a process may never show again.
+func (p *pass) seenWhilePaused() ucv1.Facts {
+	facts := *p.o.Cluster.Status.Facts.DeepCopy()
+	if facts.Handover != nil && p.facts.Handover != nil {
+		facts.Handover.Processes = p.facts.Handover.Processes
+	}
+	if p.facts.Origin == ucv1.OriginInTree {
+		facts.Origin = ucv1.OriginInTree
+	}
+	return facts
 }
 
 func (p *pass) decide() Decision {
@@ -44,14 +56,15 @@ func (p *pass) decide() Decision {
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
 	}
-	if p.annotationsMissing() {
-		verb := Verb{
+	decision := p.walk()
+	if decision.Verb == nil && p.annotationsMissing() {
+		// The annotations are an interface for others: they never hold up the migration.
+		decision.Verb = &Verb{
 			Kind: VerbRestoreAnnotations, Objects: []Ref{p.self()},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		}
-		return p.walkOnly().doInstead(verb)
 	}
-	return p.walk()
+	return decision
 }
 
 // walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is
@@ -63,12 +76,6 @@ func (p *pass) walkOnly() Decision {
 	decision := p.walk()
 	p.facts = facts
 	return decision
-}
-
-// doInstead replaces what the walk wants to do and keeps how the rows stand.
-func (d Decision) doInstead(verb Verb) Decision {
-	d.Verb, d.Wait, d.Failure = &verb, nil, nil
-	return d
 }
 
 func (p *pass) self() Ref {
@@ -94,7 +101,7 @@ func (p *pass) resolveOrigin() (Decision, bool) {
 			return p.stopAt(ucv1.StepAdmitted, out), false
 		}
 	}
-	return p.stopAt(ucv1.StepAdmitted, records("Recording that the cluster's origin is "+string(p.facts.Origin)+".")), false
+	return p.stopAt(p.rows()[0].step, records("Recording that the cluster's origin is "+string(p.facts.Origin)+".")), false
 }
 
 // originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
@@ -130,7 +137,7 @@ func (p *pass) annotationsMissing() bool {
 func (p *pass) decideDeletion() Decision {
 	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
 	handover := p.facts.Handover
-	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil {
+	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {
 		return p.stopAt(p.currentStep(), release)
 	}
 	if handover.FinishedAt == nil {

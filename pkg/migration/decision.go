@@ -6,7 +6,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do.
+// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
+// only VerbRestoreAnnotations may stand beside a Failure or a Wait.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step

@@ -12,6 +12,9 @@ import (
 // leaderDeadline is how long the CCM may take to lead after the fence was opened; it retries every two seconds.
 const leaderDeadline = 2 * time.Minute
 
+// handoverDeadline is how long the hand-over may wait before a person is called.
+const handoverDeadline = 10 * time.Minute
+
 // line is a post-condition of a hand-over's table.
 type line struct {
 	name     string
@@ -47,20 +50,46 @@ func FencedLines() []LineMeaning {
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
 func (p *pass) handover() outcome {
 	if p.facts.Handover.FinishedAt != nil {
-		return p.guard()
+		return p.handedOver()
 	}
 	for _, l := range fencedTable() {
 		p.facts.Handover.Line = l.name
 		out := l.evaluate(p)
 		out.line = l.name
 		if !out.holds || out.reason == ucv1.NoNodesReason {
-			return out
+			return p.inTime(out)
 		}
 	}
 	p.facts.Handover.FinishedAt = p.stamp()
 	p.facts.Handover.GapSeconds = p.gap()
 	p.facts.Handover.Line = ""
 	return records("Recording that the CCM leads.")
+}
+
+// handedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
+// the first Node ends what NoNodes allowed.
+func (p *pass) handedOver() outcome {
+	if out := p.guard(); !out.holds || p.facts.Origin != ucv1.OriginExternal {
+		return out
+	}
+	out := p.ccmCanServe()
+	if !out.holds || out.reason == ucv1.NoNodesReason {
+		return out
+	}
+	p.facts.CompletedAt = p.stamp()
+	return records("Recording that the CCM serves the cluster.")
+}
+
+// inTime turns a wait that lasts too long into a failure: from the first patch on, nobody may be running the cloud loops.
+func (p *pass) inTime(out outcome) outcome {
+	started := p.facts.Handover.StartedAt
+	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(started.Time) <= handoverDeadline {
+		return out
+	}
+	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and nobody may be running the cloud loops. %s",
+		started.UTC().Format(time.RFC3339), out.message))
+	failed.line = out.line
+	return failed
 }
 
 // gap counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
@@ -86,8 +115,10 @@ func (p *pass) baselineTaken() outcome {
 	if !known {
 		return cannotLook("the load balancers and volumes", p.o.Inventory.Why())
 	}
-	name := p.o.Cluster.Name + "-ccm-migration-baseline"
-	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: inventory.Digest(), TakenAt: p.stamp()}
+	// The digest is in the name: taken twice, by a pass that did not see the first one yet, it is another Secret.
+	digest := inventory.Digest()
+	name := p.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
+	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
 	return does(Verb{
 		Kind: VerbTakeBaseline, Objects: []Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
@@ -163,9 +194,13 @@ func (p *pass) loopsOff() outcome {
 	if len(loops) == 0 {
 		return holds(ucv1.HoldsReason, "")
 	}
+	if p.facts.Handover.LoopsOffAt != nil {
+		return fails(ucv1.CloudLoopsContendedReason, contended(kcm))
+	}
 	if out := p.nodesReady(); !out.holds {
 		return out
 	}
+	p.facts.Handover.LoopsOffAt = p.stamp()
 	return does(Verb{
 		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
 		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops) + ".",
@@ -231,7 +266,11 @@ func (p *pass) fenceOpen() outcome {
 	if p.facts.Handover.FenceOpenedAt == nil {
 		p.facts.Handover.FenceOpenedAt = p.stamp()
 	}
-	return does(Verb{Kind: VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."})
+	return does(openFenceVerb(fence))
+}
+
+func openFenceVerb(fence Fence) Verb {
+	return Verb{Kind: VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
 }
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
@@ -295,8 +334,7 @@ func (p *pass) ccmLeads() outcome {
 	case lease.Holder == "":
 		return waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
 	}
-	duration := time.Duration(max(lease.DurationSeconds, 1)) * time.Second
-	if lease.ChangedAt.IsZero() || p.now.Sub(lease.ChangedAt) > duration {
+	if !lease.renewed(p.now) {
 		return waitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
 	}
 	return holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
@@ -304,4 +342,23 @@ func (p *pass) ccmLeads() outcome {
 
 func (p *pass) minor() int {
 	return MinorOf(p.o.Cluster.Spec.Version)
+}
+
+// renewed says that we saw the Lease change, and within its duration. The first look is no change.
+func (l Lease) renewed(now time.Time) bool {
+	return l.ChangedAt.After(l.WatchedAt) && now.Sub(l.ChangedAt) <= l.duration()
+}
+
+// stale says that we looked for longer than the Lease's duration and saw no change.
+func (l Lease) stale(now time.Time) bool {
+	return now.Sub(l.ChangedAt) > l.duration() && now.Sub(l.WatchedAt) > l.duration()
+}
+
+// deadSince says that we looked for that long and saw no change.
+func (l Lease) deadSince(now time.Time, long time.Duration) bool {
+	return now.Sub(l.ChangedAt) > long && now.Sub(l.WatchedAt) > long
+}
+
+func (l Lease) duration() time.Duration {
+	return time.Duration(max(l.DurationSeconds, 1)) * time.Second
 }

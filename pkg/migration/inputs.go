@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type Finding struct {
 // are returned apart, because they are no objections.
 func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 	checks := []func() (finding *Finding, unknown string){
-		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane,
+		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM,
 	}
 	for _, check := range checks {
 		finding, why := check()
@@ -96,7 +97,50 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 	if problem := argumentProblem(controlPlane); problem != "" {
 		return &Finding{ucv1.InputInvalidReason, problem}, ""
 	}
+	if problem := processProblem(controlPlane.KCM); problem != "" {
+		return &Finding{ucv1.InputInvalidReason, problem}, ""
+	}
 	return p.checkKCMArguments(controlPlane.KCM), ""
+}
+
+// checkOtherCCM finds a CCM that our fence does not bind: one that leads already.
+func (p *pass) checkOtherCCM() (*Finding, string) {
+	if !p.o.Connection.Reachable || p.o.CCMLease.IsAbsent() {
+		return nil, ""
+	}
+	lease, known := p.o.CCMLease.Get()
+	if !known {
+		return nil, "the CCM's Lease: " + p.o.CCMLease.Why()
+	}
+	if lease.Holder == "" || lease.stale(p.now) || len(runningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
+		return nil, ""
+	}
+	return &Finding{ucv1.ForeignObjectsReason, lease.String() + " is held by " + lease.Holder +
+		": another CCM runs beside KCM already. Stop it, and wait until the Lease has run out."}, ""
+}
+
+// maxProcesses is the bound of status.handover.processes.
+const maxProcesses = 20
+
+// processProblem finds pods that would make the proof impossible once KCM is changed.
+func processProblem(kcm Component) string {
+	var finished []string
+	running := 0
+	for _, process := range kcm.Pods {
+		switch {
+		case process.Finished && !process.Ended:
+			finished = append(finished, "Pod "+kcm.Namespace+"/"+process.PodName)
+		case !process.Ended && mayRunLoops(process):
+			running++
+		}
+	}
+	switch {
+	case len(finished) > 0:
+		return "Nobody saw the processes of these finished pods end: " + named(finished) + ". Make sure that they have, and delete the pods."
+	case running > maxProcesses:
+		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, maxProcesses)
+	}
+	return ""
 }
 
 // argumentProblem finds the first command line that is not understood: in a template, or in a pod that still runs.
@@ -120,12 +164,12 @@ func (p *pass) checkKCMArguments(kcm Component) *Finding {
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
 		return &Finding{ucv1.InputInvalidReason, kcm.String() + " runs --cloud-provider=" + inTree + ", but spec.cloud.providerName is " +
-			p.o.Cluster.Spec.Cloud.ProviderName + "; correct one of them."}
+			p.o.Cluster.Spec.Cloud.ProviderName + ", which is immutable; nothing was changed yet, so delete the Cluster and create it with the right provider."}
 	}
 	wanted := p.o.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
 		return &Finding{ucv1.InputInvalidReason, "spec.cloud.clusterName is " + wanted + ", but " + kcm.String() + " uses " + used +
-			": every load balancer would be made anew; leave the field unset."}
+			": every load balancer would be made anew. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field."}
 	}
 	return nil
 }

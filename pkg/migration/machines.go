@@ -15,6 +15,7 @@ type fleetView struct {
 	machines     Machines
 	nodes        map[string]Node
 	generation   string
+	rolled       []string
 	configuredAt time.Time
 	prefix       string
 	deadline     time.Duration
@@ -23,7 +24,7 @@ type fleetView struct {
 
 func (p *pass) fleet() fleetView {
 	v := fleetView{
-		machines: p.o.Machines.Value(), nodes: map[string]Node{}, generation: p.facts.RollGeneration,
+		machines: p.o.Machines.Value(), nodes: map[string]Node{}, generation: p.facts.RollGeneration, rolled: p.facts.RolledMachineDeployments,
 		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: defaultNodeDeadline, now: p.now,
 	}
 	if seconds := p.o.Cluster.Spec.Rollout.NodeDeadlineSeconds; seconds != nil {
@@ -85,12 +86,15 @@ func (v fleetView) initialized(node Node) bool {
 	return node.Ready && !node.Uninitialized && hasProviderID(node, v.prefix)
 }
 
-// late says that a Machine missed its deadline: to become a proven Node, or to go.
+// late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
+// NotReady for a moment is not late.
 func (v fleetView) late(machine Machine) bool {
 	if machine.Deleting {
 		return v.now.Sub(machine.DeletingSince) > v.deadline
 	}
-	return v.upToDate(machine) && !v.proven(machine) && v.now.Sub(machine.CreatedAt) > v.deadline
+	node, found := v.nodes[machine.NodeName]
+	initialized := machine.NodeName != "" && found && !node.Uninitialized && hasProviderID(node, v.prefix)
+	return v.upToDate(machine) && !initialized && v.now.Sub(machine.CreatedAt) > v.deadline
 }
 
 func (v fleetView) machinesOf(deployment MachineDeployment) []Machine {
@@ -119,11 +123,16 @@ func (v fleetView) orphans() []Machine {
 	var orphans []Machine
 	for _, machine := range v.machines.Machines {
 		set, owned := v.setOf(machine)
-		if (!owned || set.Deployment == "") && !v.upToDate(machine) && !machine.Deleting {
+		if (!owned || !v.hasDeployment(set)) && !v.upToDate(machine) && !machine.Deleting {
 			orphans = append(orphans, machine)
 		}
 	}
 	return orphans
+}
+
+// hasDeployment says that the MachineSet's MachineDeployment exists; one that was deleted can roll nothing.
+func (v fleetView) hasDeployment(set MachineSet) bool {
+	return slices.ContainsFunc(v.machines.Deployments, func(d MachineDeployment) bool { return d.UID == set.Deployment })
 }
 
 // Progress counts Machines and MachineDeployments, for the status.
@@ -139,23 +148,11 @@ func ProgressOf(o Observation, now time.Time) (progress Progress, ok bool) {
 	}
 	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
 	view := p.fleet()
-	for _, machine := range view.machines.Machines {
-		progress.Machines.Total++
-		if view.upToDate(machine) && !machine.Deleting {
-			progress.Machines.UpToDate++
-		}
-		if view.late(machine) {
-			progress.Machines.Blocked++
-		}
-	}
-	progress.Machines.Blocked += int32(len(view.orphans()))
-	for _, pool := range p.pools(view) {
-		progress.MachineDeployments.Total++
-		switch {
-		case pool.blocked != "":
-			progress.MachineDeployments.Blocked++
-		case pool.done():
-			progress.MachineDeployments.UpToDate++
+	progress.Machines, progress.MachineDeployments = view.countMachines(), countPools(p.pools(view))
+	if p.facts.Origin == ucv1.OriginExternal {
+		// Nothing is rolled in a cluster that was external from the start, so nothing in it is outdated.
+		for _, count := range []*ucv1.ProgressCount{&progress.Machines, &progress.MachineDeployments} {
+			count.UpToDate, count.Blocked = count.Total, 0
 		}
 	}
 	for _, node := range view.nodes {
@@ -165,4 +162,32 @@ func ProgressOf(o Observation, now time.Time) (progress Progress, ok bool) {
 		}
 	}
 	return progress, true
+}
+
+func (v fleetView) countMachines() ucv1.ProgressCount {
+	count := ucv1.ProgressCount{Blocked: int32(len(v.orphans()))}
+	for _, machine := range v.machines.Machines {
+		count.Total++
+		if v.upToDate(machine) && !machine.Deleting {
+			count.UpToDate++
+		}
+		if v.late(machine) {
+			count.Blocked++
+		}
+	}
+	return count
+}
+
+func countPools(pools []pool) ucv1.ProgressCount {
+	count := ucv1.ProgressCount{}
+	for _, pool := range pools {
+		count.Total++
+		switch {
+		case pool.blocked != "":
+			count.Blocked++
+		case pool.done():
+			count.UpToDate++
+		}
+	}
+	return count
 }

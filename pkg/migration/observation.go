@@ -72,6 +72,8 @@ type Provider struct {
 	RequiredCloudConfigKeys []string
 	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.
 	MigrationGates map[string]bool
+	// RetiredGates are on for good in this minor and unknown to the next one or two: they go with the in-tree flags.
+	RetiredGates []string
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.
@@ -138,6 +140,8 @@ type Process struct {
 	// Ended says that the container was seen terminated, with a container ID, for a reason other than
 	// ContainerStatusUnknown. EndedIDs below holds those whose pods are gone already.
 	Ended bool
+	// Finished says that the pod will never run again, whatever is known of its container's end.
+	Finished bool
 	// Started says that the container ever started; one that did not cannot run loops.
 	Started bool
 }

@@ -18,6 +18,7 @@ type pool struct {
 	disrupted bool
 	// blocked says what a person must do, waitsFor names what it waits for by itself.
 	blocked  string
+	conflict bool
 	waitsFor []string
 }
 
@@ -47,7 +48,7 @@ func (p *pass) roll() outcome {
 		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+named(waiting)+".")
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
-		return fails(ucv1.BlockedMachinesReason, "These cannot be rolled: "+named(blocked)+".")
+		return fails(blockedReason(pools), "These cannot be rolled: "+named(blocked)+".")
 	}
 	if going := goingMachines(view); len(going) > 0 {
 		return waits(ucv1.WaitingForMachinesReason, "Waiting for Machines to go: "+named(going)+".")
@@ -64,15 +65,20 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 			Disrupted: pool.disrupted,
 		})
 	}
-	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order)
-	if held != "" && !slices.ContainsFunc(pools, func(p pool) bool { return p.state == rollout.Rolling }) {
+	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(plan)); err != nil {
+		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
+	}
+	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order, p.canaryProven(pools))
+	if held != "" && !slices.ContainsFunc(pools, func(p pool) bool { return p.state == rollout.Rolling || p.blocked != "" }) {
 		return waits(ucv1.WaitingForBudgetReason, held), true
 	}
 	if len(intents) == 0 {
 		return outcome{}, false
 	}
-	if out := p.ccmCanServe(); !out.holds {
-		return out, true
+	for _, gate := range []func() outcome{p.ccmCanServe, p.noStrangerLeads} {
+		if out := gate(); !out.holds {
+			return out, true
+		}
 	}
 	if p.facts.RollGeneration == "" {
 		p.facts.RollGeneration = strconv.FormatInt(p.now.UnixNano(), 10)
@@ -81,14 +87,29 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	return does(p.rollVerb(pools, intents)), true
 }
 
+// canaryProven says that a MachineDeployment that we rolled is done: until then only one is rolled, whatever the budget.
+func (p *pass) canaryProven(pools []pool) bool {
+	return slices.ContainsFunc(pools, func(pool pool) bool {
+		return pool.done() && pool.deployment.Replicas > 0 && p.facts.RollGeneration != "" &&
+			pool.deployment.RestartValue == p.facts.RollGeneration
+	})
+}
+
+// maxRolled is the bound of status.rolledMachineDeployments.
+const maxRolled = 200
+
 func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: p.facts.RollGeneration}
 	for _, intent := range intents {
 		for _, pool := range pools {
 			if pool.deployment.Namespace+"/"+pool.deployment.Name == intent.Name {
 				verb.Objects = append(verb.Objects, pool.deployment.Ref)
+				p.facts.RolledMachineDeployments = append(p.facts.RolledMachineDeployments, pool.deployment.UID)
 			}
 		}
+	}
+	if more := len(p.facts.RolledMachineDeployments) - maxRolled; more > 0 {
+		p.facts.RolledMachineDeployments = slices.Delete(p.facts.RolledMachineDeployments, 0, more)
 	}
 	verb.Why = "Rolling " + named(refNames(verb.Objects)) + ": " + intents[0].Why + "."
 	return verb
@@ -134,9 +155,10 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 		}
 	case deployment.Paused:
 		pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
-	case takenOut(view, sets):
-		pl.state, pl.blocked = rollout.Blocked, deployment.String()+
-			" lost annotation "+ucv1.ForceRestartAnnotation+" of its template to another owner; let that keep the value "+view.generation
+	case takenOut(view, deployment, sets):
+		pl.state, pl.conflict = rollout.Blocked, true
+		pl.blocked = deployment.String() +
+			" lost annotation " + ucv1.ForceRestartAnnotation + " of its template to another owner; let that keep the value " + view.generation
 	default:
 		pl.state = rollout.Outdated
 	}
@@ -151,9 +173,12 @@ func toldToRoll(view fleetView, deployment MachineDeployment, sets []MachineSet)
 	return slices.ContainsFunc(sets, func(set MachineSet) bool { return set.Current && view.wanted(set) })
 }
 
-// takenOut: a revision of ours exists, but the template is not it any more. It is not applied again: two owners would
-// roll the Machines forever.
-func takenOut(view fleetView, sets []MachineSet) bool {
+// takenOut: it was told to roll, or a revision of ours exists, but the template is not it any more. It is not applied
+// again: two owners would roll the Machines forever.
+func takenOut(view fleetView, deployment MachineDeployment, sets []MachineSet) bool {
+	if slices.Contains(view.rolled, deployment.UID) {
+		return true
+	}
 	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
 }
 
@@ -182,6 +207,14 @@ func blockedNames(view fleetView, pools []pool) []string {
 		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it anew")
 	}
 	return names
+}
+
+// blockedReason singles out the case in which two owners pull at one field.
+func blockedReason(pools []pool) string {
+	if slices.ContainsFunc(pools, func(p pool) bool { return p.conflict }) {
+		return ucv1.MachineDeploymentFieldConflictReason
+	}
+	return ucv1.BlockedMachinesReason
 }
 
 func lateMachines(view fleetView) []string {

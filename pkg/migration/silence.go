@@ -32,21 +32,42 @@ func (p *pass) doubts() []string {
 	if !kcm.RolledOut {
 		doubts = append(doubts, kcm.String()+" is still rolling out.")
 	}
+	doubts = append(doubts, p.processDoubts(kcm)...)
+	if len(doubts) > 0 {
+		return doubts
+	}
+	if doubt := p.leaseDoubt(kcm); doubt != "" {
+		return []string{doubt}
+	}
+	return nil
+}
+
+// processDoubts names every process that may run, once.
+func (p *pass) processDoubts(kcm Component) []string {
+	ended := map[string]bool{}
+	for _, process := range p.facts.Handover.Processes {
+		ended[process.PodUID] = process.EndedAt != nil
+	}
+	named := map[string]bool{}
+	var doubts []string
 	for _, process := range kcm.Pods {
-		if !process.Ended && mayRunLoops(process) {
-			doubts = append(doubts, "Pod "+kcm.Namespace+"/"+process.PodName+" may run cloud loops.")
+		if process.Ended || ended[process.PodUID] || !mayRunLoops(process) {
+			continue
 		}
+		named[process.PodUID] = true
+		doubt := "Pod " + kcm.Namespace + "/" + process.PodName + " may run cloud loops."
+		if process.Finished {
+			doubt += " Nobody saw its process end: make sure that it has, and name the pod in spec.handover.acceptLostManagers."
+		}
+		doubts = append(doubts, doubt)
 	}
 	for _, process := range p.facts.Handover.Processes {
-		if process.EndedAt == nil {
+		if process.EndedAt == nil && !named[process.PodUID] {
 			doubts = append(doubts, p.unended(kcm, process))
 		}
 	}
-	if doubt := p.leaseDoubt(kcm); doubt != "" {
-		doubts = append(doubts, doubt)
-	}
 	slices.Sort(doubts)
-	return slices.Compact(doubts)
+	return doubts
 }
 
 // unended says why a recorded process counts as running, and what a person can do about it.
@@ -68,7 +89,11 @@ func (p *pass) leaseDoubt(kcm Component) string {
 	lease, known := p.o.KCMLease.Get()
 	switch {
 	case p.o.KCMLease.IsAbsent():
-		return ""
+		if kcm.Replicas == 0 {
+			return ""
+		}
+		namespace, name := kcm.Arguments.LeaderLease()
+		return "KCM elects a leader, but Lease " + namespace + "/" + name + " does not exist."
 	case !known:
 		return "Could not look at KCM's Lease: " + p.o.KCMLease.Why() + "."
 	case lease.Holder == "" || heldBySilentPod(lease, kcm) || p.heldByTheDead(lease):
@@ -124,12 +149,29 @@ func (p *pass) guard() outcome {
 	if mayRunLoops(Process{Arguments: kcm.Arguments}) || slices.ContainsFunc(kcm.Pods, func(process Process) bool {
 		return !process.Ended && mayRunLoops(process)
 	}) {
-		owner := kcm.FieldOwner
-		if owner == "" {
-			owner = "somebody"
-		}
-		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" may run cloud loops again beside the CCM; its arguments were changed by "+
-			owner+". Switch the loops off where that gets its arguments from; nothing is rolled until then.")
+		return fails(ucv1.CloudLoopsContendedReason, contended(kcm))
 	}
 	return holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
+}
+
+func contended(kcm Component) string {
+	owner := kcm.FieldOwner
+	if owner == "" {
+		owner = "somebody"
+	}
+	return kcm.String() + " may run cloud loops again; its arguments were changed by " + owner +
+		". Switch the loops off where that gets its arguments from; nothing is rolled until then."
+}
+
+// noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows
+// there only. It waits instead of failing, because every restart of KCM leaves a Lease of a pod that is gone for a moment.
+func (p *pass) noStrangerLeads() outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	if doubt := p.leaseDoubt(controlPlane.KCM); doubt != "" {
+		return waitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "")
 }

@@ -74,7 +74,7 @@ func (p *pass) walk() Decision {
 			})
 			continue
 		}
-		out := p.evaluate(row)
+		out := p.mendable(p.evaluate(row))
 		decision.Rows = append(decision.Rows, out.state(row.step))
 		if !out.holds {
 			stopped = true
@@ -83,6 +83,14 @@ func (p *pass) walk() Decision {
 		}
 	}
 	return decision
+}
+
+// mendable calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
+func (p *pass) mendable(out outcome) outcome {
+	if out.wait == nil || !out.wait.Unknown || !p.o.Connection.Refused {
+		return out
+	}
+	return fails(p.o.Connection.Reason, p.o.Connection.Message)
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later

@@ -30,7 +30,7 @@ func (p *pass) verify() outcome {
 	case unknown != "":
 		return cannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at the CCM's events of these objects.")
+		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	case len(overdue) > 0:
 		return fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+named(overdue)+".")
 	case len(unproven) > 0:
@@ -120,5 +120,5 @@ func (p *pass) inventoryChanges() (changed []string, unknown string) {
 	if !known {
 		return nil, p.o.Inventory.Why()
 	}
-	return before.differences(now), ""
+	return before.differences(now, p.o.Cluster.Spec.Rollout.AcceptChanges), ""
 }

@@ -55,6 +55,7 @@ func TestFacts(t *testing.T) {
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationOpenStack"},
 		}},
 		"OpenStack before the catalogue begins": {"openstack", "1.23.17", migration.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",

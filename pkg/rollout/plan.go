@@ -41,9 +41,10 @@ type Intent struct {
 	Why  string
 }
 
-// Plan returns the pools to roll now, at most as many as the budget leaves. Pools that are rolling or disrupted use the
-// budget up, whoever caused it. When none may be rolled although some are outdated, held says why.
-func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrder) (intents []Intent, held string) {
+// Plan returns the pools to roll now, at most as many as the budget leaves, and one alone until a canary is proven. Pools
+// that are rolling or disrupted use the budget up, whoever caused it. When none may be rolled although some are outdated,
+// held says why.
+func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrder, canaryProven bool) (intents []Intent, held string) {
 	var candidates []Pool
 	var used []string
 	outdated := 0
@@ -52,7 +53,7 @@ func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrd
 			outdated++
 		}
 		switch {
-		case pool.State == Rolling || (pool.Disrupted && pool.State != Blocked):
+		case pool.State == Rolling || pool.Disrupted:
 			// An outdated pool that does not serve in full is not rolled either: it would lose what is left of it.
 			used = append(used, pool.Name)
 		case pool.State == Outdated:
@@ -62,9 +63,12 @@ func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrd
 	if outdated == 0 {
 		return nil, ""
 	}
-	budget, err := allowed(maxConcurrent, len(pools))
+	budget, err := Allowed(maxConcurrent, len(pools))
 	if err != nil {
 		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows nothing: %v.", err)
+	}
+	if !canaryProven {
+		budget = min(budget, 1)
 	}
 	if budget <= len(used) || len(candidates) == 0 {
 		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows %d at once, and %d of %d are rolling or not serving in full%s.",
@@ -90,9 +94,9 @@ func first(names []string) string {
 	return ": " + strings.Join(names, ", ")
 }
 
-// allowed fails closed: a budget that cannot be read allows nothing. A percentage is rounded down, but a positive one
+// Allowed fails closed: a budget that cannot be read allows nothing. A percentage is rounded down, but a positive one
 // allows at least one.
-func allowed(maxConcurrent *intstr.IntOrString, total int) (int, error) {
+func Allowed(maxConcurrent *intstr.IntOrString, total int) (int, error) {
 	if maxConcurrent == nil {
 		return 1, nil
 	}

@@ -49,11 +49,11 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		return result, err
 	}
 	if compared.foreignDriver != "" {
-		everywhere, err := s.driverOnEveryNode(ctx, set.Driver)
+		serves, err := s.driverServes(ctx, set.Driver)
 		if err != nil {
 			return result, err
 		}
-		if everywhere {
+		if serves {
 			result.SatisfiedBy = compared.foreignDriver
 			return result, nil
 		}
@@ -67,14 +67,15 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 	return result, err
 }
 
-func (s *Session) driverOnEveryNode(ctx context.Context, driver string) (bool, error) {
+// driverServes says that a driver is registered on a Node. It need not be on all: a new Node lacks it for a moment, and
+// that every Node has it is asked before the migration completes.
+func (s *Session) driverServes(ctx context.Context, driver string) (bool, error) {
 	observed := s.Nodes(ctx)
 	nodes, ok := observed.Get()
 	if !ok {
 		return false, fmt.Errorf("looking for CSI driver %s: %s", driver, observed.Why())
 	}
-	lacking := slices.ContainsFunc(nodes, func(n migration.Node) bool { return !slices.Contains(n.CSIDrivers, driver) })
-	return len(nodes) > 0 && !lacking, nil
+	return slices.ContainsFunc(nodes, func(n migration.Node) bool { return slices.Contains(n.CSIDrivers, driver) }), nil
 }
 
 // comparison is what comparing a set with the user cluster found.

@@ -46,6 +46,11 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L922
 		MigrationGates: nil,
 	}
+	if minor := migration.MinorOf(version); minor == 24 || minor == 25 {
+		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
+		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go
+		facts.RetiredGates = []string{"CSIMigration", "CSIMigrationOpenStack"}
+	}
 	if _, _, err := find(version); err != nil {
 		facts.VersionProblem = err.Error()
 	}

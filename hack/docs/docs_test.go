@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestRowsNeedTheHousesComments(t *testing.T) {
+	for name, tc := range map[string]struct {
+		constant constant
+		links    map[string]bool
+		rows     []string
+		problem  string
+	}{
+		"a reason": {
+			constant: constant{"LateReason", "Late", "LateReason surfaces when it is late."},
+			rows:     []string{"| `Late` | when it is late. |\n"},
+		},
+		"a reason with an aside": {
+			constant: constant{"LateReason", "Late", "LateReason surfaces, at night, when it is late."},
+			rows:     []string{"| `Late` | at night, when it is late. |\n"},
+		},
+		"a reason with a runbook": {
+			constant: constant{"LateReason", "Late", "LateReason surfaces when it is late."}, links: map[string]bool{"Late": true},
+			rows: []string{"| [`Late`](operations.md#late) | when it is late. |\n"},
+		},
+		"a condition is no reason":   {constant: constant{"LateCondition", "Late", "LateCondition is True."}},
+		"a comment of another form":  {constant: constant{"LateReason", "Late", "It is late."}, problem: "LateReason"},
+		"a comment that ends a cell": {constant: constant{"LateReason", "Late", "LateReason surfaces | never."}, problem: "LateReason"},
+		"a constant without comment": {constant: constant{"LateReason", "Late", ""}, problem: "LateReason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := rows([]constant{tc.constant}, reasonSuffix, "surfaces", tc.links)
+			if tc.problem != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.problem)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got).To(Equal(tc.rows))
+		})
+	}
+}
+
+func TestRunbooksAreAboutReasons(t *testing.T) {
+	g := NewWithT(t)
+	groups := []group{{constants: []constant{{"LateReason", "Late", ""}, {"EarlyCondition", "Early", ""}}}}
+	runbooks, err := readRunbooks("# Operating\n### Late\ntext\n", groups)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(runbooks).To(Equal(map[string]bool{"Late": true}))
+	_, err = readRunbooks("### Early\n", groups)
+	g.Expect(err).To(MatchError(ContainSubstring("no reason Early")), "a condition is none")
+}
+
+func TestMappingIsReadFromTheCode(t *testing.T) {
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "status.go")
+	write := func(text string) { g.Expect(os.WriteFile(file, []byte("package cluster\n"+text), 0o600)).To(Succeed()) }
+	groups := []group{{constants: []constant{{"StepRoll", "Roll", ""}, {"RolledCondition", "Rolled", ""}}}}
+
+	write("func conditionsOf() map[Step]string { return map[Step]string{ucv1.StepRoll: ucv1.RolledCondition} }")
+	mapping, err := readMapping(file, groups)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(mapping).To(Equal(map[string]string{"Roll": "Rolled"}))
+
+	write("func other() {}")
+	_, err = readMapping(file, groups)
+	g.Expect(err).To(MatchError(ContainSubstring("conditionsOf does not map")))
+}
