@@ -76,6 +76,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: connecting}, nil
 	}
 	s.decision = migration.Decide(s.observed, s.now)
+	if s.cluster.ExternalCloudProvider() {
+		r.UserClusters.SetMigrating(req.NamespacedName, !s.settled())
+	}
 	s.actErr = r.act(ctx, s)
 	if err := r.report(ctx, s); err != nil {
 		return newPass(err)

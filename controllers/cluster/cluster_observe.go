@@ -128,7 +128,6 @@ func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster)
 func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.cluster)
 	r.UserClusters.Ensure(s.cluster)
-	r.UserClusters.SetMigrating(key, s.cluster.Status.Step != ucv1.StepFinished)
 	s.observed.Connection = r.UserClusters.State(key)
 	session, connected := r.UserClusters.Session(key)
 	if !connected || !s.observed.Connection.Reachable {

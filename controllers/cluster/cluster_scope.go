@@ -37,3 +37,19 @@ func (s *scope) connecting() bool {
 	return s.observed.Connection.Connecting && s.cluster.Status.ObservedGeneration == s.cluster.Generation &&
 		s.cluster.DeletionTimestamp.IsZero()
 }
+
+// settled says that nothing is expected to change any more, so that the user cluster need not be watched. A cluster
+// without Nodes is not: its first Node ends that.
+func (s *scope) settled() bool {
+	if s.decision.Step != ucv1.StepFinished {
+		return false
+	}
+	for _, row := range s.decision.Rows {
+		if row.Step != ucv1.StepAddons {
+			continue
+		}
+		csi, ccm := migration.AddonStates(s.observed, row, s.now)
+		return csi.Holds && ccm.Holds && csi.Reason == ucv1.HoldsReason && ccm.Reason == ucv1.HoldsReason
+	}
+	return true
+}

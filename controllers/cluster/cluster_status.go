@@ -62,7 +62,7 @@ func (w *statusWriter) keep(conditionType string) bool {
 // computeStatus is the whole intent of a pass: every condition that applies to the cluster's origin, every time.
 func computeStatus(s *scope) ucv1.ClusterStatus {
 	status := *s.cluster.Status.DeepCopy()
-	if s.decision.Facts != nil && s.actErr == nil {
+	if s.decision.Facts != nil && s.factsHold() {
 		status.Facts = *s.decision.Facts.DeepCopy()
 	}
 	status.ObservedGeneration = s.cluster.Generation
@@ -80,6 +80,12 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	status.Conditions = w.after
 	status.Timeline = extendTimeline(s, status)
 	return status
+}
+
+// factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they
+// refused for good, the ends of processes would be forgotten in every pass.
+func (s *scope) factsHold() bool {
+	return s.actErr == nil || s.decision.Verb.Kind == migration.VerbRestoreAnnotations
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.

@@ -22,27 +22,34 @@ func (i Inventory) Digest() string {
 // person accepted is none either.
 func (i Inventory) differences(now Inventory, accepted []string) []string {
 	var differences []string
+	note := func(name, difference string) {
+		if difference != "" && !slices.Contains(accepted, name) {
+			differences = append(differences, name+" "+difference)
+		}
+	}
 	for _, before := range i.LoadBalancers {
-		at := slices.IndexFunc(now.LoadBalancers, func(lb LoadBalancer) bool { return lb.UID == before.UID })
-		name := "Service " + before.Namespace + "/" + before.Name
-		if at < 0 || len(before.Ingress) == 0 || slices.Contains(accepted, name) {
-			continue
-		}
-		if after := now.LoadBalancers[at]; !slices.Equal(before.Ingress, after.Ingress) {
-			differences = append(differences, name+" had "+strings.Join(before.Ingress, ", ")+" and has "+orNothing(after.Ingress))
-		}
+		note("Service "+before.Namespace+"/"+before.Name, before.difference(now.LoadBalancers))
 	}
 	for _, before := range i.Volumes {
-		at := slices.IndexFunc(now.Volumes, func(v Volume) bool { return v.UID == before.UID })
-		name := "PersistentVolume " + before.Name
-		if at < 0 || slices.Contains(accepted, name) {
-			continue
-		}
-		if after := now.Volumes[at]; after.Phase != before.Phase && (after.Phase == "Lost" || after.Phase == "Failed") {
-			differences = append(differences, name+" was "+before.Phase+" and is "+after.Phase)
-		}
+		note("PersistentVolume "+before.Name, before.difference(now.Volumes))
 	}
 	return differences
+}
+
+func (l LoadBalancer) difference(now []LoadBalancer) string {
+	at := slices.IndexFunc(now, func(after LoadBalancer) bool { return after.UID == l.UID })
+	if at < 0 || len(l.Ingress) == 0 || slices.Equal(l.Ingress, now[at].Ingress) {
+		return ""
+	}
+	return "had " + strings.Join(l.Ingress, ", ") + " and has " + orNothing(now[at].Ingress)
+}
+
+func (v Volume) difference(now []Volume) string {
+	at := slices.IndexFunc(now, func(after Volume) bool { return after.UID == v.UID })
+	if at < 0 || now[at].Phase == v.Phase || (now[at].Phase != "Lost" && now[at].Phase != "Failed") {
+		return ""
+	}
+	return "was " + v.Phase + " and is " + now[at].Phase
 }
 
 func orNothing(addresses []string) string {

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // pool is a MachineDeployment with its state against the wanted kubelet configuration.
@@ -22,7 +21,7 @@ type pool struct {
 	waitsFor []string
 }
 
-func (p pool) done() bool { return p.state == rollout.Done }
+func (p *pool) done() bool { return p.state == rollout.Done }
 
 // roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
 // it is reported when they are done.
@@ -132,13 +131,7 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 	pl := pool{deployment: deployment, disrupted: !deployment.Complete && !deployment.Deleting}
 	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
 	for _, machine := range machines {
-		// The machine-controller calls a Node available while it is tainted, and forgets Machines that are going.
-		if machine.Deleting || !view.serves(machine) {
-			pl.disrupted = true
-		}
-		if !view.upToDate(machine) || machine.Deleting || !view.proven(machine) {
-			pl.waitsFor = append(pl.waitsFor, machine.Name)
-		}
+		pl.look(view, machine)
 	}
 	switch {
 	case deployment.Deleting:
@@ -147,22 +140,39 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 			pl.state = rollout.Rolling
 		}
 	case toldToRoll(view, deployment, sets):
-		pl.state = rollout.Rolling
-		if deployment.Paused && len(pl.waitsFor) > 0 {
-			pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
-		} else if len(pl.waitsFor) == 0 && deployment.Complete {
-			pl.state = rollout.Done
-		}
+		pl.follow()
 	case deployment.Paused:
 		pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
 	case takenOut(view, deployment, sets):
 		pl.state, pl.conflict = rollout.Blocked, true
-		pl.blocked = deployment.String() +
-			" lost annotation " + ucv1.ForceRestartAnnotation + " of its template to another owner; let that keep the value " + view.generation
+		pl.blocked = deployment.String() + " lost annotation " + ucv1.ForceRestartAnnotation +
+			" of its template to another owner; let that keep the value " + view.generation
 	default:
 		pl.state = rollout.Outdated
 	}
 	return pl
+}
+
+// look takes one of the pool's Machines into account. The machine-controller calls a Node available while it is tainted,
+// and forgets Machines that are going.
+func (p *pool) look(view fleetView, machine Machine) {
+	if machine.Deleting || !view.serves(machine) {
+		p.disrupted = true
+	}
+	if machine.Deleting || !view.upToDate(machine) || !view.proven(machine) {
+		p.waitsFor = append(p.waitsFor, machine.Name)
+	}
+}
+
+// follow is for a pool that was told to roll.
+func (p *pool) follow() {
+	p.state = rollout.Rolling
+	switch {
+	case len(p.waitsFor) > 0 && p.deployment.Paused:
+		p.state, p.blocked = rollout.Blocked, p.deployment.String()+" is paused; unpause it"
+	case len(p.waitsFor) == 0 && p.deployment.Complete:
+		p.state = rollout.Done
+	}
 }
 
 // toldToRoll: the template carries our value, or its MachineSet was made after the flags were in place anyway.

@@ -45,22 +45,8 @@ type Intent struct {
 // that are rolling or disrupted use the budget up, whoever caused it. When none may be rolled although some are outdated,
 // held says why.
 func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrder, canaryProven bool) (intents []Intent, held string) {
-	var candidates []Pool
-	var used []string
-	outdated := 0
-	for _, pool := range pools {
-		if pool.State == Outdated {
-			outdated++
-		}
-		switch {
-		case pool.State == Rolling || pool.Disrupted:
-			// An outdated pool that does not serve in full is not rolled either: it would lose what is left of it.
-			used = append(used, pool.Name)
-		case pool.State == Outdated:
-			candidates = append(candidates, pool)
-		}
-	}
-	if outdated == 0 {
+	candidates, used := split(pools)
+	if !slices.ContainsFunc(pools, func(p Pool) bool { return p.State == Outdated }) {
 		return nil, ""
 	}
 	budget, err := Allowed(maxConcurrent, len(pools))
@@ -79,6 +65,20 @@ func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrd
 		intents = append(intents, Intent{Name: pool.Name, Why: fmt.Sprintf("%d of %d at once are in use", len(used), budget)})
 	}
 	return intents, ""
+}
+
+// split tells the pools that may be rolled from those that use the budget up. An outdated pool that does not serve in full
+// is not rolled either: it would lose what is left of it.
+func split(pools []Pool) (candidates []Pool, used []string) {
+	for _, pool := range pools {
+		switch {
+		case pool.State == Rolling || pool.Disrupted:
+			used = append(used, pool.Name)
+		case pool.State == Outdated:
+			candidates = append(candidates, pool)
+		}
+	}
+	return candidates, used
 }
 
 // first names some of the pools for a message.

@@ -18,7 +18,7 @@ func outlives() Intervention {
 	}
 }
 
-func TestHandover(t *testing.T) {
+func TestProofOfSilence(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"a process that outlives its force-deleted pod is never taken for silent": {
 			scenario: with(func(s *Scenario) {
@@ -50,6 +50,11 @@ func TestHandover(t *testing.T) {
 			},
 			ends: ucv1.StepFinished,
 		},
+	})
+}
+
+func TestGuard(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
 		"loops that come back are Stalled with their owner, and nothing more is rolled": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{{
@@ -59,6 +64,15 @@ func TestHandover(t *testing.T) {
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, says: []string{"STALLED", "changed by gitops"},
 			never: []string{"RollMachineDeployment"},
+		},
+		"a person who stops the CCM because loops came back does not get it back from us": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{{
+					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) { w.LeaveFence(false); w.DeleteCCM() })...)
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, says: []string{"STALLED", "changed by gitops"},
 		},
 		"loops that come back and go again let the migration go on": {
 			scenario: with(func(s *Scenario) {
@@ -78,6 +92,11 @@ func TestHandover(t *testing.T) {
 			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"the CCM does not lead yet"},
 			never: []string{"RollMachineDeployment"},
 		},
+	})
+}
+
+func TestAddonsAndGates(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
 		"addon objects of somebody else block with their names and go on when they are gone": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
@@ -86,6 +105,14 @@ func TestHandover(t *testing.T) {
 				}}, then(ucv1.ForeignObjectsReason, (*World).RemoveForeignAddons)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "Deployment kube-system/ccm (helm)"},
+		},
+		"a fence that an earlier Cluster left open blocks the CCM while KCM runs loops": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{{
+					Name: "leaves the fence open", When: AtStep(ucv1.StepAdmitted), Do: func(w *World) { w.LeaveFence(true) },
+				}}, then(ucv1.FenceIneffectiveReason, func(w *World) { w.LeaveFence(false) })...)
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED", "FenceIneffective"},
 		},
 		"annotations that are lost in the middle are restored, and what the pass would have done is done afterwards": {
 			scenario: with(func(s *Scenario) {
@@ -129,7 +156,7 @@ func TestDeletionAndPause(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for seed := range uint64(20) {
+			for seed := range orders(20) {
 				transcript, err := Run(seed, test.scenario)
 				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 				outcome := transcript.Outcome

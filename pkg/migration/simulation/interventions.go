@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -101,7 +100,7 @@ func (w *World) Spec(change func(*ucv1.ClusterSpec)) {
 func (w *World) LoseAnnotations() { w.cluster.Annotations = nil }
 
 // DeleteCluster deletes the Cluster; its finalizer keeps it.
-func (w *World) DeleteCluster() { w.cluster.DeletionTimestamp = ptr.To(metav1.NewTime(w.now)) }
+func (w *World) DeleteCluster() { w.cluster.DeletionTimestamp = new(metav1.NewTime(w.now)) }
 
 // ChangeKCM changes KCM's arguments past us.
 func (w *World) ChangeKCM(owner string, change map[string]string) {
@@ -172,6 +171,12 @@ func (w *World) AcceptLostManagers() {
 func (w *World) StopCCM() {
 	w.ccmLease.holder, w.ccmLease.renewed = "somebody-else", w.now.Add(24*time.Hour)
 }
+
+// DeleteCCM deletes the CCM's Deployment.
+func (w *World) DeleteCCM() { delete(w.ccm.present, "Deployment") }
+
+// LeaveFence opens or closes the fence past us, as an earlier Cluster object would have left it.
+func (w *World) LeaveFence(open bool) { w.fenceOpen = open }
 
 // AddForeignAddon puts an object that is not ours where one of ours should be.
 func (w *World) AddForeignAddon(name string) { w.ccm.foreign = append(w.ccm.foreign, name) }

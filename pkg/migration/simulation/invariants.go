@@ -65,7 +65,9 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 
 func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 	set := 0
-	for _, is := range []bool{d.Verb != nil, d.Wait != nil, d.Failure != nil} {
+	// The annotations are an interface for others: they are restored beside whatever the migration waits for.
+	acts := d.Verb != nil && d.Verb.Kind != migration.VerbRestoreAnnotations
+	for _, is := range []bool{acts, d.Wait != nil, d.Failure != nil} {
 		if is {
 			set++
 		}
@@ -74,6 +76,10 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 	if want := d.Step != ucv1.StepFinished && !paused; set > 1 || (set == 0 && want) {
 		i.fail("decision at step %s has %d of verb, wait and failure", d.Step, set)
 	}
+	i.checkRows(d)
+}
+
+func (i *invariants) checkRows(d migration.Decision) {
 	for _, row := range d.Rows {
 		if row.Reason == "" || (!row.Holds && row.Message == "") {
 			i.fail("row %s has no reason or message at step %s", row.Step, d.Step)
@@ -125,13 +131,17 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	if position(without.Step) > position(d.Step) && !drift {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
-	if without.Verb == nil {
+	if without.Verb == nil || without.Verb.Kind == migration.VerbRestoreAnnotations {
 		return
 	}
-	same := d.Verb != nil && (without.Verb.Kind == d.Verb.Kind || d.Verb.Kind == migration.VerbRestoreAnnotations)
-	if !same && !drift {
+	if !drift && (d.Verb == nil || without.Verb.Kind != d.Verb.Kind) {
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
 	}
+	i.checkRestsOn(w, without, fact)
+}
+
+// checkRestsOn: without Nodes, nobody has to lead.
+func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
 	if slices.Contains(restsOn()[without.Verb.Kind], fact) && (fact != "CCMLease" || len(w.nodes) > 0) {
 		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
 	}
@@ -144,20 +154,34 @@ func (i *invariants) acting(w *World, p pass) {
 	case migration.VerbChangeArguments:
 		i.checkChange(w, *verb.Arguments)
 	case migration.VerbOpenFence:
-		for _, process := range w.processes {
-			if process.elects && len(process.loops) > 0 && !w.lawless && !w.accepted(process.podName) {
-				i.fail("rule 2: the fence is opened while %s may run %v", process.podName, process.loops)
-			}
+		i.checkSilent(w, "the fence is opened")
+	case migration.VerbApplyAddons:
+		if w.fenceOpen && verb.AddonSet == migration.CCMSet {
+			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
 	case migration.VerbRollMachineDeployment:
-		if used := p.truth.busy + len(p.truth.idle(verb.Objects)); used > w.budget() {
-			i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
-		}
-		if !p.truth.led {
-			i.fail("rule 5: MachineDeployments are rolled while the CCM does not lead")
-		}
-		if p.truth.unconfigured != "" {
-			i.fail("rule 5: MachineDeployments are rolled while %s runs without its flag", p.truth.unconfigured)
+		i.checkRoll(w, p)
+	default:
+	}
+}
+
+func (i *invariants) checkRoll(w *World, p pass) {
+	if used := p.truth.busy + len(p.truth.idle(p.decision.Verb.Objects)); used > w.budget() {
+		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
+	}
+	if !p.truth.led {
+		i.fail("rule 5: MachineDeployments are rolled while the CCM does not lead")
+	}
+	if p.truth.unconfigured != "" {
+		i.fail("rule 5: MachineDeployments are rolled while %s runs without its flag", p.truth.unconfigured)
+	}
+}
+
+// checkSilent: also where a person broke the rules, we do not add to it.
+func (i *invariants) checkSilent(w *World, what string) {
+	for _, process := range w.processes {
+		if process.elects && len(process.loops) > 0 && !w.accepted(process.podName) {
+			i.fail("rule 2: %s while %s may run %v", what, process.podName, process.loops)
 		}
 	}
 }
@@ -211,29 +235,5 @@ func (i *invariants) replaced(w *World, m *machine, s *machineSet) {
 	i.replacing++
 	if s.restart != "" && s.restart == w.cluster.Status.RollGeneration && s.revision == w.deployments[at].revision {
 		i.fail("rule 5: Machine %s was made from our revision and is replaced again", m.name)
-	}
-}
-
-// persisting checks what is written into the status: facts that the world cannot say again are never lost.
-func (i *invariants) persisting(w *World, p pass) {
-	before, after := w.cluster.Status.Facts, *p.decision.Facts
-	lost := map[string]bool{
-		"origin":         before.Origin != "" && before.Origin != ucv1.OriginInTree && before.Origin != after.Origin,
-		"startedAt":      before.StartedAt != nil && !before.StartedAt.Equal(after.StartedAt),
-		"inherited":      before.Inherited != nil && (after.Inherited == nil || before.Inherited.ClusterName != after.Inherited.ClusterName),
-		"baseline":       before.Baseline != nil && (after.Baseline == nil || before.Baseline.Digest != after.Baseline.Digest),
-		"rollGeneration": before.RollGeneration != "" && before.RollGeneration != after.RollGeneration,
-		"completedAt":    before.CompletedAt != nil && !before.CompletedAt.Equal(after.CompletedAt),
-	}
-	for name, is := range lost {
-		if is {
-			i.fail("fact %s was lost or changed", name)
-		}
-	}
-	if after.Baseline != nil && w.baseline == nil {
-		i.fail("fact baseline is persisted, but the baseline is not stored")
-	}
-	if before.CompletedAt == nil && after.CompletedAt != nil && len(p.truth.unproven) > 0 {
-		i.fail("completed, but not proven: %v", p.truth.unproven)
 	}
 }

@@ -114,7 +114,7 @@ func (w *World) createMachine(d *machineDeployment, set *machineSet) *machine {
 
 // join registers the Node of a Machine: an external kubelet comes with the taint and without a providerID, an in-tree
 // one asks the cloud itself.
-func (w *World) join(m *machine) *node {
+func (w *World) join(m *machine) {
 	n := &node{
 		name: "node-" + m.name, uid: w.id("node"), tainted: m.external, external: m.external, instance: true,
 		createdAt: w.now, machine: m.uid,
@@ -124,7 +124,6 @@ func (w *World) join(m *machine) *node {
 	}
 	w.nodes = append(w.nodes, n)
 	m.node = n.name
-	return n
 }
 
 func (w *World) nodeOf(m *machine) *node {

@@ -19,13 +19,7 @@ type addonSet struct {
 	name    migration.AddonSetName
 	wanted  []string
 	present map[string]bool
-	// appliedAt is when all of it was there last; its pods need a moment.
-	appliedAt time.Time
-	foreign   []string
-}
-
-func (a *addonSet) complete() bool {
-	return !slices.ContainsFunc(a.wanted, func(kind string) bool { return !a.present[kind] })
+	foreign []string
 }
 
 func (a *addonSet) missing() []migration.Ref {

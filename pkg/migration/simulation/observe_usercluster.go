@@ -34,7 +34,7 @@ func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
 
 func (w *World) observeFence() migration.Fence {
 	fence := migration.Fence{
-		Open: w.fenceOpen, Identity: "ServiceAccount kube-system/cloud-controller-manager", Lease: "Lease kube-system/cloud-controller-manager",
+		Open: w.fenceOpen, Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager",
 	}
 	if w.fenceOpen {
 		fence.Allowed = []string{"create", "update"}

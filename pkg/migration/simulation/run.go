@@ -83,10 +83,13 @@ func (w *World) atRest() bool {
 	if len(w.scenario.Interventions) > 0 || w.faulty() || w.ticks() < 10 {
 		return false
 	}
+	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)
+}
+
+// idle says that the controller does nothing and waits for nothing but a person.
+func (w *World) idle() bool {
 	d := w.last
-	waits := d.Wait != nil && d.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick
-	idle := d.Verb == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || w.cluster.Spec.Paused)
-	return waits || idle
+	return d.Verb == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || w.cluster.Spec.Paused)
 }
 
 func (w *World) finish() {

@@ -39,7 +39,7 @@ func runScenarios(t *testing.T, tests map[string]scenarioTest) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for seed := range uint64(20) {
+			for seed := range orders(20) {
 				transcript, err := Run(seed, test.scenario)
 				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 				g.Expect(transcript.Outcome.Step).To(Equal(test.ends), transcript.String())
@@ -53,8 +53,7 @@ func runScenarios(t *testing.T, tests map[string]scenarioTest) {
 	}
 }
 
-func TestEveryTroubleOfMachinesEndsInADefinedCondition(t *testing.T) {
-	budget := intstr.FromString("half")
+func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"a paused MachineDeployment is Stalled with its name while the others are rolled": {
 			scenario: with(func(s *Scenario) { s.Pools[0].Paused = true }),
@@ -86,6 +85,11 @@ func TestEveryTroubleOfMachinesEndsInADefinedCondition(t *testing.T) {
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "edge has no Machine"},
 		},
+	})
+}
+
+func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
 		"a deletion that does not end is Stalled with the Machine's name after the deadline": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: (*World).StickDeletions}}
@@ -106,11 +110,15 @@ func TestEveryTroubleOfMachinesEndsInADefinedCondition(t *testing.T) {
 		},
 		"a budget that cannot be read allows nothing": {
 			scenario: with(func(s *Scenario) {
-				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = &budget }
-				s.WaitsFor = ucv1.WaitingForBudgetReason
+				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromString("half")) }
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.WaitingForBudgetReason, says: []string{"allows nothing"}, never: []string{"RollMachineDeployment"},
+			ends: ucv1.StepRoll, reason: ucv1.InputInvalidReason, says: []string{"allows nothing"}, never: []string{"RollMachineDeployment"},
 		},
+	})
+}
+
+func TestTroubleWithOwners(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
 		"a forceRestart value that its owner takes out again is Stalled and not applied again": {
 			scenario: with(func(s *Scenario) {
 				s.Pools = s.Pools[:1]
@@ -120,7 +128,7 @@ func TestEveryTroubleOfMachinesEndsInADefinedCondition(t *testing.T) {
 					Do:   func(w *World) { w.deployments[0].restart = ""; w.deployments[0].generation++ },
 				}}
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "lost annotation forceRestart"},
+			ends: ucv1.StepRoll, reason: ucv1.MachineDeploymentFieldConflictReason, says: []string{"STALLED", "lost annotation forceRestart"},
 		},
 		"a later revision that keeps the value is up-to-date": {
 			scenario: with(func(s *Scenario) {

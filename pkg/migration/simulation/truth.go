@@ -31,7 +31,7 @@ func (t truth) idle(objects []migration.Ref) []migration.Ref {
 func (w *World) truth() truth {
 	t := truth{led: len(w.nodes) == 0 || w.now.Sub(w.invariants.lastLed) <= leaseDuration+retryPeriod}
 	for _, d := range w.deployments {
-		if !d.paused && w.busy(d) {
+		if w.busy(d) {
 			t.busy++
 			t.names = append(t.names, d.uid)
 		}

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -111,11 +110,11 @@ func (w *World) makeCluster() {
 			Cloud: ucv1.CloudSpec{
 				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: s.Name + "-cloud-config"},
 			},
-			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: ptr.To[int32](120), SoakSeconds: ptr.To[int32](10)},
+			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: new(int32(120)), SoakSeconds: new(int32(10))},
 		},
 	}
 	if s.CreatedWithFeature {
-		w.cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+		w.cluster.Spec.Features.ExternalCloudProvider = new(true)
 	}
 	if s.Configure != nil {
 		s.Configure(w.cluster)
@@ -127,7 +126,7 @@ func (w *World) makeCluster() {
 
 // flip switches the feature on, as a person does, and annotates, as the webhook does unless it was down.
 func (w *World) flip() {
-	w.cluster.Spec.Features.ExternalCloudProvider = ptr.To(true)
+	w.cluster.Spec.Features.ExternalCloudProvider = new(true)
 	w.cluster.Generation++
 	if !w.scenario.WebhookMisses {
 		w.annotate()

@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"k8s.io/client-go/tools/events"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// told is what a pass tells: its events and its metrics.
+type told struct {
+	reconciler *Reconciler
+	recorder   *events.FakeRecorder
+	registry   *prometheus.Registry
+}
+
+func newTold(t *testing.T) told {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	metrics, err := NewMetrics(registry)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	recorder := events.NewFakeRecorder(10)
+	return told{&Reconciler{Recorder: recorder, Metrics: metrics}, recorder, registry}
+}
+
+func (o told) events() []string {
+	var list []string
+	for {
+		select {
+		case event := <-o.recorder.Events:
+			list = append(list, event)
+		default:
+			return list
+		}
+	}
+}
+
+// series are the values by metric and label values; of a histogram its sum.
+func (o told) series(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := o.registry.Gather()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			values[family.GetName()+labels(metric)] = metric.GetCounter().GetValue() + metric.GetHistogram().GetSampleSum()
+		}
+	}
+	return values
+}
+
+func labels(metric *dto.Metric) (text string) {
+	for _, label := range metric.GetLabel() {
+		text += " " + label.GetValue()
+	}
+	return text
+}
+
+func TestTransitionsAreTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		origin ucv1.Origin
+		before func(*ucv1.Cluster)
+		step   ucv1.Step
+		decide func(*migration.Decision)
+		events []string
+		series map[string]float64
+	}{
+		"nothing new": {
+			ucv1.OriginMigrating, atStep(ucv1.StepRoll), ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."), nil, map[string]float64{},
+		},
+		"a step, and how long the last one took": {
+			ucv1.OriginMigrating, func(c *ucv1.Cluster) {
+				atStep(ucv1.StepRoll)(c)
+				c.Status.Timeline = []ucv1.TimelineEntry{entry(ucv1.TimelineStep, -60), entry(ucv1.TimelineStep, -10), entry(ucv1.TimelineVerb, -5)}
+			}, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting."),
+			[]string{"Normal StepChanged The current step is Verify."},
+			map[string]float64{"ccm_migration_step_duration_seconds Roll": (10 * time.Minute).Seconds()},
+		},
+		"the first step, before which there was none": {
+			ucv1.OriginExternal, unchanged, ucv1.StepAddons, waiting("RollingOut", "Waiting."),
+			[]string{"Normal StepChanged The current step is Addons."}, map[string]float64{},
+		},
+		"a failure": {
+			ucv1.OriginMigrating, atStep(ucv1.StepRoll), ucv1.StepRoll, failing("BlockedMachines", "Machine a is 100% blocked."),
+			[]string{"Warning BlockedMachines Machine a is 100% blocked."},
+			map[string]float64{"ccm_migration_stalled_total BlockedMachines": 1},
+		},
+		"a failure that goes on, not again": {
+			ucv1.OriginMigrating, func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, ucv1.StepRoll,
+			failing("BlockedMachines", "Blocked."), nil, map[string]float64{},
+		},
+		"nothing of clusters that are in-tree": {
+			ucv1.OriginInTree, unchanged, ucv1.StepInTree, nothing, nil, map[string]float64{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := newTold(t)
+			s := passOf(clusterOf(tc.origin, tc.before), decided(tc.origin, tc.step, tc.decide))
+			o.reconciler.tell(s, s.cluster.Status, reported(t, s).Status)
+			g.Expect(o.events()).To(Equal(tc.events))
+			g.Expect(o.series(t)).To(Equal(tc.series))
+		})
+	}
+}
+
+func TestVerbsAreCounted(t *testing.T) {
+	g := NewWithT(t)
+	o := newTold(t)
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(migration.VerbRecord, "Recording.")))
+	g.Expect(o.reconciler.act(t.Context(), s)).To(Succeed())
+	o.reconciler.Metrics.verb(migration.VerbOpenFence, errors.New("no"))
+	g.Expect(o.series(t)).To(Equal(map[string]float64{
+		"ccm_migration_verbs_total done Record": 1, "ccm_migration_verbs_total error OpenFence": 1,
+	}))
+}
+
+func TestAVerbThatIsNotKnownIsAnError(t *testing.T) {
+	g := NewWithT(t)
+	o := newTold(t)
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing("Dance", "Dancing.")))
+	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing.: verb Dance is not known"))
+}
+
+func TestMetricsAreRegisteredOnce(t *testing.T) {
+	g := NewWithT(t)
+	registry := prometheus.NewRegistry()
+	_, err := NewMetrics(registry)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = NewMetrics(registry)
+	g.Expect(err).To(HaveOccurred())
+}

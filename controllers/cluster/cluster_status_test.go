@@ -1,0 +1,318 @@
+package cluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// summary is what people and tools see of a state.
+type summary struct {
+	verdict        kstatus.Status
+	ready          metav1.ConditionStatus
+	reason         string
+	working, stuck metav1.ConditionStatus
+	message        string
+}
+
+func summaryOf(t *testing.T, c *ucv1.Cluster) summary {
+	t.Helper()
+	ready := condition(c, "Ready")
+	return summary{
+		verdict: verdict(t, c), ready: ready.Status, reason: ready.Reason, message: ready.Message,
+		working: condition(c, "Reconciling").Status, stuck: condition(c, "Stalled").Status,
+	}
+}
+
+// state is one line of the design's table of verdicts.
+type state struct {
+	origins []ucv1.Origin
+	step    ucv1.Step
+	change  func(*ucv1.Cluster)
+	decide  func(*migration.Decision)
+	actErr  error
+	want    summary
+}
+
+func bothWays() []ucv1.Origin { return []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} }
+
+func unchanged(*ucv1.Cluster) {}
+
+func TestEveryStateHasItsVerdict(t *testing.T) {
+	for name, tc := range states() {
+		for _, origin := range tc.origins {
+			t.Run(name+", origin "+string(origin), func(t *testing.T) {
+				s := passOf(clusterOf(origin, tc.change), decided(origin, tc.step, tc.decide))
+				s.actErr = tc.actErr
+				NewWithT(t).Expect(summaryOf(t, reported(t, s))).To(Equal(tc.want))
+			})
+		}
+	}
+}
+
+func states() map[string]state {
+	migrating, external := []ucv1.Origin{ucv1.OriginMigrating}, []ucv1.Origin{ucv1.OriginExternal}
+	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	const inTree = "The in-tree cloud provider is in use; the feature externalCloudProvider is off."
+	return map[string]state{
+		"in-tree with the feature off is ready": {
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, nothing, nil,
+			summary{kstatus.CurrentStatus, yes, "InTree", "", "", inTree},
+		},
+		"queued is in progress": {
+			migrating, ucv1.StepAdmitted, unchanged, waiting("WaitingForBudget", "Place 3 in the queue."), nil,
+			summary{kstatus.InProgressStatus, no, "WaitingForBudget", yes, "", "Step Admitted: Place 3 in the queue."},
+		},
+		"doing something is in progress": {
+			bothWays(), ucv1.StepAddons, unchanged, doing(migration.VerbApplyAddons, "Applying the CCM addon."), nil,
+			summary{kstatus.InProgressStatus, no, "Acting", yes, "", "Step Addons: Applying the CCM addon."},
+		},
+		"waiting is in progress": {
+			bothWays(), ucv1.StepHandover, unchanged, waiting("ProvingSilence", "Pod a may run cloud loops."), nil,
+			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Step Handover: Pod a may run cloud loops."},
+		},
+		"an unreachable user cluster is in progress, and unknown": {
+			bothWays(), ucv1.StepHandover, unchanged, blind("Could not look at the fence: it hangs."), nil,
+			summary{kstatus.InProgressStatus, unknown, "CouldNotLook", yes, "", "Step Handover: Could not look at the fence: it hangs."},
+		},
+		"a change that failed is in progress, and unknown": {
+			bothWays(), ucv1.StepAddons, unchanged, doing(migration.VerbApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
+			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
+				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
+		},
+		"a blocking finding has failed": {
+			migrating, ucv1.StepPreflight, unchanged, failing("InputInvalid", "Secret user/cloud is missing."), nil,
+			summary{kstatus.FailedStatus, no, "InputInvalid", "", yes, "Secret user/cloud is missing."},
+		},
+		"contended loops have failed": {
+			bothWays(), ucv1.StepHandover, completed, failing("CloudLoopsContended", "KCM runs them again."), nil,
+			summary{kstatus.FailedStatus, no, "CloudLoopsContended", "", yes, "KCM runs them again."},
+		},
+		"a completed migration is ready": {
+			migrating, ucv1.StepFinished, completed, nothing, nil,
+			summary{kstatus.CurrentStatus, yes, "Migrated", "", "", "The migration to the external cloud provider is completed."},
+		},
+		"external from the start is ready": {
+			external, ucv1.StepFinished, unchanged, nothing, nil,
+			summary{kstatus.CurrentStatus, yes, "External", "", "", "The cluster was created with the external cloud provider; its addons are applied."},
+		},
+		"deleted and waiting is terminating, and says what for": {
+			bothWays(), ucv1.StepHandover, deleted, waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
+			summary{kstatus.TerminatingStatus, no, "Deleting", yes, "", "Step Handover: The Cluster is being deleted; it goes later."},
+		},
+		"deleted and blocked is terminating, and says what a person must do": {
+			bothWays(), ucv1.StepHandover, deleted, failing("CloudLoopsContended", "KCM runs them again."), nil,
+			summary{kstatus.TerminatingStatus, no, "CloudLoopsContended", "", yes, "KCM runs them again."},
+		},
+	}
+}
+
+func TestPauseKeepsTheVerdict(t *testing.T) {
+	for name, tc := range map[string]struct {
+		origin ucv1.Origin
+		step   ucv1.Step
+		change func(*ucv1.Cluster)
+		decide func(*migration.Decision)
+		want   kstatus.Status
+	}{
+		"of an in-tree cluster":     {ucv1.OriginInTree, ucv1.StepInTree, unchanged, nothing, kstatus.CurrentStatus},
+		"of work":                   {ucv1.OriginMigrating, ucv1.StepRoll, unchanged, waiting("WaitingForMachines", "Waiting."), kstatus.InProgressStatus},
+		"of work on an external":    {ucv1.OriginExternal, ucv1.StepAddons, unchanged, waiting("RollingOut", "Waiting."), kstatus.InProgressStatus},
+		"of a failure":              {ucv1.OriginMigrating, ucv1.StepRoll, unchanged, failing("BlockedMachines", "Blocked."), kstatus.FailedStatus},
+		"of a failure, external":    {ucv1.OriginExternal, ucv1.StepAddons, unchanged, failing("CloudLoopsRunning", "Runs."), kstatus.FailedStatus},
+		"of a completed migration":  {ucv1.OriginMigrating, ucv1.StepFinished, completed, nothing, kstatus.CurrentStatus},
+		"of a cluster that is done": {ucv1.OriginExternal, ucv1.StepFinished, unchanged, nothing, kstatus.CurrentStatus},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before := reported(t, passOf(clusterOf(tc.origin, tc.change), decided(tc.origin, tc.step, tc.decide)))
+			g.Expect(verdict(t, before)).To(Equal(tc.want))
+
+			paused(before)
+			before.Generation++
+			during := reported(t, passOf(before, decided(tc.origin, tc.step, nothing)))
+			g.Expect(verdict(t, during)).To(Equal(tc.want))
+			g.Expect(condition(during, "Paused").Status).To(Equal(metav1.ConditionTrue))
+			g.Expect(condition(during, "Ready").Reason).To(Equal(condition(before, "Ready").Reason))
+
+			again := reported(t, passOf(during, decided(tc.origin, tc.step, nothing)))
+			g.Expect(again.Status).To(Equal(during.Status), "it does not wear off")
+
+			again.Spec.Paused = false
+			after := reported(t, passOf(again, decided(tc.origin, tc.step, tc.decide)))
+			g.Expect(verdict(t, after)).To(Equal(tc.want))
+			g.Expect(condition(after, "Paused").Status).To(Equal(metav1.ConditionFalse))
+		})
+	}
+}
+
+func TestPausedBeforeTheFirstLook(t *testing.T) {
+	for _, origin := range []ucv1.Origin{ucv1.OriginInTree, ucv1.OriginMigrating, ucv1.OriginExternal} {
+		t.Run(string(origin), func(t *testing.T) {
+			step := ucv1.StepAddons
+			if origin == ucv1.OriginInTree {
+				step = ucv1.StepInTree
+			}
+			after := reported(t, passOf(clusterOf(origin, paused), decided(origin, step, nothing)))
+			NewWithT(t).Expect(summaryOf(t, after)).To(Equal(summary{
+				kstatus.InProgressStatus, metav1.ConditionUnknown, "Paused", "", "", "spec.paused was set before the first look.",
+			}))
+		})
+	}
+}
+
+func TestUserClusterReachable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		connection migration.Connection
+		want       metav1.ConditionStatus
+	}{
+		"an answer is True":       {migration.Connection{Reachable: true, Reason: "Reachable", Message: "It answers"}, metav1.ConditionTrue},
+		"no answer is Unknown":    {migration.Connection{Reason: "Unreachable", Message: "It hangs"}, metav1.ConditionUnknown},
+		"a refused one is False":  {migration.Connection{Refused: true, Reason: "KubeconfigRefused", Message: "It uses exec"}, metav1.ConditionFalse},
+		"old secrets are Unknown": {migration.Connection{Reason: "Unauthorized", Message: "Renew them"}, metav1.ConditionUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, blind("Could not look.")))
+			s.observed.Connection = tc.connection
+			got := condition(reported(t, s), "UserClusterReachable")
+			g.Expect(got.Status).To(Equal(tc.want))
+			g.Expect(got.Reason).To(Equal(tc.connection.Reason))
+			g.Expect(got.Message).To(Equal(tc.connection.Message))
+		})
+	}
+}
+
+func TestStepConditions(t *testing.T) {
+	g := NewWithT(t)
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepHandover, blind("Could not look at the fence: it hangs.")))
+	after := reported(t, s)
+	for kind, want := range map[string]metav1.ConditionStatus{
+		"Admitted": metav1.ConditionTrue, "PreflightPassed": metav1.ConditionTrue, "HandoverCompleted": metav1.ConditionUnknown,
+		"VolumeMigrationReady": metav1.ConditionFalse, "InTreeConfigurationRemoved": metav1.ConditionFalse,
+	} {
+		g.Expect(condition(after, kind).Status).To(Equal(want), kind)
+	}
+	g.Expect(condition(after, "CSIKubeletMigrationCompleted")).To(And(
+		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CSIKubeletMigrationInProgress"),
+		HaveField("Message", "Migrating to the external CCM and CSI driver; the current step is Handover.")))
+}
+
+func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		actErr error
+		want   metav1.ConditionStatus
+	}{
+		"in the pass that records it":         {nil, metav1.ConditionTrue},
+		"not in a pass that could not record": {errors.New("no"), metav1.ConditionFalse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(migration.VerbRecord, "The migration is completed."))
+			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, CompletedAt: at(start())}
+			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
+			s.actErr = tc.actErr
+			after := reported(t, s)
+			g.Expect(condition(after, "CSIKubeletMigrationCompleted").Status).To(Equal(tc.want))
+			g.Expect(after.Status.CompletedAt != nil).To(Equal(tc.want == metav1.ConditionTrue))
+		})
+	}
+}
+
+func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind migration.VerbKind
+		want string
+	}{
+		"because what they rest on was not done":    {migration.VerbTakeBaseline, ""},
+		"but for the annotations, nothing rests on": {migration.VerbRestoreAnnotations, "42"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			decision := decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))
+			decision.Verb = &migration.Verb{Kind: tc.kind, Why: "Trying."}
+			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, RollGeneration: "42"}
+			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
+			s.actErr = errors.New("denied")
+			after := reported(t, s)
+			g.Expect(after.Status.RollGeneration).To(Equal(tc.want))
+			g.Expect(condition(after, "Ready").Reason).To(Equal("CouldNotAct"))
+		})
+	}
+}
+
+func TestTransitionTimes(t *testing.T) {
+	g := NewWithT(t)
+	c := clusterOf(ucv1.OriginMigrating)
+	first := reported(t, passOf(c, decided(ucv1.OriginMigrating, ucv1.StepAddons, waiting("RollingOut", "One."))))
+
+	later := passOf(first, decided(ucv1.OriginMigrating, ucv1.StepAddons, waiting("RollingOut", "Two.")))
+	later.now = start().Add(time.Minute)
+	second := reported(t, later)
+	g.Expect(condition(second, "Ready").Message).To(Equal("Step Addons: Two."))
+	for _, kind := range []string{"Ready", "Reconciling", "Paused", "Admitted"} {
+		g.Expect(condition(second, kind).LastTransitionTime.Time).To(Equal(start()), "%s did not change its status", kind)
+	}
+
+	failed := passOf(second, decided(ucv1.OriginMigrating, ucv1.StepAddons, failing("ForeignObjects", "Theirs.")))
+	failed.now = start().Add(2 * time.Minute)
+	third := reported(t, failed)
+	g.Expect(condition(third, "Ready").LastTransitionTime.Time).To(Equal(start()), "False stays False")
+	g.Expect(condition(third, "Stalled").LastTransitionTime.Time).To(Equal(failed.now), "Stalled is new")
+	g.Expect(condition(third, "Reconciling").Status).To(BeEmpty())
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	for name, message := range map[string]string{
+		"of plain letters":            strings.Repeat("a", 5000),
+		"of two bytes a letter":       strings.Repeat("ä", 5000),
+		"of two bytes, one step off":  "a" + strings.Repeat("ä", 5000),
+		"of three bytes a letter":     strings.Repeat("€", 5000),
+		"of three bytes, a step off":  "a" + strings.Repeat("€", 5000),
+		"of three bytes, two steps":   "aa" + strings.Repeat("€", 5000),
+		"that is as long as may be":   strings.Repeat("a", 1024),
+		"that is longer by one":       strings.Repeat("a", 1025),
+		"that a prefix makes too big": strings.Repeat("a", 1020),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(migration.VerbApplyAddons, message)} {
+				after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)))
+				for _, c := range after.Status.Conditions {
+					g.Expect(len(c.Message)).To(BeNumerically("<=", 1024), c.Type)
+					g.Expect(utf8.ValidString(c.Message)).To(BeTrue(), "a cut character comes back as another one, and every pass writes")
+				}
+			}
+		})
+	}
+}
+
+func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
+	g := NewWithT(t)
+	c := clusterOf(ucv1.OriginMigrating)
+	s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting.")))
+	s.observed.Machines = migration.Known(migration.Machines{
+		Deployments: []migration.MachineDeployment{{Ref: migration.Ref{Kind: "MachineDeployment", Name: "a", UID: "a"}, Replicas: 1}},
+		Machines:    []migration.Machine{{Ref: migration.Ref{Kind: "Machine", Name: "a-1", UID: "a-1"}}},
+	})
+	s.observed.Nodes = migration.Known([]migration.Node{{Name: "a-1", Ready: true}})
+	s.observed.Addons = migration.Known(migration.Addons{CCM: migration.AddonSet{Version: "v1.30.14"}, CSI: migration.AddonSet{Version: "v1.30.14"}, InventoryObjects: 15})
+	seen := reported(t, s)
+	g.Expect(seen.Status.Machines).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Blocked: 1, Summary: "0/1"})))
+	g.Expect(seen.Status.MachineDeployments).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Summary: "0/1"})))
+	g.Expect(seen.Status.Nodes).To(HaveValue(Equal(ucv1.NodeCount{Total: 1})))
+	g.Expect(seen.Status.Addons).To(HaveValue(Equal(ucv1.AddonsStatus{CloudControllerManagerVersion: "v1.30.14", CSIVersion: "v1.30.14", Objects: 15})))
+
+	unseen := reported(t, passOf(seen, decided(ucv1.OriginMigrating, ucv1.StepRoll, blind("Could not look."))))
+	g.Expect(unseen.Status.Machines).To(Equal(seen.Status.Machines))
+	g.Expect(unseen.Status.Addons).To(Equal(seen.Status.Addons))
+}

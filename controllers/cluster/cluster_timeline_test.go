@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func refs(count int) []migration.Ref {
+	var refs []migration.Ref
+	for i := range count {
+		refs = append(refs, migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: fmt.Sprintf("pool-%d", i)})
+	}
+	return refs
+}
+
+func entry(kind ucv1.TimelineKind, minute int) ucv1.TimelineEntry {
+	return ucv1.TimelineEntry{Time: metav1.NewTime(start().Add(time.Duration(minute) * time.Minute)), Kind: kind, Step: ucv1.StepRoll, Actor: ucv1.FieldManager}
+}
+
+func entries(kind ucv1.TimelineKind, count int) []ucv1.TimelineEntry {
+	var list []ucv1.TimelineEntry
+	for i := range count {
+		list = append(list, entry(kind, i))
+	}
+	return list
+}
+
+func kinds(timeline []ucv1.TimelineEntry) map[ucv1.TimelineKind]int {
+	counts := map[ucv1.TimelineKind]int{}
+	for _, e := range timeline {
+		counts[e.Kind]++
+	}
+	return counts
+}
+
+func atStep(step ucv1.Step) func(*ucv1.Cluster) {
+	return func(c *ucv1.Cluster) { c.Status.Step = step }
+}
+
+func stalledAlready(c *ucv1.Cluster) {
+	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+		Type: "Stalled", Status: metav1.ConditionTrue, Reason: "BlockedMachines", Message: "Blocked.", LastTransitionTime: *at(start()),
+	})
+}
+
+func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
+	now := metav1.NewTime(start())
+	step := ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineStep, Step: ucv1.StepRoll, Actor: "ccm-migration-controller"}
+	for name, tc := range map[string]struct {
+		before func(*ucv1.Cluster)
+		decide func(*migration.Decision)
+		actErr error
+		want   []ucv1.TimelineEntry
+	}{
+		"a new step": {atStep(ucv1.StepMachineController), waiting("WaitingForMachines", "Waiting."), nil, []ucv1.TimelineEntry{step}},
+		"nothing":    {atStep(ucv1.StepRoll), waiting("WaitingForMachines", "Waiting."), nil, nil},
+		"a verb, with ten of its objects": {atStep(ucv1.StepRoll), func(d *migration.Decision) {
+			d.Verb = &migration.Verb{Kind: migration.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(12)}
+		}, nil, []ucv1.TimelineEntry{{
+			Time: now, Kind: ucv1.TimelineVerb, Step: ucv1.StepRoll, Verb: "RollMachineDeployment", Actor: "ccm-migration-controller", Message: "Rolling.",
+			Objects: []string{
+				"MachineDeployment kube-system/pool-0", "MachineDeployment kube-system/pool-1", "MachineDeployment kube-system/pool-2",
+				"MachineDeployment kube-system/pool-3", "MachineDeployment kube-system/pool-4", "MachineDeployment kube-system/pool-5",
+				"MachineDeployment kube-system/pool-6", "MachineDeployment kube-system/pool-7", "MachineDeployment kube-system/pool-8",
+				"MachineDeployment kube-system/pool-9",
+			},
+		}}},
+		"not a verb that failed":           {atStep(ucv1.StepRoll), doing(migration.VerbRollMachineDeployment, "Rolling."), errors.New("no"), nil},
+		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(migration.VerbRecord, "Recording."), nil, nil},
+		"the beginning of a failure": {atStep(ucv1.StepRoll), failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
+			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Message: "Blocked.",
+		}}},
+		"not a failure that goes on": {func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, failing("BlockedMachines", "Blocked."), nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := passOf(clusterOf(ucv1.OriginMigrating, tc.before), decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide))
+			s.actErr = tc.actErr
+			NewWithT(t).Expect(reported(t, s).Status.Timeline).To(Equal(tc.want))
+		})
+	}
+}
+
+func TestTimelineIsBounded(t *testing.T) {
+	steps, verbs := entries(ucv1.TimelineStep, 10), entries(ucv1.TimelineVerb, 40)
+	for name, tc := range map[string]struct {
+		before []ucv1.TimelineEntry
+		want   map[ucv1.TimelineKind]int
+		first  ucv1.TimelineKind
+	}{
+		"the oldest verb goes before any step": {
+			slices.Concat(steps, verbs), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineVerb: 39}, ucv1.TimelineStep,
+		},
+		"a full list of steps takes no verb, and the oldest step goes": {
+			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 50}, ucv1.TimelineStep,
+		},
+		"failures stay as steps do": {
+			slices.Concat(entries(ucv1.TimelineFailure, 10), verbs), map[ucv1.TimelineKind]int{
+				ucv1.TimelineFailure: 10, ucv1.TimelineStep: 1, ucv1.TimelineVerb: 39,
+			}, ucv1.TimelineFailure,
+		},
+		"one that has room keeps all": {
+			entries(ucv1.TimelineVerb, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineVerb: 49}, ucv1.TimelineVerb,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepMachineController))
+			c.Status.Timeline = tc.before
+			s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(migration.VerbRollMachineDeployment, "Rolling.")))
+			got := reported(t, s).Status.Timeline
+			g.Expect(kinds(got)).To(Equal(tc.want))
+			g.Expect(got[0].Kind).To(Equal(tc.first))
+			g.Expect(len(got)).To(BeNumerically("<=", 50))
+		})
+	}
+}
+
+func TestTimelineMessagesAreBounded(t *testing.T) {
+	for name, message := range map[string]string{
+		"of plain letters":       strings.Repeat("a", 3000),
+		"of more than one byte":  strings.Repeat("ä", 3000),
+		"of them, one step off":  "a" + strings.Repeat("ä", 3000),
+		"of three bytes apiece":  strings.Repeat("€", 3000),
+		"of them, two steps off": "aa" + strings.Repeat("€", 3000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, decide := range []func(*migration.Decision){failing("InputInvalid", message), doing(migration.VerbApplyAddons, message)} {
+				s := passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll)), decided(ucv1.OriginMigrating, ucv1.StepRoll, decide))
+				NewWithT(t).Expect(reported(t, s).Status.Timeline).To(HaveLen(1))
+			}
+		})
+	}
+}
+
+func TestInTreeClustersHaveNoTimeline(t *testing.T) {
+	after := reported(t, passOf(clusterOf(ucv1.OriginInTree), decided(ucv1.OriginInTree, ucv1.StepInTree, nothing)))
+	NewWithT(t).Expect(after.Status.Timeline).To(BeEmpty())
+}

@@ -1,0 +1,121 @@
+package migration
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
+	tests := map[string]struct {
+		flags   map[string]string
+		retired []string
+		remove  []string
+		set     []Flag
+	}{
+		"nothing is changed when nothing is left": {flags: map[string]string{"v": "2", "controllers": "*"}},
+		"provider flags are removed, not set": {
+			flags:  map[string]string{"cloud-provider": "openstack", "cloud-config": "/etc/x", "configure-cloud-routes": "true"},
+			remove: []string{"cloud-provider", "cloud-config", "configure-cloud-routes"},
+		},
+		"an external provider stays": {flags: map[string]string{"cloud-provider": "external"}},
+		"excluded loops go, in both spellings": {
+			flags: map[string]string{"controllers": "*,ttl,-service,-node-route-controller,-cloud-node-lifecycle,-nodeipam"},
+			set:   []Flag{{Name: "--controllers", Value: "*,ttl,-nodeipam"}},
+		},
+		"a list of which nothing is left is the default": {
+			flags: map[string]string{"controllers": "-service"}, set: []Flag{{Name: "--controllers", Value: "*"}},
+		},
+		"a loop that is enabled by name is left to its owner": {flags: map[string]string{"controllers": "*,service"}},
+		"gates that 1.33 does not know go, others stay": {
+			flags: map[string]string{"feature-gates": "A=true,DisableCloudProviders=false, DisableKubeletCloudCredentialProviders=false"},
+			set:   []Flag{{Name: "--feature-gates", Value: "A=true"}},
+		},
+		"gates of the provider that the next minor does not know go": {
+			flags: map[string]string{"feature-gates": "A=true,CSIMigrationOpenStack=true"}, retired: []string{"CSIMigrationOpenStack"},
+			set: []Flag{{Name: "--feature-gates", Value: "A=true"}},
+		},
+		"the plugin that served in-tree volumes goes": {
+			flags: map[string]string{"external-cloud-volume-plugin": "openstack"}, remove: []string{"external-cloud-volume-plugin"},
+		},
+		"a gates flag of which nothing is left goes": {
+			flags: map[string]string{"feature-gates": "DisableCloudProviders=false"}, remove: []string{"feature-gates"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			change := inTreeRemoval(Component{Arguments: Arguments{Flags: test.flags}, Container: "c"}, test.retired)
+			if test.remove == nil && test.set == nil {
+				g.Expect(change).To(BeNil())
+				return
+			}
+			g.Expect(change.Remove).To(Equal(test.remove))
+			g.Expect(change.Set).To(Equal(test.set))
+		})
+	}
+}
+
+func TestFinalizeRow(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"every component is changed, one a pass": {
+			given: completed, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					c.Others = []Component{{Ref: Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true}}
+				})
+			},
+			step: ucv1.StepFinalize, verb: VerbChangeArguments, says: []string{"kube-apiserver"},
+		},
+		"a rollout is waited for": {
+			given: finished, when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
+			step: ucv1.StepFinalize, wait: ucv1.RollingOutReason,
+		},
+		"arguments of another component that are not understood block": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					c.Others = []Component{{Ref: Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: Arguments{Problem: "odd"}}}
+				})
+			},
+			step: ucv1.StepFinalize, fails: ucv1.InputInvalidReason, says: []string{"kube-apiserver: odd"},
+		},
+	})
+}
+
+func TestVolumeMigrationRow(t *testing.T) {
+	gated := func(gates string) func(*Observation) {
+		return func(o *Observation) {
+			edit(&o.Provider, func(p *Provider) {
+				p.MigrationGates = map[string]bool{"CSIMigration": true, "InTreePluginOpenStackUnregister": false}
+			})
+			arguments := silentArguments()
+			if gates != "" {
+				arguments.Flags["feature-gates"] = gates
+			}
+			setKCM(o, arguments)
+		}
+	}
+	runDecisions(t, map[string]decision{
+		"missing gates are switched on beside those that are there": {
+			given: configuring, when: gated("A=true,CSIMigration=false"), step: ucv1.StepVolumeMigration, verb: VerbChangeArguments,
+			says: []string{"CSIMigration=true, InTreePluginOpenStackUnregister=false"},
+		},
+		"gates that are on are rolled out before the machine-controller": {
+			given: configuring, when: func(o *Observation) {
+				gated("CSIMigration=true,InTreePluginOpenStackUnregister=false")(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+			},
+			step: ucv1.StepVolumeMigration, wait: ucv1.RollingOutReason,
+		},
+		"gates that are on and rolled out hold": {
+			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, verb: VerbChangeArguments,
+		},
+		"a catalogue that cannot be looked at is not taken for one without gates": {
+			given: configuring, when: func(o *Observation) { o.Provider = Unknown[Provider]("timeout") },
+			step: ucv1.StepVolumeMigration, wait: ucv1.CouldNotLookReason,
+		},
+	})
+	NewWithT(t).Expect(withGates(Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}}, map[string]bool{"A": true, "C": true})).
+		To(Equal("B=true,A=true,C=true"))
+}

@@ -1,0 +1,176 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func unseen() Observation {
+	o := fresh()
+	o.Cluster.Status.Facts = ucv1.Facts{}
+	return o
+}
+
+func origin(want ucv1.Origin) func(Gomega, ucv1.Facts) {
+	return func(g Gomega, f ucv1.Facts) { g.Expect(f.Origin).To(Equal(want)) }
+}
+
+func TestOrigin(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a Cluster with the feature off is in-tree": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+		},
+		"a Cluster with the feature explicitly off is in-tree": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = new(false) }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+		},
+		"a feature that somehow is off again forgets no origin": {
+			given: finished, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),
+		},
+		"a flip that was seen is a migration, whatever KCM runs": {
+			given: unseen, when: func(o *Observation) {
+				o.Cluster.Status.Origin = ucv1.OriginInTree
+				o.ControlPlane = Unknown[ControlPlane]("timeout")
+			},
+			step: ucv1.StepAdmitted, verb: VerbRecord, facts: origin(ucv1.OriginMigrating),
+		},
+		"a flip that was missed is a migration when KCM runs loops, annotations or not": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: origin(ucv1.OriginMigrating),
+		},
+		"an edited Cluster whose KCM runs no loop is external": {
+			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+		},
+		"a Cluster created with the feature is external": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1; setKCM(o, finalArguments()) },
+			step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+		},
+		"a Cluster created with the feature beside a loud KCM is external all the same": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+		},
+		"and then it is blocked with the arguments": {
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation, o.Cluster.Status.Origin = 1, ucv1.OriginExternal },
+			step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason, says: []string{"--cloud-provider=openstack"},
+		},
+		"a missed flip waits for a control plane that cannot be looked at": {
+			given: unseen, when: func(o *Observation) { o.ControlPlane = Unknown[ControlPlane]("timeout") },
+			step: ucv1.StepAdmitted, wait: ucv1.CouldNotLookReason, facts: origin(""),
+		},
+		"a missed flip without KCM needs a person": {
+			given: unseen, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() },
+			step: ucv1.StepAdmitted, fails: ucv1.InputInvalidReason, facts: origin(""),
+		},
+		"a missed flip with arguments that are not understood needs a person": {
+			given: unseen, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments = Arguments{Problem: "a shell"} })
+			},
+			step: ucv1.StepAdmitted, fails: ucv1.InputInvalidReason, says: []string{"a shell"}, facts: origin(""),
+		},
+	})
+}
+
+func TestAnnotationsAreRestored(t *testing.T) {
+	lost := func(o *Observation) { delete(o.Cluster.Annotations, ucv1.CSIMigrationNeededAnnotation) }
+	runDecisions(t, map[string]decision{
+		"a lost annotation never holds up the migration": {
+			given: starting, when: lost, step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
+		},
+		"a lost annotation is restored while the migration waits": {
+			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbRestoreAnnotations,
+			wait: ucv1.NodesNotReadyReason,
+		},
+		"a lost annotation is restored while a person is called for": {
+			given: rolling, when: func(o *Observation) { lost(o); machines(func(m *Machines) { m.Deployments[0].Paused = true })(o) },
+			step: ucv1.StepRoll, verb: VerbRestoreAnnotations, fails: ucv1.BlockedMachinesReason,
+		},
+		"a completed migration needs none": {given: finished, when: lost, step: ucv1.StepFinished},
+		"a cluster created with the feature gets none": {
+			given: external, when: func(o *Observation) { o.CloudConfig = Absent[CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+		},
+		"a provider that cannot migrate gets none": {
+			given: fenced, when: func(o *Observation) {
+				lost(o)
+				notReady(o)
+				edit(&o.Provider, func(p *Provider) { p.CanMigrate = false })
+				o.Cluster.Status.Handover.StartedAt = nil
+			},
+			step: ucv1.StepAddons, fails: ucv1.NotSupportedReason,
+		},
+	})
+}
+
+func TestPausedDoesNothing(t *testing.T) {
+	for _, stage := range stages() {
+		g := NewWithT(t)
+		o := stage()
+		want := Decide(o, noon())
+		o.Cluster.Spec.Paused = true
+		d := Decide(o, noon())
+		g.Expect([]any{d.Verb, d.Wait, d.Failure, d.Facts}).To(HaveEach(BeNil()))
+		g.Expect(d.Rows).To(Equal(want.Rows))
+	}
+}
+
+func TestPausedStillSees(t *testing.T) {
+	g := NewWithT(t)
+	o := loud()
+	o.Cluster.Spec.Paused = true
+	o.Processes[0].EndedAt = microAgo(time.Second)
+	facts := Decide(o, noon()).Facts
+	g.Expect(facts.Handover.Processes[0].EndedAt).NotTo(BeNil())
+	facts.Handover.Processes = o.Cluster.Status.Handover.Processes
+	g.Expect(*facts).To(Equal(o.Cluster.Status.Facts))
+
+	o = unseen()
+	o.Cluster.Spec.Paused, o.Cluster.Spec.Features.ExternalCloudProvider = true, nil
+	g.Expect(Decide(o, noon()).Facts.Origin).To(Equal(ucv1.OriginInTree))
+}
+
+func deleted(given func() Observation) func() Observation {
+	return func() Observation {
+		o := given()
+		o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon()))
+		return o
+	}
+}
+
+func TestDeletion(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"before the start it just goes, and nothing is recorded": {
+			given: deleted(fresh), step: ucv1.StepPreflight, verb: VerbRelease,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StartedAt).To(BeNil()) },
+		},
+		"before the hand-over it just goes": {given: deleted(applying), step: ucv1.StepAddons, verb: VerbRelease},
+		"the line before KCM is touched is not walked for its sake": {
+			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, verb: VerbRelease,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(BeNil()) },
+		},
+		"with the feature off it just goes": {
+			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, verb: VerbRelease,
+		},
+		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments},
+		"in the hand-over it says why it waits": {
+			given: deleted(fenced), when: notReady, step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.NodesNotReadyReason,
+			says: []string{"it goes when the hand-over is complete"},
+		},
+		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, verb: VerbRelease},
+		"in the middle of a MachineDeployment it waits for that": {
+			given: deleted(rolling), when: machines(func(m *Machines) { m.Deployments[0].RestartValue = generation }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when these are rolled out: MachineDeployment kube-system/workers"},
+		},
+		"Machines that cannot be looked at are not taken for rolled out": {
+			given: deleted(rolling), when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") },
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+		},
+		"Machines that cannot be looked at do not matter before anything was rolled": {
+			given: deleted(recording), when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") }, step: ucv1.StepRoll, verb: VerbRelease,
+		},
+		"without its KCM it just goes": {
+			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover, verb: VerbRelease,
+		},
+		"a completed one just goes": {given: deleted(finished), step: ucv1.StepFinished, verb: VerbRelease},
+	})
+}

@@ -1,0 +1,298 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const generation = "1767268800"
+
+func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
+
+func ago(d time.Duration) time.Time { return noon().Add(-d) }
+
+func stampAgo(d time.Duration) *metav1.Time { return new(metav1.NewTime(ago(d))) }
+
+func microAgo(d time.Duration) *metav1.MicroTime { return new(metav1.NewMicroTime(ago(d))) }
+
+// edit changes a known fact.
+func edit[T any](fact *Observed[T], change func(*T)) {
+	value := fact.Value()
+	change(&value)
+	*fact = Known(value)
+}
+
+func inTree() Arguments {
+	return Arguments{Flags: map[string]string{
+		"cloud-provider": "openstack", "cluster-name": "prod", "allocate-node-cidrs": "true", "cluster-cidr": "10.0.0.0/16",
+		"controllers": "*,tokencleaner",
+	}}
+}
+
+func silentArguments() Arguments {
+	arguments := inTree()
+	arguments.Flags["controllers"] = "*,tokencleaner,-cloud-node-lifecycle,-route,-service"
+	return arguments
+}
+
+func finalArguments() Arguments {
+	return Arguments{Flags: map[string]string{"cluster-name": "prod", "controllers": "*,tokencleaner"}}
+}
+
+func kcmPod(name string, arguments Arguments) Process {
+	return Process{
+		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name, StartedAt: ago(20 * time.Minute),
+		Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
+	}
+}
+
+// finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
+func finished() Observation {
+	started, configured := ago(time.Hour), ago(30*time.Minute)
+	cluster := &ucv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "alpha", Namespace: "user-alpha", UID: "cluster", Generation: 2,
+			Annotations: map[string]string{ucv1.CCMMigrationNeededAnnotation: "", ucv1.CSIMigrationNeededAnnotation: ""},
+		},
+		Spec: ucv1.ClusterSpec{
+			Version:  "1.25.16",
+			Cloud:    ucv1.CloudSpec{ProviderName: "openstack", ConfigSecretRef: ucv1.SecretReference{Name: "cloud"}},
+			Features: ucv1.FeaturesSpec{ExternalCloudProvider: new(true)},
+		},
+	}
+	inventory := Inventory{
+		LoadBalancers: []LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
+		Volumes:       []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
+	}
+	cluster.Status.Facts = ucv1.Facts{
+		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
+		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop}},
+		Handover: &ucv1.HandoverStatus{
+			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
+			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
+			Processes: []ucv1.ManagerProcess{{
+				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30, EndedAt: microAgo(55 * time.Minute),
+			}},
+		},
+		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
+		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation, RolledMachineDeployments: []string{"md"},
+		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
+	}
+	o := Observation{
+		Cluster: cluster, Contenders: Absent[[]string](), CloudConfig: Known(CloudConfig{}),
+		Provider: Known(Provider{
+			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
+			CSIDrivers: []string{"cinder.csi.openstack.org"},
+		}),
+		Connection: Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		ControlPlane: Known(ControlPlane{KCM: Component{
+			Ref:       Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
+			Container: "kube-controller-manager", Arguments: finalArguments(), RolledOut: true, Replicas: 1,
+			Pods: []Process{kcmPod("new", finalArguments())},
+		}}),
+		MachineController: Known(machineControllers()),
+		Addons:            Known(Addons{}),
+		Fence:             Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
+		KCMLease: Known(Lease{
+			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
+			AcquireTime: ago(10 * time.Minute), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+		}),
+		CCMLease: Known(Lease{
+			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
+			ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+		}),
+		Machines:  Known(oneMachine()),
+		Nodes:     Known([]Node{provenNode("n1")}),
+		Inventory: Known(inventory), Baseline: Known(inventory),
+	}
+	o.Processes = cluster.Status.Handover.DeepCopy().Processes
+	return o
+}
+
+func machineControllers() []MachineControllerDeployment {
+	var deployments []MachineControllerDeployment
+	for name, flag := range map[string]string{"machine-controller": "-node-external-cloud-provider"} {
+		deployments = append(deployments, MachineControllerDeployment{Flag: flag, Component: Component{
+			Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
+			Arguments: Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
+		}})
+	}
+	return deployments
+}
+
+func provenNode(name string) Node {
+	return Node{
+		Name: name, UID: "uid-" + name, ProviderID: "openstack:///" + name, Ready: true, CreatedAt: ago(24 * time.Minute),
+		CSIDrivers: []string{"cinder.csi.openstack.org"},
+	}
+}
+
+func oneMachine() Machines {
+	return Machines{
+		Deployments: []MachineDeployment{{
+			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, Complete: true,
+		}},
+		Sets: []MachineSet{{
+			Ref: Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
+			CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
+		}},
+		Machines: []Machine{{
+			Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
+			CreatedAt: ago(25 * time.Minute),
+		}},
+	}
+}
+
+// The stages, each ready to do the next thing of its step.
+
+func completed() Observation {
+	o := finished()
+	setKCM(&o, silentArguments())
+	return o
+}
+
+func verifying() Observation {
+	o := completed()
+	o.Cluster.Status.CompletedAt, o.Cluster.Status.PointOfNoReturnAt, o.Cluster.Status.StableSince = nil, nil, nil
+	return o
+}
+
+func rolling() Observation {
+	o := verifying()
+	o.Cluster.Status.RolledMachineDeployments = nil
+	o.Machines = Known(outdated())
+	return o
+}
+
+func outdated() Machines {
+	machines := oneMachine()
+	machines.Deployments[0].RestartValue = ""
+	machines.Sets[0].RestartValue, machines.Sets[0].CreatedAt = "", ago(24*time.Hour)
+	machines.Machines[0].Annotation, machines.Machines[0].CreatedAt = "false", ago(24*time.Hour)
+	return machines
+}
+
+func configuring() Observation {
+	o := rolling()
+	o.Cluster.Status.RollGeneration, o.Cluster.Status.MachineControllerConfiguredAt = "", nil
+	edit(&o.MachineController, func(deployments *[]MachineControllerDeployment) {
+		(*deployments)[0].Arguments.Flags = map[string]string{}
+	})
+	return o
+}
+
+// fenced is ready to open the fence.
+func fenced() Observation {
+	o := configuring()
+	o.Cluster.Status.Handover.FenceOpenedAt, o.Cluster.Status.Handover.FinishedAt = nil, nil
+	o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(2*time.Minute), stampAgo(2*time.Minute)
+	o.CCMLease = Absent[Lease]()
+	edit(&o.Fence, func(fence *Fence) { fence.Open, fence.Allowed = false, nil })
+	return o
+}
+
+// loud is ready to switch the loops off.
+func loud() Observation {
+	o := fenced()
+	o.Cluster.Status.Handover.LoopsOffAt = nil
+	setKCM(&o, inTree())
+	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = []Process{kcmPod("old", inTree())} })
+	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}
+	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
+	edit(&o.KCMLease, func(lease *Lease) { lease.Holder = "old_1" })
+	return o
+}
+
+// starting is ready to take the baseline.
+func starting() Observation {
+	o := loud()
+	o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+	o.Cluster.Status.Baseline, o.Processes = nil, nil
+	o.Baseline = Absent[Inventory]()
+	return o
+}
+
+func applying() Observation {
+	o := starting()
+	o.Addons = Known(Addons{
+		CSI: AddonSet{Drifted: []Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
+	})
+	return o
+}
+
+func fresh() Observation {
+	o := applying()
+	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating}
+	return o
+}
+
+func setKCM(o *Observation, arguments Arguments) {
+	edit(&o.ControlPlane, func(c *ControlPlane) {
+		c.KCM.Arguments = arguments
+		c.KCM.Pods = []Process{kcmPod("new", arguments)}
+	})
+}
+
+// external is a cluster that was created with the feature, before anything was done.
+func external() Observation {
+	o := applying()
+	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal}
+	o.Cluster.Annotations = nil
+	setKCM(&o, Arguments{Flags: map[string]string{"cloud-provider": "external", "cluster-name": "prod"}})
+	return o
+}
+
+// decision is what a test expects of Decide: the step and one of verb, wait and failure with words of its message.
+type decision struct {
+	given func() Observation
+	when  func(*Observation)
+	step  ucv1.Step
+	line  string
+	verb  VerbKind
+	wait  string
+	fails string
+	says  []string
+	facts func(Gomega, ucv1.Facts)
+}
+
+func runDecisions(t *testing.T, tests map[string]decision) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := test.given()
+			if test.when != nil {
+				test.when(&o)
+			}
+			d := Decide(o, noon())
+			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
+			g.Expect(d.Line).To(Equal(test.line))
+			kind, wait, failure, message := VerbKind(""), "", "", ""
+			if d.Verb != nil {
+				kind, message = d.Verb.Kind, d.Verb.Why
+			}
+			if d.Wait != nil {
+				wait, message = d.Wait.Reason, d.Wait.Message
+			}
+			if d.Failure != nil {
+				failure, message = d.Failure.Reason, d.Failure.Message
+			}
+			g.Expect([]string{string(kind), wait, failure}).To(Equal([]string{string(test.verb), test.wait, test.fails}), message)
+			for _, words := range test.says {
+				g.Expect(message).To(ContainSubstring(words))
+			}
+			facts := o.Cluster.Status.Facts
+			if d.Facts != nil {
+				facts = *d.Facts
+			}
+			if test.facts != nil {
+				test.facts(g, facts)
+			}
+		})
+	}
+}

@@ -1,0 +1,260 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func notReady(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].Ready = false }) }
+
+func noNodes(o *Observation) { o.Nodes, o.Machines = Known([]Node{}), Known(Machines{}) }
+
+// recorded has taken the baseline.
+func recorded(o *Observation) {
+	inventory := o.Inventory.Value()
+	o.Cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "b", Digest: inventory.Digest()}
+}
+
+func TestProcessesAreRecorded(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"processes are recorded before the first patch": {
+			given: starting, when: recorded, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord, says: []string{"Recording 1 process"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.StartedAt.Time).To(Equal(noon()))
+				g.Expect(f.Handover.Processes).To(ConsistOf(ucv1.ManagerProcess{
+					PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", ContainerID: "c-old", GracePeriodSeconds: 30,
+				}))
+			},
+		},
+		"a NotReady Node holds up the record, because the loops would delete it": {
+			given: starting, when: func(o *Observation) { recorded(o); notReady(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded",
+			wait: ucv1.NodesNotReadyReason, says: []string{"n1"},
+		},
+		"processes that ended already are not recorded, unreadable ones are": {
+			given: starting, when: func(o *Observation) {
+				recorded(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					ended, unreadable, silent := kcmPod("ended", inTree()), kcmPod("odd", Arguments{Problem: "a shell"}), kcmPod("silent", silentArguments())
+					ended.Ended = true
+					c.KCM.Pods = []Process{ended, unreadable, silent}
+				})
+			},
+			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.Processes).To(HaveLen(1))
+				g.Expect(f.Handover.Processes[0].PodName).To(Equal("odd"))
+			},
+		},
+		"a process that the old template made since is added to the record": {
+			given: loud, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
+			},
+			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.Processes).To(HaveLen(2)) },
+		},
+	})
+}
+
+func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"the loops stay on while a Node is NotReady": {
+			given: loud, when: notReady, step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.NodesNotReadyReason,
+		},
+		"a command line that is not understood is never changed": {
+			given: loud, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments = Arguments{Problem: "argument $(X) is a variable"} })
+			},
+			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.InputInvalidReason, says: []string{"argument $(X) is a variable"},
+		},
+		"silence that is not proven is waited for": {
+			given: fenced, when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
+			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"is still rolling out"},
+		},
+		"the fence stays closed while a Node is NotReady": {
+			given: fenced, when: notReady, step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.NodesNotReadyReason,
+		},
+		"a fence that is open already is noted": {
+			given: fenced, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open = true }) },
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt.Time).To(Equal(noon())) },
+		},
+	})
+}
+
+func TestTheCCMHasToLead(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a CCM that leads ends the hand-over, with the gap from the last end": {
+			given: opened, step: ucv1.StepHandover, verb: VerbRecord, says: []string{"the CCM leads"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.FinishedAt.Time).To(Equal(noon()))
+				g.Expect(*f.Handover.GapSeconds).To(Equal(int64(55 * 60)))
+				g.Expect(f.Handover.Line).To(BeEmpty())
+			},
+		},
+		"a Lease that stands still proves no leader": {
+			given: opened, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(16 * time.Second) }) },
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
+		},
+		"a Lease that we never saw change proves no leader": {
+			given: opened, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = time.Time{} }) },
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
+		},
+		"the first look at a Lease is no renewal": {
+			given: opened, when: func(o *Observation) {
+				edit(&o.CCMLease, func(l *Lease) { l.ChangedAt, l.WatchedAt = ago(time.Second), ago(time.Second) })
+			},
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
+		},
+		"a Lease without holder proves no leader": {
+			given: opened, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.Holder = "" }) },
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
+		},
+		"a CCM that does not lead in time needs a person": {
+			given: opened, when: func(o *Observation) {
+				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
+				o.CCMLease = Absent[Lease]()
+			},
+			step: ucv1.StepHandover, line: "Leading", fails: ucv1.LeaderDeadlineExceededReason, says: []string{"2026-01-01T11:57:00Z"},
+		},
+		"without Nodes the hand-over ends without a leader": {
+			given: opened, when: func(o *Observation) { noNodes(o); o.CCMLease = Absent[Lease]() },
+			step: ucv1.StepHandover, line: "Leading", verb: VerbRecord, says: []string{"as soon as there is a Node"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
+				g.Expect(f.Handover.Line).To(BeEmpty())
+			},
+		},
+		"Nodes that cannot be looked at are not taken for none": {
+			given: opened, when: func(o *Observation) { o.Nodes, o.CCMLease = Unknown[[]Node]("timeout"), Absent[Lease]() },
+			step: ucv1.StepHandover, line: "Leading", wait: ucv1.CouldNotLookReason,
+		},
+	})
+}
+
+func TestTheHandoverIsBounded(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"loops that come back within the hand-over need a person, who wins against nobody": {
+			given: loud, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second) },
+			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a hand-over that waits too long needs a person": {
+			given: fenced, when: func(o *Observation) { notReady(o); o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute) },
+			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason, says: []string{"The hand-over began at 2026-01-01T11:49:00Z", "n1"},
+		},
+		"a hand-over that cannot look for long is no failure": {
+			given: fenced, when: func(o *Observation) {
+				o.Nodes = Unknown[[]Node]("timeout")
+				o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute)
+			},
+			step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.CouldNotLookReason,
+		},
+		"a slow CSI driver does not prolong the hand-over": {
+			given: fenced, when: func(o *Observation) { edit(&o.Addons, func(a *Addons) { a.CSI.Unhealthy = []string{"x"} }) },
+			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+		},
+		"a cluster created with the feature takes no baseline": {
+			given: external, when: func(o *Observation) {
+				o.Addons = Known(Addons{})
+				o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+			},
+			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord, says: []string{"Recording 0 processes"},
+		},
+	})
+}
+
+func TestGuard(t *testing.T) {
+	loops := func(o *Observation, owner string) {
+		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
+	}
+	runDecisions(t, map[string]decision{
+		"loops that come back in the template stop everything, with their owner": {
+			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			says: []string{"changed by argocd", "nothing is rolled"},
+		},
+		"loops that come back without an owner stop everything": {
+			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			says: []string{"changed by somebody"},
+		},
+		"loops that come back in a pod stop everything": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a pod that cannot be read stops everything": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("odd", Arguments{Problem: "a shell"})) })
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a pod with the old arguments that has ended breaks nothing": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					ended := kcmPod("old", inTree())
+					ended.Ended = true
+					c.KCM.Pods = append(c.KCM.Pods, ended)
+				})
+			},
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+		},
+		"the guard also watches over a completed migration": {
+			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a KCM Deployment that is gone needs a person": {
+			given: rolling, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
+		},
+	})
+}
+
+func TestLoopsOffFlag(t *testing.T) {
+	tests := map[string]struct {
+		controllers string
+		given       bool
+		minor       int
+		want        string
+	}{
+		"before 1.28 KCM knows only the short names": {
+			minor: 27, want: "*,-cloud-node-lifecycle,-route,-service",
+		},
+		"from 1.28 on the registered names are used": {
+			minor: 28, want: "*,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller",
+		},
+		"other entries keep their place": {
+			controllers: "*,bootstrapsigner,-ttl", given: true, minor: 25, want: "*,bootstrapsigner,-ttl,-cloud-node-lifecycle,-route,-service",
+		},
+		"loops that were named are not named twice": {
+			controllers: "service, *,-route,cloud-node-lifecycle-controller", given: true, minor: 25, want: "*,-cloud-node-lifecycle,-route,-service",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			arguments := Arguments{Flags: map[string]string{"cloud-provider": "openstack"}}
+			if test.given {
+				arguments.Flags["controllers"] = test.controllers
+			}
+			flag := loopsOffFlag(arguments, test.minor)
+			g.Expect(flag).To(Equal(Flag{Name: "--controllers", Value: test.want}))
+			arguments.Flags["controllers"] = flag.Value
+			g.Expect(arguments.CloudLoops()).To(BeEmpty())
+		})
+	}
+}
+
+func TestLinesAreDescribed(t *testing.T) {
+	g := NewWithT(t)
+	for _, line := range FencedLines() {
+		g.Expect(line.Name).NotTo(BeEmpty())
+		g.Expect(line.Means).To(HaveSuffix("."))
+	}
+	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
+		for _, row := range Table(origin) {
+			g.Expect(row.Means).To(HaveSuffix("."))
+		}
+	}
+}

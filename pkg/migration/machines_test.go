@@ -1,0 +1,182 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestUpToDate(t *testing.T) {
+	tests := map[string]struct {
+		when func(*fleetView, *Machine, *MachineSet)
+		want bool
+	}{
+		"a Machine of our revision with the annotation is up-to-date": {want: true},
+		"the annotation alone proves nothing": {
+			when: func(_ *fleetView, _ *Machine, s *MachineSet) { s.RestartValue, s.CreatedAt = "", ago(24*time.Hour) },
+		},
+		"our revision without the annotation is outdated": {
+			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Annotation = "" },
+		},
+		"our revision with annotation false is outdated": {
+			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Annotation = "false" },
+		},
+		"a revision that was made after the flags is up-to-date without our value": {
+			when: func(_ *fleetView, _ *Machine, s *MachineSet) { s.RestartValue = "" }, want: true,
+		},
+		"a revision that was made in the second of the flags is outdated": {
+			when: func(v *fleetView, _ *Machine, s *MachineSet) { s.RestartValue, s.CreatedAt = "", v.configuredAt },
+		},
+		"somebody else's forceRestart value is not ours": {
+			when: func(_ *fleetView, _ *Machine, s *MachineSet) {
+				s.RestartValue, s.CreatedAt = "other", ago(24*time.Hour)
+			},
+		},
+		"before our value is made, an empty one does not match": {
+			when: func(v *fleetView, _ *Machine, s *MachineSet) {
+				v.generation, s.RestartValue, s.CreatedAt = "", "", ago(24*time.Hour)
+			},
+		},
+		"before the flags are in place, age proves nothing": {
+			when: func(v *fleetView, _ *Machine, s *MachineSet) { v.configuredAt, s.RestartValue = time.Time{}, "" },
+		},
+		"a standalone Machine that was made after the flags is up-to-date": {
+			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set = "" }, want: true,
+		},
+		"a standalone Machine that was made before the flags is outdated": {
+			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set, m.CreatedAt = "", ago(24*time.Hour) },
+		},
+		"a new Machine of an old revision is outdated: its kubelet is": {
+			when: func(_ *fleetView, m *Machine, s *MachineSet) {
+				m.CreatedAt, s.RestartValue, s.CreatedAt = noon(), "", ago(24*time.Hour)
+			},
+		},
+		"a Machine whose MachineSet is gone is outdated": {
+			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set = "gone" },
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := verifying()
+			view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
+			view.machines = oneMachine()
+			if test.when != nil {
+				test.when(&view, &view.machines.Machines[0], &view.machines.Sets[0])
+			}
+			NewWithT(t).Expect(view.upToDate(view.machines.Machines[0])).To(Equal(test.want))
+		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	tests := map[string]struct {
+		when func(*Observation)
+		want Progress
+		ok   bool
+	}{
+		"a migrated cluster is all up-to-date": {
+			want: Progress{
+				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1, UpToDate: 1},
+				Nodes: ucv1.NodeCount{Total: 1, Initialized: 1},
+			},
+			ok: true,
+		},
+		"an outdated, a paused and a standalone one are counted": {
+			when: func(o *Observation) {
+				machines := outdated()
+				machines.Deployments[0].Paused = true
+				machines.Machines = append(machines.Machines, Machine{Ref: Ref{Kind: "Machine", Name: "alone"}})
+				o.Machines = Known(machines)
+			},
+			want: Progress{
+				Machines: ucv1.ProgressCount{Total: 2, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1, Blocked: 1},
+				Nodes: ucv1.NodeCount{Total: 1, Initialized: 1},
+			},
+			ok: true,
+		},
+		"a Machine that missed its deadline is blocked": {
+			when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].Uninitialized = true }) },
+			want: Progress{
+				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1},
+				Nodes: ucv1.NodeCount{Total: 1},
+			},
+			ok: true,
+		},
+		"without the CRDs there is nothing to count": {
+			when: func(o *Observation) { o.Machines = Absent[Machines]() },
+			want: Progress{Nodes: ucv1.NodeCount{Total: 1, Initialized: 1}}, ok: true,
+		},
+		"Machines that cannot be looked at are not counted": {
+			when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") },
+		},
+		"Nodes that cannot be looked at are not counted": {
+			when: func(o *Observation) { o.Nodes = Unknown[[]Node]("timeout") },
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := finished()
+			if test.when != nil {
+				test.when(&o)
+			}
+			progress, ok := ProgressOf(o, noon())
+			g.Expect(ok).To(Equal(test.ok))
+			g.Expect(progress).To(Equal(test.want))
+		})
+	}
+}
+
+func TestDeadlineComesFromTheSpec(t *testing.T) {
+	g := NewWithT(t)
+	o := finished()
+	o.Cluster.Spec.Rollout.NodeDeadlineSeconds = new(int32(7))
+	view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
+	g.Expect(view.deadline).To(Equal(7 * time.Second))
+}
+
+func TestAddonStates(t *testing.T) {
+	row := RowState{Step: ucv1.StepAddons, Holds: true, Reason: ucv1.HoldsReason}
+	tests := map[string]struct {
+		when     func(*Observation)
+		row      RowState
+		csi, ccm string
+	}{
+		"both hold when the CCM leads": {row: row, csi: ucv1.HoldsReason, ccm: ucv1.HoldsReason},
+		"a CCM that lost its Lease is not ready": {
+			row: row, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+		},
+		"what waits for an earlier step waits in both": {
+			row: RowState{Reason: ucv1.WaitingForEarlierStepReason}, csi: ucv1.WaitingForEarlierStepReason, ccm: ucv1.WaitingForEarlierStepReason,
+		},
+		"addons that cannot be looked at are unknown in both": {
+			row: row, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
+		},
+		"each says what it lacks": {
+			row: row, when: func(o *Observation) {
+				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"x"}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+			},
+			csi: ucv1.ForeignObjectsReason, ccm: ucv1.ActingReason,
+		},
+		"pending workloads are NoNodes, broken ones are not": {
+			row: row, when: func(o *Observation) {
+				o.Addons = Known(Addons{CSI: AddonSet{Unhealthy: []string{"x"}}, CCM: AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}})
+			},
+			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := finished()
+			if test.when != nil {
+				test.when(&o)
+			}
+			csi, ccm := AddonStates(o, test.row, noon())
+			g.Expect([]string{csi.Reason, ccm.Reason}).To(Equal([]string{test.csi, test.ccm}))
+		})
+	}
+}

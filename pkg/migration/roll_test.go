@@ -1,0 +1,251 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func machines(change func(*Machines)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Machines, change) }
+}
+
+// second adds an outdated MachineDeployment with one Machine.
+func second(m *Machines) {
+	more := outdated()
+	more.Deployments[0].Ref = Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "builders", UID: "md2"}
+	more.Sets[0].UID, more.Sets[0].Deployment = "ms2", "md2"
+	more.Machines[0].Ref, more.Machines[0].Set = Ref{Kind: "Machine", Namespace: "kube-system", Name: "b", UID: "ma2"}, "ms2"
+	m.Deployments = append(m.Deployments, more.Deployments...)
+	m.Sets = append(m.Sets, more.Sets...)
+	m.Machines = append(m.Machines, more.Machines...)
+}
+
+func TestRollBeginsWithACanary(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"the forceRestart value is persisted before it is used": {
+			given: recording, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"forceRestart"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RollGeneration).To(Equal("1767268800000000000")) },
+		},
+		"one MachineDeployment is rolled at a time": {
+			given: rolling, when: machines(second), step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
+		},
+		"a larger budget begins with one canary": {
+			given: rolling, when: func(o *Observation) {
+				machines(second)(o)
+				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+			},
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
+		},
+		"a larger budget rolls more when a canary is proven": {
+			given: verifying, when: func(o *Observation) {
+				machines(func(m *Machines) {
+					second(m)
+					third := m.Deployments[1]
+					third.Name, third.UID = "testers", "md3"
+					m.Deployments = append(m.Deployments, third)
+				})(o)
+				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+			},
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md", "md2", "md3"}))
+			},
+		},
+		"one that was told to roll, and lost our value before a revision was made, is not told again": {
+			given: rolling, when: func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = []string{"md"} },
+			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"lost annotation forceRestart"},
+		},
+		"a KCM of somebody else that leads holds the roll up": {
+			given: rolling, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "stranger_1" }) },
+			step: ucv1.StepRoll, wait: ucv1.ProvingSilenceReason, says: []string{"held by stranger_1"},
+		},
+		"a CCM that has not led for long needs a person": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.CCMLease, func(l *Lease) { l.ChangedAt, l.WatchedAt = ago(time.Hour), ago(2*time.Hour) })
+			},
+			step: ucv1.StepMachineController, fails: ucv1.LeaderDeadlineExceededReason,
+		},
+		"a Machine of a MachineSet whose MachineDeployment is gone is named": {
+			given: verifying, when: machines(func(m *Machines) {
+				second(m)
+				m.Deployments = m.Deployments[:1]
+			}),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"Machine kube-system/b has no MachineDeployment"},
+		},
+	})
+}
+
+func TestRollKeepsTheBudget(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"one that rolls is waited for": {
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[0].RestartValue = generation }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"MachineDeployment kube-system/workers"},
+		},
+		"one that somebody else disrupted uses the budget up, with its name": {
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Complete = false }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
+		},
+		"a Node that is tainted uses the budget up although its MachineDeployment is complete": {
+			given: rolling, when: func(o *Observation) {
+				machines(second)(o)
+				edit(&o.Machines, func(m *Machines) { m.Machines[1].NodeName = "n2" })
+				edit(&o.Nodes, func(n *[]Node) { *n = append(*n, provenNode("n2")); (*n)[1].Uninitialized = true })
+			},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"kube-system/builders"},
+		},
+		"a Machine that is going uses the budget up although it is not counted any more": {
+			given: rolling, when: machines(func(m *Machines) {
+				m.Machines = append(m.Machines, m.Machines[0])
+				m.Machines[1].Name, m.Machines[1].Deleting, m.Machines[1].DeletingSince = "going", true, ago(time.Second)
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
+		},
+		"a budget that cannot be read allows nothing": {
+			given: rolling, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("half")) },
+			step: ucv1.StepRoll, fails: ucv1.InputInvalidReason, says: []string{"spec.rollout.maxConcurrent allows nothing"},
+		},
+		"nothing is rolled while the CCM does not lead": {
+			given: rolling, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(time.Minute) }) },
+			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+		},
+	})
+}
+
+func TestRollNamesWhatIsBlocked(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a paused one is named when the others are done": {
+			given: verifying, when: machines(func(m *Machines) { second(m); m.Deployments[1].Paused = true }),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"MachineDeployment kube-system/builders is paused; unpause it"},
+		},
+		"a paused one does not hold the others up": {
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Paused = true }),
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"kube-system/workers"},
+		},
+		"a paused one that was told to roll is named": {
+			given: rolling, when: machines(func(m *Machines) { m.Deployments[0].RestartValue, m.Deployments[0].Paused = generation, true }),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"is paused; unpause it"},
+		},
+		"our value that was taken out again is not applied again": {
+			given: rolling, when: machines(func(m *Machines) {
+				m.Sets = append(m.Sets, MachineSet{Ref: Ref{Name: "workers-2", UID: "ms-ours"}, Deployment: "md", RestartValue: generation, CreatedAt: ago(25 * time.Minute)})
+				m.Sets[0].Current = true
+			}),
+			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"lost annotation forceRestart", generation},
+		},
+		"a revision that was made after the flags is never rolled": {
+			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].RestartValue, m.Sets[0].RestartValue = "", "" }),
+			step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"a standalone outdated Machine is named": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "alone"}, NodeName: "n1"})
+			}),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"Machine kube-system/alone has no MachineDeployment"},
+		},
+		"a Machine of a MachineSet without a MachineDeployment is named": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Sets = append(m.Sets, MachineSet{Ref: Ref{UID: "loose"}})
+				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "loose"}, Set: "loose"})
+			}),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"Machine kube-system/loose"},
+		},
+	})
+}
+
+func TestRollKeepsDeadlines(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a new Machine within its deadline is waited for": {
+			given: verifying, when: func(o *Observation) {
+				edit(&o.Machines, func(m *Machines) { m.Machines[0].CreatedAt = ago(time.Minute) })
+				edit(&o.Nodes, func(n *[]Node) { (*n)[0].Uninitialized = true })
+			},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"a new Machine that missed its deadline stops the roll with its name": {
+			given: verifying, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].ProviderID = "kubermatic://x" }) },
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
+		},
+		"a deletion within its deadline is waited for": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Minute)})
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"Machine x/old"},
+		},
+		"a deletion that is stuck stops the roll with its name": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Hour)})
+			}),
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine x/old is being deleted and does not go"},
+		},
+		"a MachineDeployment that is deleted with its Machines is waited for": {
+			given: rolling, when: machines(func(m *Machines) { m.Deployments[0].Deleting = true }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"a MachineDeployment without Machines that is deleted is done": {
+			given: verifying, when: machines(func(m *Machines) { second(m); m.Deployments[1].Deleting = true; m.Machines = m.Machines[:1] }),
+			step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"a cluster without the CRDs has nothing to roll": {
+			given: verifying, when: func(o *Observation) { o.Machines = Absent[Machines](); edit(&o.Nodes, func(n *[]Node) { *n = nil }) },
+			step: ucv1.StepVerify, verb: VerbRecord,
+		},
+	})
+}
+
+func TestMachineControllerRow(t *testing.T) {
+	first := func(change func(*MachineControllerDeployment)) func(*Observation) {
+		return func(o *Observation) {
+			edit(&o.MachineController, func(d *[]MachineControllerDeployment) { change(&(*d)[0]) })
+		}
+	}
+	none := func(o *Observation) { o.MachineController = Known([]MachineControllerDeployment(nil)) }
+	runDecisions(t, map[string]decision{
+		"flags in place and rolled out are recorded": {
+			given: configured, step: ucv1.StepMachineController, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt.Time).To(Equal(noon())) },
+		},
+		"an old pod is waited for": {
+			given: configured, when: first(func(d *MachineControllerDeployment) { d.RolledOut = false }),
+			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, says: []string{"user-alpha/machine-controller is still rolling out"},
+		},
+		"arguments that are not understood block": {
+			given: configured, when: first(func(d *MachineControllerDeployment) { d.Arguments = Arguments{Problem: "a shell"} }),
+			step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: []string{"a shell"},
+		},
+		"a flag that is set to false is set": {
+			given: configured, when: first(func(d *MachineControllerDeployment) { d.Arguments.Flags["node-external-cloud-provider"] = "false" }),
+			step: ucv1.StepMachineController, verb: VerbChangeArguments,
+		},
+		"the CCM has to lead": {
+			given: configured, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+		},
+		"without Nodes the CCM need not lead": {
+			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepMachineController, verb: VerbRecord,
+		},
+		"a flag that is lost later is recorded first, and MachineSets are judged anew": {
+			given: rolling, when: first(func(d *MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
+			step: ucv1.StepMachineController, verb: VerbRecord, says: []string{"lost -node-external-cloud-provider"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt).To(BeNil()) },
+		},
+		"Machines without any machine-controller block": {
+			given: configured, when: none, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: []string{"spec.machineController"},
+		},
+		"a cluster without Machines and machine-controller goes on": {
+			given: verifying, when: func(o *Observation) { none(o); noNodes(o) }, step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"a cluster without the CRDs goes on": {
+			given: verifying, when: func(o *Observation) { none(o); noNodes(o); o.Machines = Absent[Machines]() }, step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"Machines that cannot be looked at are not taken for none": {
+			given: verifying, when: func(o *Observation) { none(o); o.Machines = Unknown[Machines]("timeout") },
+			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
+		},
+	})
+}

@@ -1,0 +1,284 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestEveryStageIsAtItsStep(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a fresh cluster passes preflight and records its start": {
+			given: fresh, step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"Starting the migration"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.StartedAt.Time).To(Equal(noon()))
+				g.Expect(f.Handover.Protocol).To(Equal(ucv1.FencedProtocol))
+				g.Expect(*f.Inherited).To(Equal(ucv1.InheritedConfiguration{
+					ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
+					Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
+				}))
+			},
+		},
+		"a started cluster applies CSI first": {
+			given: applying, step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CSI addon: CSIDriver cinder"},
+		},
+		"with addons in place the baseline is taken": {
+			given: starting, step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline, says: []string{"1 load balancer, 1 volume"},
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Baseline.SecretName).To(Equal("alpha-ccm-migration-baseline-" + f.Baseline.Digest[:8]))
+			},
+		},
+		"a KCM that runs loops is switched off": {
+			given: loud, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments, says: []string{"Switching the cloud loops off"},
+		},
+		"a silent KCM lets the fence open": {
+			given: fenced, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence, says: []string{"system:serviceaccount:kube-system:ccm may now write"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt.Time).To(Equal(noon())) },
+		},
+		"after the hand-over the machine-controller gets its flag": {
+			given: configuring, step: ucv1.StepMachineController, verb: VerbChangeArguments, says: []string{"-node-external-cloud-provider"},
+		},
+		"outdated Machines are rolled": {
+			given: rolling, step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"MachineDeployment kube-system/workers"},
+		},
+		"proven Nodes begin the soak": {
+			given: verifying, step: ucv1.StepVerify, verb: VerbRecord, says: []string{"has to stay so for 5m0s"},
+		},
+		"a completed cluster loses its in-tree flags": {
+			given: completed, step: ucv1.StepFinalize, verb: VerbChangeArguments, says: []string{"Removing the in-tree configuration"},
+		},
+		"a finished cluster has nothing left to do": {given: finished, step: ucv1.StepFinished},
+	})
+}
+
+// applied has all addons in place but for the change.
+func applied(change func(*Addons)) func(*Observation) {
+	return func(o *Observation) { o.Addons = Known(Addons{}); edit(&o.Addons, change) }
+}
+
+func TestAddonsAreAppliedAndHealthy(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a CCM whose set differs is applied after CSI": {
+			given: applying, when: applied(func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CCM addon"},
+		},
+		"a CSI driver of somebody else satisfies ours": {
+			given: applying, when: applied(func(a *Addons) {
+				a.CSI = AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
+			}),
+			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
+		},
+		"objects that are not ours block with their names": {
+			given: applying, when: applied(func(a *Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm of helm"} }),
+			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
+		},
+		"objects that are not ours are taken over when that is allowed": {
+			given: applying, when: func(o *Observation) {
+				o.Addons = Known(Addons{CCM: AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
+			},
+			step: ucv1.StepAddons, verb: VerbApplyAddons,
+		},
+		"an unhealthy workload is waited for": {
+			given: applying, when: applied(func(a *Addons) { a.CSI.Unhealthy = []string{"DaemonSet csi has 0 of 3"} }),
+			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"DaemonSet csi has 0 of 3"},
+		},
+		"without Nodes, workloads that cannot be scheduled count as ready": {
+			given: applying, when: func(o *Observation) {
+				o.Addons = Known(Addons{CSI: AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
+				o.Nodes = Known([]Node{})
+			},
+			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
+		},
+		"with Nodes, workloads that cannot be scheduled are waited for": {
+			given: applying, when: applied(func(a *Addons) {
+				a.CCM = AddonSet{Unhealthy: []string{"Deployment ccm is Pending"}, Unschedulable: true}
+			}),
+			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
+		},
+		"objects that are not wanted any more are deleted when the new set is healthy": {
+			given: applying, when: applied(func(a *Addons) { a.Obsolete = []Ref{{Kind: "ConfigMap", Namespace: "kube-system", Name: "old"}} }),
+			step: ucv1.StepAddons, verb: VerbPruneAddons, says: []string{"ConfigMap kube-system/old"},
+		},
+		"objects that are not wanted any more stay while the new set is unhealthy": {
+			given: applying, when: applied(func(a *Addons) { a.Obsolete, a.CCM.Unhealthy = []Ref{{Kind: "ConfigMap", Name: "old"}}, []string{"y"} }),
+			step: ucv1.StepAddons, wait: ucv1.RollingOutReason,
+		},
+	})
+}
+
+func TestAddonsStandBehindAFence(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"an identity that may write its Lease behind a closed fence blocks the CCM": {
+			given: applying, when: func(o *Observation) {
+				edit(&o.Addons, func(a *Addons) { a.CSI = AddonSet{} })
+				edit(&o.Fence, func(f *Fence) { f.Allowed = []string{"update"} })
+			},
+			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason, says: []string{"may update Lease kube-system/ccm although our fence is closed", "-n kube-system --as=system:serviceaccount:kube-system:ccm"},
+		},
+		"a fence that stands open beside a KCM that runs loops blocks the CCM": {
+			given: starting, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} }) },
+			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
+		},
+		"a fence that stands open beside a KCM pod that runs loops blocks the CCM": {
+			given: starting, when: func(o *Observation) {
+				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments = silentArguments() })
+			},
+			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
+		},
+		"a fence that we opened and could not note is waited for until silence is proven again": {
+			given: fenced, when: func(o *Observation) {
+				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+			},
+			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence is open already.", "is still rolling out"},
+		},
+		"a fence that stands open beside a silent KCM is harmless": {
+			given: starting, when: func(o *Observation) {
+				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
+				setKCM(o, silentArguments())
+				edit(&o.KCMLease, func(l *Lease) { l.Holder = "new_1" })
+			},
+			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
+		},
+		"objects that are taken over are applied although they do not differ": {
+			given: applying, when: func(o *Observation) {
+				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"CSIDriver cinder"}}})
+				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
+			},
+			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CSIDriver cinder"},
+		},
+	})
+}
+
+func TestAddonsAfterTheHandover(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"drift after the hand-over is repaired": {
+			given: rolling, when: applied(func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			step: ucv1.StepAddons, verb: VerbApplyAddons,
+		},
+		"a fence that closed by itself is opened again": {
+			given: rolling, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) },
+			step: ucv1.StepAddons, verb: VerbOpenFence,
+		},
+		"a fence that was closed because loops came back stays closed": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+				setKCM(o, inTree())
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a CCM that was stopped because loops came back is not applied again": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
+				setKCM(o, inTree())
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"drift is not repaired while the guard cannot look": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
+				o.ControlPlane = Unknown[ControlPlane]("timeout")
+			},
+			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+		},
+		"drift of both sets is repaired in one order": {
+			given: finished, when: applied(func(a *Addons) {
+				a.CSI.Drifted, a.CCM.Drifted = []Ref{{Kind: "DaemonSet", Name: "csi"}}, []Ref{{Kind: "Deployment", Name: "ccm"}}
+			}),
+			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CSI addon"},
+		},
+		"health is not waited for after the hand-over": {
+			given: rolling, when: applied(func(a *Addons) { a.CCM.Unhealthy = []string{"y"} }),
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+		},
+		"addons that cannot be looked at stop the roll": {
+			given: rolling, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") },
+			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+		},
+		"addons that cannot be looked at undo nothing when the migration is completed": {
+			given: finished, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") }, step: ucv1.StepFinished,
+		},
+		"a Node that is NotReady a month later undoes nothing": {
+			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
+		},
+	})
+}
+
+func TestRowsOfAFinishedClusterAllHold(t *testing.T) {
+	g := NewWithT(t)
+	for _, row := range Decide(finished(), noon()).Rows {
+		g.Expect(row.Holds).To(BeTrue(), string(row.Step))
+		g.Expect(row.Unknown).To(BeFalse())
+	}
+}
+
+func TestRowsBehindTheCurrentStepWaitForIt(t *testing.T) {
+	g := NewWithT(t)
+	rows := Decide(configuring(), noon()).Rows
+	g.Expect(rows).To(HaveLen(len(Table(ucv1.OriginMigrating))))
+	g.Expect(rows[3]).To(Equal(RowState{Step: ucv1.StepHandover, Holds: true, Reason: ucv1.HoldsReason, Message: "KCM is silent and the CCM was handed the cloud loops."}))
+	g.Expect(rows[7]).To(Equal(RowState{Step: ucv1.StepVerify, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step MachineController."}))
+}
+
+func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
+	g := NewWithT(t)
+	o := finished()
+	o.Nodes, o.Machines = Known([]Node{}), Known(Machines{})
+	o.Addons = Known(Addons{CCM: AddonSet{Unhealthy: []string{"pending"}, Unschedulable: true}})
+	d := Decide(o, noon())
+	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
+	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))
+}
+
+func TestDecideIsDeterministicAndChangesNothing(t *testing.T) {
+	g := NewWithT(t)
+	for _, stage := range stages() {
+		o := stage()
+		before := o.Cluster.DeepCopy()
+		first := Decide(o, noon())
+		for range 5 {
+			g.Expect(Decide(o, noon())).To(Equal(first))
+		}
+		g.Expect(o.Cluster).To(Equal(before))
+	}
+}
+
+// stages are all fixtures, in the order of the table.
+func stages() []func() Observation {
+	return []func() Observation{
+		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, finished,
+	}
+}
+
+// opened waits for the CCM to lead, configured is about to record that the flags are in place, recording the
+// forceRestart value, soaked that the migration is completed.
+func opened() Observation {
+	o := fenced()
+	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Second)
+	edit(&o.Fence, func(f *Fence) { f.Open = true })
+	o.CCMLease = Known(Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
+	return o
+}
+
+func configured() Observation {
+	o := configuring()
+	o.MachineController = Known(machineControllers())
+	return o
+}
+
+func recording() Observation {
+	o := rolling()
+	o.Cluster.Status.RollGeneration = ""
+	return o
+}
+
+func soaked() Observation {
+	o := verifying()
+	o.Cluster.Status.StableSince = stampAgo(10 * time.Minute)
+	return o
+}
