@@ -15,7 +15,7 @@ const (
 	providerFixed     = "spec.cloud.providerName is immutable"
 	clusterNameFixed  = "spec.cloud.clusterName is immutable once it is set"
 	versionLocked     = "spec.version may not change while the migration runs"
-	controlPlaneFixed = "spec.controlPlane is immutable once the feature externalCloudProvider was seen on"
+	controlPlaneFixed = "spec.controlPlane is immutable once the hand-over started"
 )
 
 // ruleCase is one update of an object that is there, with its status; no text means that it is accepted.
@@ -67,19 +67,26 @@ func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
 	})
 }
 
-func TestControlPlaneIsImmutableOnceTheFeatureWasSeen(t *testing.T) {
+func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 	named := managerDeployment("kcm")
+	migrating := all(feature(true), origin(ucv1.OriginMigrating), started)
 	checkRules(t, map[string]ruleCase{
 		"free without a status":                    {nil, named, ""},
 		"free with the feature but not seen yet":   {[]modifier{feature(true)}, named, ""},
 		"free while in-tree":                       {[]modifier{origin(ucv1.OriginInTree)}, named, ""},
-		"may not be set while migrating":           {[]modifier{feature(true), origin(ucv1.OriginMigrating)}, named, controlPlaneFixed},
-		"may not change while migrating":           {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, managerDeployment("other"), controlPlaneFixed},
-		"may not be removed while migrating":       {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, controlPlaneRemoved, controlPlaneFixed},
-		"may not be set when external":             {[]modifier{feature(true), origin(ucv1.OriginExternal)}, named, controlPlaneFixed},
-		"may not change when external":             {[]modifier{feature(true), named, origin(ucv1.OriginExternal)}, managerDeployment("other"), controlPlaneFixed},
-		"may stay while something else is changed": {[]modifier{feature(true), named, origin(ucv1.OriginMigrating)}, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+		"free before the hand-over":                {[]modifier{migrating}, named, ""},
+		"free when external":                       {[]modifier{feature(true), origin(ucv1.OriginExternal)}, named, ""},
+		"may not be set later":                     {[]modifier{migrating, handoverStarted}, named, controlPlaneFixed},
+		"may not change later":                     {[]modifier{migrating, named, handoverStarted}, managerDeployment("other"), controlPlaneFixed},
+		"may not be removed later":                 {[]modifier{migrating, named, handoverStarted}, controlPlaneRemoved, controlPlaneFixed},
+		"may not be set when external, later":      {[]modifier{feature(true), origin(ucv1.OriginExternal), handoverStarted}, named, controlPlaneFixed},
+		"may stay while something else is changed": {[]modifier{migrating, named, handoverStarted}, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
 	})
+}
+
+func handoverStarted(c *ucv1.Cluster) {
+	at := metav1.Unix(1700000000, 0)
+	c.Status.Handover = &ucv1.HandoverStatus{StartedAt: &at}
 }
 
 func fieldRemoved(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil }

@@ -1,0 +1,140 @@
+package integration_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+)
+
+// emptyUserCluster takes out what tests before this one left in the user cluster.
+func emptyUserCluster(t *testing.T) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	remove := func(object client.Object, options ...client.DeleteAllOfOption) {
+		group.Go(func() error { return suite.user.client.DeleteAllOf(ctx, object, options...) })
+	}
+	ours := client.MatchingLabels{"app.kubernetes.io/managed-by": "ccm-migration-controller"}
+	for _, object := range []client.Object{
+		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &storagev1.CSIDriver{}, &storagev1.StorageClass{},
+	} {
+		remove(object, ours)
+	}
+	system := client.InNamespace(metav1.NamespaceSystem)
+	for _, object := range []client.Object{
+		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &corev1.Secret{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
+	} {
+		remove(object, system, ours)
+	}
+	for _, object := range []client.Object{&machines.MachineDeployment{}, &machines.MachineSet{}, &machines.Machine{}} {
+		remove(object, system)
+	}
+	remove(&corev1.Node{})
+	remove(&storagev1.CSINode{})
+	for _, name := range []string{kcm, ccm} {
+		remove(&coordinationv1.Lease{}, system, client.MatchingFields{"metadata.name": name})
+	}
+	NewWithT(t).Expect(group.Wait()).To(Succeed())
+}
+
+// ccm is the name of the cloud-controller-manager's Deployment, ServiceAccount and Lease.
+const ccm = "cloud-controller-manager"
+
+// ccmClient is a client with the CCM's identity: the real authorizer decides what the fence lets through.
+func ccmClient(t *testing.T) client.Client {
+	t.Helper()
+	config := rest.CopyConfig(suite.user.environment.Config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:kube-system:" + ccm,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+	}
+	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: suite.user.client.RESTMapper()})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
+// renew writes a Lease of leader election as its holder does.
+func (w *world) renew(c client.Client, name, holder string) error {
+	now := metav1.NewMicroTime(w.clock.Now())
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name}}
+	err := c.Get(w.t.Context(), client.ObjectKeyFromObject(lease), lease)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity != holder {
+		lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), AcquireTime: &now}
+	}
+	lease.Spec.RenewTime = &now
+	if apierrors.IsNotFound(err) {
+		return c.Create(w.t.Context(), lease)
+	}
+	return c.Update(w.t.Context(), lease)
+}
+
+// playCCM renews the CCM's Lease once it may; until then it stays a candidate. It says whether it leads.
+func (w *world) playCCM() bool {
+	w.t.Helper()
+	err := w.renew(w.asCCM, ccm, ccm+"-0_1")
+	if err != nil && !apierrors.IsForbidden(err) {
+		w.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// playKCM has this pod hold KCM's Lease.
+func (w *world) playKCM(pod string) {
+	w.t.Helper()
+	NewWithT(w.t).Expect(w.renew(suite.user.client, kcm, pod+"_1")).To(Succeed())
+}
+
+// playAddons has all workloads of the user cluster run.
+func (w *world) playAddons() {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	deployments, sets := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
+	g.Expect(suite.user.client.List(w.t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	for _, deployment := range deployments.Items {
+		replicas := *deployment.Spec.Replicas
+		if deployment.Status.ObservedGeneration == deployment.Generation && deployment.Status.AvailableReplicas == replicas {
+			continue
+		}
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+			Conditions: []appsv1.DeploymentCondition{
+				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+				{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+			},
+		}
+		g.Expect(suite.user.client.Status().Update(w.t.Context(), &deployment)).To(Succeed())
+	}
+	g.Expect(suite.user.client.List(w.t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	for _, set := range sets.Items {
+		if set.Status.ObservedGeneration == set.Generation {
+			continue
+		}
+		set.Status = appsv1.DaemonSetStatus{
+			ObservedGeneration: set.Generation, DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, UpdatedNumberScheduled: 1,
+			NumberReady: 1, NumberAvailable: 1,
+		}
+		g.Expect(suite.user.client.Status().Update(w.t.Context(), &set)).To(Succeed())
+	}
+}
+
+// ccmDeployed says whether there is a CCM in the user cluster.
+func ccmDeployed(t *testing.T) bool {
+	t.Helper()
+	err := suite.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}, &appsv1.Deployment{})
+	NewWithT(t).Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return err == nil
+}
