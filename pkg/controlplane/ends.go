@@ -50,6 +50,7 @@ func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) 
 		case pod != nil:
 			followPod(&process, pod, now)
 			if process.EndedAt == nil && pod.Finished && isAccepted(cluster, process) {
+				process.VanishedAt = &now // Its end is concluded, not seen.
 				ended(&process, now, acceptedBecause)
 			}
 		default:
@@ -87,6 +88,8 @@ func followPod(process *ucv1.ManagerProcess, pod *migration.Process, now metav1.
 func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, nodes map[string]migration.ManagementNode, now metav1.MicroTime) {
 	if r.Ledger != nil {
 		if at, why, ok := r.Ledger.Ended(process.PodUID, process.ContainerID); ok {
+			// Seen after all: the watch was behind our look.
+			process.VanishedAt = nil
 			ended(process, metav1.NewMicroTime(at), why)
 			return
 		}
@@ -99,10 +102,15 @@ func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Clus
 		return
 	}
 	node, exists := nodes[process.NodeName]
-	if !exists || process.BootID == "" || node.BootID != process.BootID {
+	if !exists || process.BootID == "" || node.BootID != process.BootID || node.RenewingSince.IsZero() {
 		return
 	}
-	due := process.VanishedAt.Add(time.Duration(process.GracePeriodSeconds)*time.Second + kubeletMargin)
+	// A kubelet that was cut off hears of the pod's end when it is back; its time begins there.
+	begin := process.VanishedAt.Time
+	if node.RenewingSince.After(begin) {
+		begin = node.RenewingSince
+	}
+	due := begin.Add(time.Duration(process.GracePeriodSeconds)*time.Second + kubeletMargin)
 	if !node.LeaseRenewed.Before(due) {
 		ended(process, now, fmt.Sprintf("the kubelet of Node %s went on for the grace period and %s after its pod was gone",
 			process.NodeName, kubeletMargin))

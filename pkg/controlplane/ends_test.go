@@ -123,6 +123,7 @@ func TestProcessesFollowsPods(t *testing.T) {
 
 func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 	now := startTime()
+	long := now.Add(-time.Hour)
 	runAll(t, map[string]followed{
 		"a vanished pod proves nothing": {
 			recorded: record(nil), node: &migration.ManagementNode{BootID: "boot-1"},
@@ -132,25 +133,33 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 			recorded: record(nil), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
 		},
 		"a vanished pod whose node's kubelet went on": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now},
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: long},
 			want: record(vanished), because: "the kubelet of Node node-1 went on for the grace period and 30s",
 		},
+		"a vanished pod whose node's kubelet was cut off meanwhile": {
+			recorded: record(vanished),
+			node:     &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: now.Add(-59 * time.Second)},
+			want:     record(vanished),
+		},
+		"a vanished pod whose end a watch showed after the pod was missed": {
+			recorded: record(vanished), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
+		},
 		"a vanished pod whose node's kubelet has not gone on for long enough": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond)},
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
 			want: record(vanished),
 		},
 		"a vanished pod whose node's kubelet does not renew": {
 			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1"}, want: record(vanished),
 		},
 		"a vanished pod whose node was started anew": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-2", LeaseRenewed: now}, want: record(vanished),
+			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long}, want: record(vanished),
 		},
 		"a vanished pod whose node is gone": {
 			recorded: record(vanished), want: record(vanished),
 		},
 		"a vanished pod whose boot is not known": {
 			recorded: record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
-			node:     &migration.ManagementNode{LeaseRenewed: now},
+			node:     &migration.ManagementNode{LeaseRenewed: now, RenewingSince: long},
 			want:     record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
 		},
 		"a vanished pod that a person vouches for": {
@@ -171,11 +180,19 @@ func TestProcessesWithoutAHandover(t *testing.T) {
 func TestLeaseWatch(t *testing.T) {
 	g, watch, at := NewWithT(t), &leaseWatch{}, func(seconds int) time.Time { return startTime().Add(time.Duration(seconds) * time.Second) }
 	far := startTime().Add(-24 * time.Hour)
-	g.Expect(watch.look("node-1", far, at(0))).To(BeZero(), "the first look is no renewal")
-	g.Expect(watch.look("node-1", far.Add(10*time.Second), at(5))).To(Equal(at(0)))
-	g.Expect(watch.look("node-1", far.Add(10*time.Second), at(8))).To(Equal(at(0)), "nothing new")
-	g.Expect(watch.look("node-1", far, at(7))).To(Equal(at(0)), "a look that was overtaken")
-	g.Expect(watch.look("node-1", far.Add(20*time.Second), at(15))).To(Equal(at(8)), "since the last look that found the former value")
-	g.Expect(watch.look("node-2", far, at(7200))).To(BeZero())
+	expect := func(node string, renewTime time.Time, now int, renewed, since time.Time, why string) {
+		t.Helper()
+		gotRenewed, gotSince := watch.look(node, renewTime, at(now))
+		g.Expect(gotRenewed).To(Equal(renewed), why)
+		g.Expect(gotSince).To(Equal(since), why)
+	}
+	expect("node-1", far, 0, time.Time{}, time.Time{}, "the first look is no renewal")
+	expect("node-1", far.Add(10*time.Second), 5, at(0), at(5), "a renewal")
+	expect("node-1", far.Add(10*time.Second), 8, at(0), at(5), "nothing new")
+	expect("node-1", far, 7, at(0), at(5), "a look that was overtaken")
+	expect("node-1", far.Add(20*time.Second), 15, at(8), at(5), "since the last look that found the former value")
+	expect("node-1", far.Add(20*time.Second), 48, at(8), at(5), "a pause that is not over")
+	expect("node-1", far.Add(60*time.Second), 49, at(48), at(49), "a long pause")
+	expect("node-2", far, 7200, time.Time{}, time.Time{}, "another node")
 	g.Expect(watch.seen).To(HaveLen(1), "nobody has looked at node-1 for long")
 }

@@ -30,12 +30,18 @@ type leaseSight struct {
 	renewTime time.Time
 	lookedAt  time.Time
 	renewed   time.Time
+	since     time.Time
 }
 
+// nodeLeaseDuration is the kubelet's default; after a longer pause it may have been cut off, and what it was told to
+// end meanwhile it has only begun to end.
+const nodeLeaseDuration = 40 * time.Second
+
 // look takes a look at a Lease that began at now, and returns since when the Lease is known to have been renewed: the
-// beginning of the last look that found it as it was before. The renewal itself came after that, never earlier. The
-// first look is no renewal; looks that overtook each other prove nothing.
-func (w *leaseWatch) look(node string, renewTime, now time.Time) time.Time {
+// beginning of the last look that found it as it was before. The renewal itself came after that, never earlier. since
+// is the look that saw the first renewal of those that followed each other without a long pause, never earlier than it.
+// The first look is no renewal; looks that overtook each other prove nothing.
+func (w *leaseWatch) look(node string, renewTime, now time.Time) (renewed, since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sight, again := w.seen[node]
@@ -44,14 +50,18 @@ func (w *leaseWatch) look(node string, renewTime, now time.Time) time.Time {
 		w.forget(now)
 		sight = leaseSight{renewTime: renewTime, lookedAt: now}
 	case now.Before(sight.lookedAt):
-		return sight.renewed
+		return sight.renewed, sight.since
 	case !renewTime.Equal(sight.renewTime):
-		sight = leaseSight{renewTime: renewTime, lookedAt: now, renewed: sight.lookedAt}
+		since := sight.since
+		if now.Sub(sight.renewed) > nodeLeaseDuration {
+			since = now
+		}
+		sight = leaseSight{renewTime: renewTime, lookedAt: now, renewed: sight.lookedAt, since: since}
 	default:
 		sight.lookedAt = now
 	}
 	w.seen[node] = sight
-	return sight.renewed
+	return sight.renewed, sight.since
 }
 
 // forget drops what nobody has looked at for long.
@@ -78,25 +88,26 @@ func (r *Reader) managementNodes(ctx context.Context, names []string) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("read Node %s of the management cluster: %w", name, err)
 		}
-		renewed, err := r.leaseRenewed(ctx, name)
+		renewed, since, err := r.leaseRenewed(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		nodes[name] = migration.ManagementNode{BootID: node.Status.NodeInfo.BootID, LeaseRenewed: renewed}
+		nodes[name] = migration.ManagementNode{BootID: node.Status.NodeInfo.BootID, LeaseRenewed: renewed, RenewingSince: since}
 	}
 	return nodes, nil
 }
 
-func (r *Reader) leaseRenewed(ctx context.Context, node string) (time.Time, error) {
+func (r *Reader) leaseRenewed(ctx context.Context, node string) (renewed, since time.Time, err error) {
 	now, lease := r.now(), &coordinationv1.Lease{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: node}, lease)
+	err = r.Live.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: node}, lease)
 	if apierrors.IsNotFound(err) || err == nil && lease.Spec.RenewTime == nil {
-		return time.Time{}, nil
+		return time.Time{}, time.Time{}, nil
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read Lease %s/%s of the management cluster: %w", corev1.NamespaceNodeLease, node, err)
+		return time.Time{}, time.Time{}, fmt.Errorf("read Lease %s/%s of the management cluster: %w", corev1.NamespaceNodeLease, node, err)
 	}
-	return r.leases.look(node, lease.Spec.RenewTime.Time, now), nil
+	renewed, since = r.leases.look(node, lease.Spec.RenewTime.Time, now)
+	return renewed, since, nil
 }
 
 // nodeNames are the nodes that processes run on which have not been seen to end.

@@ -151,6 +151,9 @@ type ManagementNode struct {
 	BootID string
 	// LeaseRenewed is when, on our clock, the node's Lease was last seen to change. Zero: never seen.
 	LeaseRenewed time.Time
+	// RenewingSince is when we saw the first renewal of those up to LeaseRenewed that followed each other without a long
+	// pause. Zero: never seen.
+	RenewingSince time.Time
 }
 
 // Lease is a leader election Lease.

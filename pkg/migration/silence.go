@@ -114,9 +114,11 @@ func heldBySilentPod(lease Lease, kcm Component) bool {
 	})
 }
 
+// heldByTheDead rests on an end that was seen. One that was concluded after the pod had vanished says only when we
+// concluded it, and a holder that still renews contradicts it: there the Lease has to run out.
 func (p *pass) heldByTheDead(lease Lease) bool {
 	return slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
-		return process.EndedAt != nil && heldBy(lease, process.PodName, process.NodeName) &&
+		return process.EndedAt != nil && process.VanishedAt == nil && heldBy(lease, process.PodName, process.NodeName) &&
 			!lease.ChangedAt.After(process.EndedAt.Add(deliverySkew))
 	})
 }
