@@ -72,7 +72,10 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 	s.identity = profile.Identity()
 	data := r.observeCloudConfig(ctx, s, profile)
 	inherited := s.cluster.Status.Inherited
-	if inherited == nil || !s.observed.CloudConfig.IsKnown() || s.observed.CloudConfig.Value().Problem != "" {
+	if inherited == nil {
+		return
+	}
+	if s.renderProblem = s.cloudConfigProblem(); s.renderProblem != "" {
 		return
 	}
 	addons, err := profile.Render(provider.RenderInput{
@@ -83,6 +86,21 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		return
 	}
 	s.addons = addons
+}
+
+// cloudConfigProblem names the Secret without which nothing is rendered; empty when it can be used.
+func (s *scope) cloudConfigProblem() string {
+	config := s.observed.CloudConfig
+	secret := "Secret " + s.cluster.Namespace + "/" + s.cluster.Spec.Cloud.ConfigSecretRef.Name
+	switch {
+	case config.IsAbsent():
+		return secret + " with the cloud configuration does not exist; create it"
+	case !config.IsKnown():
+		return secret + ": " + config.Why()
+	case config.Value().Problem != "":
+		return secret + ": " + config.Value().Problem
+	}
+	return ""
 }
 
 // observeCloudConfig keeps the values out of the observation: deciding needs the problem only.

@@ -187,7 +187,7 @@ func (w *world) rewrite(name string, arguments ...string) {
 	deployment.Spec.Template.Spec.Containers[0].Args = nil
 	NewWithT(w.t).Expect(suite.client.Update(w.t.Context(), deployment)).To(Succeed())
 	for range 3 {
-		w.playDeployment(name)()
+		w.playDeployment(name)
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *world) deploy(name string, replicas int32, command ...string) {
 		},
 	}
 	NewWithT(w.t).Expect(suite.client.Create(w.t.Context(), deployment)).To(Succeed())
-	w.playDeployment(name)()
+	w.playDeployment(name)
 }
 
 // deployControlPlane is a KCM with these arguments, and the three Deployments of the machine-controller.
@@ -69,39 +69,54 @@ func machineControllers() []string {
 	return []string{"machine-controller", "machine-controller-webhook", "operating-system-manager"}
 }
 
-// playControlPlane plays all Deployments: kube-controller-manager move by move, so that its ends can be seen.
+// playControlPlane plays all Deployments that are not settled: kube-controller-manager move by move, so that its ends can
+// be seen, and the others until they are.
 func (w *world) playControlPlane() {
-	w.playDeployment(kcm)()
-	for _, name := range machineControllers() {
-		for range 3 {
-			w.playDeployment(name)()
+	w.t.Helper()
+	for _, name := range w.unsettled() {
+		moves := 3
+		if name == kcm {
+			moves = 1
+		}
+		for range moves {
+			w.playDeployment(name)
 		}
 	}
+}
+
+// unsettled are the Deployments that the Deployment controller or the kubelet has something to do for.
+func (w *world) unsettled() (names []string) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	deployments, pods := &appsv1.DeploymentList{}, &corev1.PodList{}
+	g.Expect(suite.client.List(w.t.Context(), deployments, client.InNamespace(w.namespace))).To(Succeed())
+	g.Expect(suite.client.List(w.t.Context(), pods, client.InNamespace(w.namespace))).To(Succeed())
+	count := map[string]int{}
+	for _, pod := range pods.Items {
+		if pod.DeletionTimestamp == nil {
+			count[pod.Labels["app"]]++
+		} else {
+			count[pod.Labels["app"]] = -len(pods.Items)
+		}
+	}
+	for _, deployment := range deployments.Items {
+		replicas, status := *deployment.Spec.Replicas, deployment.Status
+		if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != replicas || count[deployment.Name] != int(replicas) {
+			names = append(names, deployment.Name)
+		}
+	}
+	return names
 }
 
 // playDeployment is one move of the Deployment controller and the kubelet: pods that have ended go, those that are told to go
 // end, and then new ones start and old ones are told to go.
-func (w *world) playDeployment(name string) func() {
-	return func() {
-		w.t.Helper()
-		if w.settled(name) {
-			return
-		}
-		w.removeEnded(name)
-		w.endTerminating(name)
-		w.startPods(name)
-		w.stopOldPods(name)
-		w.reportDeployment(name)
-	}
-}
-
-// settled says that there is nothing to do for the Deployment controller and the kubelet.
-func (w *world) settled(name string) bool {
+func (w *world) playDeployment(name string) {
 	w.t.Helper()
-	deployment, pods := w.deployment(name), w.pods(name)
-	going := slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
-	return !going && deployment.Status.ObservedGeneration == deployment.Generation &&
-		int(*deployment.Spec.Replicas) == len(pods) && deployment.Status.UpdatedReplicas == *deployment.Spec.Replicas
+	w.removeEnded(name)
+	w.endTerminating(name)
+	w.startPods(name)
+	w.stopOldPods(name)
+	w.reportDeployment(name)
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {

@@ -70,7 +70,7 @@ func TestClusterCreatedWithTheFeatureWhoseKCMRunsLoops(t *testing.T) {
 	deployment := w.deployment(kcm)
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{kcm, "--cloud-provider=external"}
 	g.Expect(suite.client.Update(t.Context(), deployment)).To(Succeed())
-	w.playDeployment(kcm)()
+	w.playDeployment(kcm)
 	w.passes(2)
 	g.Expect(w.condition("Stalled").Reason).To(Equal("CloudLoopsRunning"))
 	g.Expect(ccmDeployed(t)).To(BeFalse())

@@ -82,7 +82,7 @@ func TestAControllerThatIsKilledAgainAndAgain(t *testing.T) {
 func TestTroubleDuringTheRoll(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "a forceRestart value", func(c *ucv1.Cluster) bool { return c.Status.RollGeneration != "" }, "pool")
-	for _, trouble := range []func(){w.pause, w.loseCredentials, w.turnLoopsOn} {
+	for _, trouble := range []func(){w.pause, w.loseCredentials, w.loseCloudConfig, w.turnLoopsOn} {
 		trouble()
 		g.Expect(w.machineNames()).To(ConsistOf("pool-0-0"))
 	}
@@ -120,6 +120,20 @@ func (w *world) loseCredentials() {
 	g.Expect(w.condition("UserClusterReachable").Reason).To(Equal("Unauthorized"))
 	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
 	w.reconnect("Reachable")
+}
+
+func (w *world) loseCloudConfig() {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	user := userSnapshot(w.t)
+	for _, data := range []map[string][]byte{nil, {"token": []byte(confidential)}} {
+		w.secret("cloud-config", data)
+		w.passes(3)
+		g.Expect(w.condition("Ready").Status).NotTo(Equal(metav1.ConditionTrue))
+		g.Expect(w.condition("Ready").Message).To(ContainSubstring("Secret " + w.namespace + "/cloud-config"))
+	}
+	g.Expect(userSnapshot(w.t)).To(Equal(user), "nothing is decided")
+	w.secret("cloud-config", cloudConfig("simcloud"))
 }
 
 func (w *world) turnLoopsOn() {

@@ -43,6 +43,8 @@ type world struct {
 	registry   *usercluster.Registry
 	reconciler *cluster.Reconciler
 	checker    *conformance.Checker
+	// connects says that a pass asks for a connection: the Cluster has its finalizer.
+	connects bool
 }
 
 // alpha is the name of the Cluster of every world.
@@ -166,17 +168,24 @@ func (w *world) edit(modify modifier) {
 // for, so that the next pass finds it as it is.
 func (w *world) pass() ctrl.Result {
 	w.t.Helper()
+	result, _ := w.reconcile()
+	return result
+}
+
+func (w *world) reconcile() (ctrl.Result, *ucv1.Cluster) {
+	w.t.Helper()
 	g := NewWithT(w.t)
-	before, _ := w.cluster()
 	result, err := w.reconciler.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: w.key()})
 	g.Expect(err).NotTo(HaveOccurred())
-	if before.ExternalCloudProvider() && len(before.Finalizers) > 0 {
+	if w.connects {
 		g.Eventually(func() bool { return w.registry.State(w.key()).Connecting }, deadline, time.Millisecond).Should(BeFalse())
 	}
-	if after, gone := w.cluster(); !gone && after.Status.ObservedGeneration != 0 {
+	after, gone := w.cluster()
+	if !gone && after.Status.ObservedGeneration != 0 {
 		g.Expect(w.checker.Objections(after)).To(BeEmpty(), "%s", pretty(after.Status))
 	}
-	return result
+	w.connects = len(after.Finalizers) > 0
+	return result, after
 }
 
 func (w *world) passes(count int) {
@@ -189,8 +198,8 @@ func (w *world) passes(count int) {
 // until lets everybody play and time go on, pass after pass.
 func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func()) {
 	w.t.Helper()
+	c, _ := w.cluster()
 	for range 200 {
-		c, _ := w.cluster()
 		if holds(c) {
 			return
 		}
@@ -198,9 +207,8 @@ func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func(
 			one()
 		}
 		w.clock.Step(500 * time.Millisecond)
-		w.pass()
+		_, c = w.reconcile()
 	}
-	c, _ := w.cluster()
 	w.t.Fatalf("never came to be: %s\n%s", what, pretty(c.Status))
 }
 
