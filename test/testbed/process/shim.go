@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,8 +30,25 @@ func RunShim(args []string) error {
 	if err != nil {
 		return fmt.Errorf("shim: %w", err)
 	}
+	if err := dieWithParent(); err != nil {
+		return err
+	}
 	if err := syscall.Exec(path, argv, os.Environ()); err != nil {
 		return fmt.Errorf("shim: execute %s: %w", path, err)
+	}
+	return nil
+}
+
+// dieWithParent asks for the parent's death signal again: the request belongs to a thread, and the one that executes the
+// command need not be the one that was started with it (prctl(2), PR_SET_PDEATHSIG). It keeps the caller on its thread.
+func dieWithParent() error {
+	runtime.LockOSThread()
+	parent := os.Getppid()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("shim: ask for the parent's death signal: %w", err)
+	}
+	if os.Getppid() != parent {
+		return errors.New("shim: the testbed ended")
 	}
 	return nil
 }
