@@ -91,6 +91,8 @@ func (s *scope) factsHold() bool {
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
 func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
+	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
 	case s.decision.Failure != nil:
@@ -98,8 +100,6 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, s.decision.Failure.Message)
 	case !s.cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
-	case s.decision.Step == ucv1.StepInTree:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
 		setReadyFinished(w, facts)
 	default:
@@ -241,7 +241,7 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 // maxTimeline is the bound of status.timeline.
 const maxTimeline = 50
 
-// extendTimeline appends what this pass changed. When it is full, verbs go before steps: steps are what people ask for.
+// extendTimeline appends what this pass changed. When it is full, old verbs go before steps: steps are what people ask for.
 func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	timeline := slices.Clone(s.cluster.Status.Timeline)
 	now := metav1.NewTime(s.now)
@@ -261,7 +261,7 @@ func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 		timeline = append(timeline, ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineFailure, Step: status.Step, Actor: ucv1.FieldManager, Message: bounded(failure.Message, 512)})
 	}
 	for len(timeline) > maxTimeline {
-		at := max(slices.IndexFunc(timeline, func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineVerb }), 0)
+		at := max(slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineVerb }), 0)
 		timeline = slices.Delete(timeline, at, at+1)
 	}
 	return timeline

@@ -156,13 +156,11 @@ func TestPauseKeepsTheVerdict(t *testing.T) {
 }
 
 func TestPausedBeforeTheFirstLook(t *testing.T) {
-	for _, origin := range []ucv1.Origin{ucv1.OriginInTree, ucv1.OriginMigrating, ucv1.OriginExternal} {
+	after := reported(t, passOf(clusterOf(ucv1.OriginInTree, paused), decided(ucv1.OriginInTree, ucv1.StepInTree, nothing)))
+	NewWithT(t).Expect(condition(after, "Ready").Reason).To(Equal("InTree"), "a Cluster without the feature has nothing to pause")
+	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
 		t.Run(string(origin), func(t *testing.T) {
-			step := ucv1.StepAddons
-			if origin == ucv1.OriginInTree {
-				step = ucv1.StepInTree
-			}
-			after := reported(t, passOf(clusterOf(origin, paused), decided(origin, step, nothing)))
+			after := reported(t, passOf(clusterOf(origin, paused), decided(origin, ucv1.StepAddons, nothing)))
 			NewWithT(t).Expect(summaryOf(t, after)).To(Equal(summary{
 				kstatus.InProgressStatus, metav1.ConditionUnknown, "Paused", "", "", "spec.paused was set before the first look.",
 			}))

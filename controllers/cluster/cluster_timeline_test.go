@@ -100,8 +100,8 @@ func TestTimelineIsBounded(t *testing.T) {
 		"the oldest verb goes before any step": {
 			slices.Concat(steps, verbs), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineVerb: 39}, ucv1.TimelineStep,
 		},
-		"a full list of steps takes no verb, and the oldest step goes": {
-			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 50}, ucv1.TimelineStep,
+		"of a full list of steps the oldest go": {
+			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 49, ucv1.TimelineVerb: 1}, ucv1.TimelineStep,
 		},
 		"failures stay as steps do": {
 			slices.Concat(entries(ucv1.TimelineFailure, 10), verbs), map[ucv1.TimelineKind]int{

@@ -208,7 +208,10 @@ func (p *pass) addonsDrift() outcome {
 
 func (p *pass) drift() outcome {
 	addons, known := p.o.Addons.Get()
+	renderable := p.renderable()
 	switch {
+	case !known && p.facts.CompletedAt == nil && !renderable.holds:
+		return renderable
 	case !known && p.facts.CompletedAt == nil:
 		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case !known:

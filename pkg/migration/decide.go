@@ -148,7 +148,8 @@ func (p *pass) decideDeletion() Decision {
 		return decision
 	}
 	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
-		return p.stopAt(ucv1.StepRoll, cannotLook("the Machines, and the deleted Cluster goes when they are rolled out", p.o.Machines.Why()))
+		return p.stopAt(ucv1.StepRoll, cannotLook("the Machines, and the deleted Cluster goes when they are rolled out (to let it go as it is, remove its finalizer "+
+			ucv1.ClusterFinalizer+")", p.o.Machines.Why()))
 	}
 	if rolling := p.rollingDeployments(); len(rolling) > 0 {
 		return p.stopAt(ucv1.StepRoll, waits(ucv1.WaitingForMachinesReason,

@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,6 +175,19 @@ func (p *pass) addProcesses(kcm Component) {
 			ContainerID: process.ContainerID, GracePeriodSeconds: process.GracePeriodSeconds,
 		})
 	}
+	p.facts.Handover.Processes = dropEnded(p.facts.Handover.Processes, len(p.facts.Handover.Processes)-maxProcesses)
+}
+
+// dropEnded forgets the oldest of those that have ended, at most that many. One that may still run is never forgotten:
+// a list of those that is too long is refused by the API, and nothing goes on.
+func dropEnded(processes []ucv1.ManagerProcess, most int) []ucv1.ManagerProcess {
+	return slices.DeleteFunc(processes, func(process ucv1.ManagerProcess) bool {
+		drop := most > 0 && process.EndedAt != nil
+		if drop {
+			most--
+		}
+		return drop
+	})
 }
 
 // mayRunLoops: a process whose readable arguments show the loops off never can; one that we cannot read may.

@@ -56,6 +56,21 @@ func TestProcessesAreRecorded(t *testing.T) {
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.Processes).To(HaveLen(2)) },
 		},
+		"a full record forgets one that has ended, and none that may run": {
+			given: loud, when: func(o *Observation) {
+				for range maxProcesses - 1 {
+					o.Processes = append(o.Processes, ucv1.ManagerProcess{PodUID: "running"})
+				}
+				o.Processes[3] = ucv1.ManagerProcess{PodUID: "ended", EndedAt: microAgo(time.Minute)}
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
+			},
+			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.Processes).To(HaveLen(maxProcesses))
+				g.Expect(f.Handover.Processes).NotTo(ContainElement(HaveField("PodUID", "ended")))
+				g.Expect(f.Handover.Processes).To(ContainElement(HaveField("PodName", "late")))
+			},
+		},
 	})
 }
 

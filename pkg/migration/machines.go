@@ -118,6 +118,39 @@ func (v fleetView) setsOf(deployment MachineDeployment) []MachineSet {
 	return sets
 }
 
+// lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go. Without a
+// revision of the wanted kind it did not begin yet.
+func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
+	var last time.Time
+	for _, set := range v.setsOf(deployment) {
+		if v.wanted(set) && set.CreatedAt.After(last) {
+			last = set.CreatedAt
+		}
+	}
+	if last.IsZero() {
+		return v.now
+	}
+	for _, machine := range v.machinesOf(deployment) {
+		for _, moved := range []time.Time{machine.CreatedAt, machine.DeletingSince} {
+			if moved.After(last) {
+				last = moved
+			}
+		}
+	}
+	return last
+}
+
+// alive counts the Machines that are not going.
+func (v fleetView) alive(deployment MachineDeployment) int {
+	alive := 0
+	for _, machine := range v.machinesOf(deployment) {
+		if !machine.Deleting {
+			alive++
+		}
+	}
+	return alive
+}
+
 // orphans are outdated Machines that no MachineDeployment can replace.
 func (v fleetView) orphans() []Machine {
 	var orphans []Machine

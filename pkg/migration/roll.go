@@ -40,6 +40,10 @@ func (p *pass) roll() outcome {
 		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets.")
 	}
+	if stuck := stuckPools(view, pools); len(stuck) > 0 {
+		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, for "+view.deadline.String()+" no Machine was made for "+named(stuck)+
+			". Look at the events of its MachineSets and at the machine-controller's logs.")
+	}
 	if out, waiting := p.rollNext(pools); waiting {
 		return out
 	}
@@ -190,6 +194,19 @@ func takenOut(view fleetView, deployment MachineDeployment, sets []MachineSet) b
 		return true
 	}
 	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
+}
+
+// stuckPools are being rolled, lack Machines, and no Machine of theirs came or began to go within the deadline: a quota
+// or a webhook refuses them. A Machine that is there and whose Node is not has a deadline of its own.
+func stuckPools(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		lacks := view.alive(pool.deployment) < int(pool.deployment.Replicas)
+		if pool.state == rollout.Rolling && lacks && view.now.Sub(view.lastMoved(pool.deployment)) > view.deadline {
+			names = append(names, pool.deployment.String())
+		}
+	}
+	return names
 }
 
 func waitingPools(pools []pool) []string {

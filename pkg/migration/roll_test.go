@@ -172,6 +172,16 @@ func TestRollKeepsDeadlines(t *testing.T) {
 			given: verifying, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].ProviderID = "kubermatic://x" }) },
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
 		},
+		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
+			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false }),
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine was made for MachineDeployment kube-system/workers"},
+		},
+		"a MachineDeployment that lacks a Machine for a short time is waited for": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
 		"a deletion within its deadline is waited for": {
 			given: verifying, when: machines(func(m *Machines) {
 				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Minute)})

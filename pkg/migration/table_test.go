@@ -186,6 +186,12 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			},
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
+		"addons that cannot be rendered any more need a person": {
+			given: rolling, when: func(o *Observation) {
+				o.CloudConfig, o.Addons = Absent[CloudConfig](), Unknown[Addons]("not rendered")
+			},
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
+		},
 		"drift of both sets is repaired in one order": {
 			given: finished, when: applied(func(a *Addons) {
 				a.CSI.Drifted, a.CCM.Drifted = []Ref{{Kind: "DaemonSet", Name: "csi"}}, []Ref{{Kind: "Deployment", Name: "ccm"}}

@@ -67,6 +67,7 @@ func troubles() []mutant {
 			"return \"has no Machine (accept it in spec.rollout.acceptNodes or delete it)\"", "return \"\""),
 		in("6 visible", "deletions may take forever", "machines.go",
 			"return v.now.Sub(machine.DeletingSince) > v.deadline", "return false"),
+		in("6 visible", "a MachineDeployment may wait for Machines forever", "roll.go", "view.alive(pool.deployment) < int(pool.deployment.Replicas)", "false"),
 		in("6 visible", "a cluster without Nodes waits for a leader", "handover.go",
 			"	case len(nodes) == 0:\n\t\treturn p.finishWithoutNodes()", "	case len(nodes) < 0:\n\t\treturn p.finishWithoutNodes()"),
 		in("6 visible", "a cluster without Nodes waits for its addons", "addons.go", "case unschedulable && len(nodes) == 0:", "case unschedulable && len(nodes) < 0:"),
@@ -77,6 +78,7 @@ func troubles() []mutant {
 func facts() []mutant {
 	return []mutant{
 		in("facts", "what a pass would have done is recorded although it did something else", "decide.go", "	p.facts = facts\n", "	_ = facts\n"),
+		in("facts", "a full list of processes forgets one that may run", "handover.go", "drop := most > 0 && process.EndedAt != nil", "drop := most > 0"),
 		in("facts", "a paused cluster is changed", "decide.go", "	if o.Cluster.Spec.Paused {", "	if false {"),
 		in("facts", "a changed baseline is believed", "verify.go", "case before.Digest() != p.facts.Baseline.Digest:", "case false:"),
 	}
