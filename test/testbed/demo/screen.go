@@ -3,6 +3,9 @@ package demo
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -43,6 +46,14 @@ func (s *Screen) Table(report *Report) {
 			c.LoadBalancers.Kept, c.LoadBalancers.Before, c.LoadBalancers.Created, c.LoadBalancers.Deleted)
 	}
 	_ = w.Flush()
-	_, _ = fmt.Fprintf(s.out, "\nmanager: at most %d MiB resident, requests %v\n", report.Controller.MaxRSSBytes>>20, report.Controller.APIRequests)
+	_, _ = fmt.Fprintf(s.out, "\nmanager: at most %d MiB resident\n", report.Controller.MaxRSSBytes>>20)
+	for _, kind := range slices.Sorted(maps.Keys(report.Controller.APIRequests)) {
+		requests := report.Controller.APIRequests[kind]
+		var counts []string
+		for _, verb := range slices.Sorted(maps.Keys(requests)) {
+			counts = append(counts, fmt.Sprintf("%s %d", verb, requests[verb]))
+		}
+		_, _ = fmt.Fprintf(s.out, "requests to %s clusters: %s\n", kind, strings.Join(counts, ", "))
+	}
 	_, _ = fmt.Fprintf(s.out, "alpha: condition True %.2f s after the last event that it needed (soak time 0 s in the demo)\n\n", report.CompletionDelaySeconds)
 }
