@@ -35,13 +35,6 @@ const (
 	OriginExternal Origin = "External"
 )
 
-// HandoverProtocol says how the hand-over is made exclusive.
-// +kubebuilder:validation:Enum=Fenced
-type HandoverProtocol string
-
-// FencedProtocol keeps the CCM from writing its Lease until KCM is proven silent.
-const FencedProtocol HandoverProtocol = "Fenced"
-
 // Facts are what the world cannot say again. Everything else is derived on each pass.
 type Facts struct {
 	// origin says how the cluster came to the external cloud provider.
@@ -122,91 +115,6 @@ type InheritedConfiguration struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=63
 	Loops []string `json:"loops,omitempty"`
-}
-
-// HandoverStatus is the state of the hand-over.
-type HandoverStatus struct {
-	// protocol that makes the hand-over exclusive.
-	// +optional
-	Protocol HandoverProtocol `json:"protocol,omitempty"`
-
-	// line of the protocol's table that is current; output only.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Line string `json:"line,omitempty"`
-
-	// processes of KCM that existed before the first patch; each has to be seen to end.
-	// +optional
-	// +listType=map
-	// +listMapKey=podUID
-	// +kubebuilder:validation:MaxItems=20
-	Processes []ManagerProcess `json:"processes,omitempty"`
-
-	// startedAt is when KCM was about to be changed.
-	// +optional
-	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-
-	// loopsOffAt is when the cloud loops were switched off in KCM; on again, somebody else did it.
-	// +optional
-	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
-
-	// fenceOpenedAt is when the CCM was first allowed to write its Lease.
-	// +optional
-	FenceOpenedAt *metav1.Time `json:"fenceOpenedAt,omitempty"`
-
-	// finishedAt is when the CCM was first seen leading.
-	// +optional
-	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
-
-	// gapSeconds is the time between the last seen end of a KCM process and the CCM leading, rounded up.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	GapSeconds *int64 `json:"gapSeconds,omitempty"`
-}
-
-// ManagerProcess is one container of KCM that may run cloud loops.
-type ManagerProcess struct {
-	// podUID of its pod.
-	// +required
-	// +kubebuilder:validation:MaxLength=63
-	PodUID string `json:"podUID,omitempty"`
-
-	// podName of its pod, which is also its hostname.
-	// +required
-	// +kubebuilder:validation:MaxLength=253
-	PodName string `json:"podName,omitempty"`
-
-	// nodeName its pod runs on.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	NodeName string `json:"nodeName,omitempty"`
-
-	// bootID of the node when the process was recorded.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	BootID string `json:"bootID,omitempty"`
-
-	// containerID of the process.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	ContainerID string `json:"containerID,omitempty"`
-
-	// gracePeriodSeconds of its pod.
-	// +optional
-	GracePeriodSeconds int64 `json:"gracePeriodSeconds,omitempty"`
-
-	// vanishedAt is when its pod was first found missing without its end having been seen.
-	// +optional
-	VanishedAt *metav1.MicroTime `json:"vanishedAt,omitempty"`
-
-	// endedAt is when its end was seen.
-	// +optional
-	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
-
-	// endedBecause says what proved its end.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	EndedBecause string `json:"endedBecause,omitempty"`
 }
 
 // BaselineStatus points at the inventory taken before the hand-over.

@@ -254,17 +254,6 @@ type AddonsSpec struct {
 	Adoption AdoptionPolicy `json:"adoption,omitempty"`
 }
 
-// HandoverSpec says what a person decided about the hand-over.
-type HandoverSpec struct {
-	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
-	AcceptLostManagers []string `json:"acceptLostManagers,omitempty"`
-}
-
 // Cluster is a user cluster.
 //
 // CEL rules that compare with the old object sit on the root: field rules are skipped when a field is removed. They
@@ -283,6 +272,7 @@ type HandoverSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.handover) || !has(oldSelf.status.handover.startedAt) || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the hand-over started"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(self.spec.handover) && has(self.spec.handover.protocol) ? self.spec.handover.protocol : 'Auto') == (has(oldSelf.spec.handover) && has(oldSelf.spec.handover.protocol) ? oldSelf.spec.handover.protocol : 'Auto')",message="spec.handover.protocol is immutable once the migration started"
 // +kubebuilder:validation:XValidation:rule="self.spec.version == oldSelf.spec.version || !has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(oldSelf.status.conditions) && oldSelf.status.conditions.exists(c, c.type == 'InTreeConfigurationRemoved' && c.status == 'True'))",message="spec.version may not change while the migration runs: wait for condition InTreeConfigurationRemoved"
 type Cluster struct {
 	metav1.TypeMeta   `json:",inline"`

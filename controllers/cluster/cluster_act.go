@@ -55,6 +55,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return r.changeArguments(ctx, s, *verb.Arguments)
 	case migration.VerbOpenFence:
 		return s.session.OpenFence(ctx, s.identity)
+	case migration.VerbCloseFence:
+		return s.session.CloseFence(ctx, s.identity)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
 	case migration.VerbRelease:
@@ -83,7 +85,7 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 // applyAddons writes the inventory first: an object that is applied and not in it would look like somebody else's.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
 	set := s.set(name)
-	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Objects))
+	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Wanted()))
 	if err := r.writeInventory(ctx, s.cluster, inventory); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (s *scope) set(name migration.AddonSetName) provider.Set {
 
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
-	wanted := usercluster.InventoryOf(append(slices.Clone(s.addons.CCM.Objects), s.addons.CSI.Objects...))
+	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
 	obsolete := usercluster.Subtract(s.inventory, wanted)
 	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
 		return err

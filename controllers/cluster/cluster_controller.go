@@ -117,7 +117,7 @@ func result(s *scope) (ctrl.Result, error) {
 	switch {
 	case s.actErr != nil:
 		return newPass(s.actErr)
-	case s.decision.Verb != nil && s.decision.Wait == nil && s.decision.Failure == nil:
+	case s.decision.Verb != nil && s.decision.Verb.Kind != migration.VerbRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Wait != nil && s.decision.Wait.After > 0:
 		return ctrl.Result{RequeueAfter: s.decision.Wait.After}, nil

@@ -85,6 +85,7 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.renderProblem = err.Error()
 		return
 	}
+	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
 	s.addons = addons
 }
 

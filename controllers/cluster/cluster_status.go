@@ -65,6 +65,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	if s.decision.Facts != nil && s.factsHold() {
 		status.Facts = *s.decision.Facts.DeepCopy()
 	}
+	setProof(&status, s.decision.Proof)
 	status.ObservedGeneration = s.cluster.Generation
 	status.Step = s.decision.Step
 	if s.cluster.ExternalCloudProvider() {
@@ -80,6 +81,17 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	status.Conditions = w.after
 	status.Timeline = extendTimeline(s, status)
 	return status
+}
+
+// setProof shows the items as they were last seen.
+func setProof(status *ucv1.ClusterStatus, proof []ucv1.ProofItem) {
+	if status.Handover == nil || len(proof) == 0 {
+		return
+	}
+	status.Handover.Proof = slices.Clone(proof)
+	for i := range status.Handover.Proof {
+		status.Handover.Proof[i].Message = bounded(status.Handover.Proof[i].Message, maxMessage)
+	}
 }
 
 // factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they

@@ -13,6 +13,16 @@ func (p *pass) addons() outcome {
 	if p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil {
 		return p.addonsDrift()
 	}
+	switch back := p.loopsAreBack(); {
+	case back.IsUnknown():
+		return cannotLook("the control plane", back.Why())
+	case back.IsKnown():
+		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
+	}
+	return p.addonsInPlace()
+}
+
+func (p *pass) addonsInPlace() outcome {
 	if out := p.renderable(); !out.holds {
 		return out
 	}
@@ -22,6 +32,9 @@ func (p *pass) addons() outcome {
 	}
 	if out := p.applied(CSISet, addons.CSI); !out.holds {
 		return out
+	}
+	if serialized(p.facts) && p.facts.Handover.StartedAt != nil {
+		return holds(ucv1.HoldsReason, "The CSI driver is applied; the CCM follows within the hand-over.")
 	}
 	if out := p.fenceHolds(); !out.holds {
 		return out
@@ -50,7 +63,7 @@ func (p *pass) externalAddons() outcome {
 			return out
 		}
 		p.facts.Inherited = inherit(p.o.Cluster, p.o.ControlPlane.Value().KCM.Arguments)
-		p.facts.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+		p.facts.Handover = p.newHandover()
 		return records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")
 	}
 	if p.facts.Handover.FinishedAt == nil {
@@ -97,6 +110,9 @@ func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 	if set.SatisfiedBy != "" {
 		return holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
+	if name == CCMSet && WithholdsWorkload(p.facts) && !set.WorkloadWithheld {
+		return cannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
+	}
 	if len(set.Foreign) > 0 && p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
 		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects exist already and are not ours: "+named(set.Foreign)+
 			". Delete them, or set spec.addons.adoption to Adopt.")
@@ -116,7 +132,7 @@ func (p *pass) fenceHolds() outcome {
 	switch {
 	case !known:
 		return cannotLook("the fence", p.o.Fence.Why())
-	case p.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0:
+	case p.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(p.facts):
 		return holds(ucv1.HoldsReason, "")
 	case fence.Open:
 		return p.openFenceHolds(fence)
@@ -208,14 +224,8 @@ func (p *pass) addonsDrift() outcome {
 
 func (p *pass) drift() outcome {
 	addons, known := p.o.Addons.Get()
-	renderable := p.renderable()
-	switch {
-	case !known && p.facts.CompletedAt == nil && !renderable.holds:
-		return renderable
-	case !known && p.facts.CompletedAt == nil:
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
-	case !known:
-		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
+	if !known {
+		return p.unseenAddons()
 	}
 	if out := p.applied(CSISet, addons.CSI); !out.holds {
 		return out
@@ -226,10 +236,30 @@ func (p *pass) drift() outcome {
 	if out := p.healthy(addons); out.verb != nil || out.reason == ucv1.NoNodesReason {
 		return out
 	}
-	if fence, seen := p.o.Fence.Get(); seen && !fence.Open && p.facts.Handover.FinishedAt != nil {
-		return does(openFenceVerb(fence))
+	return p.fenceStaysOpen()
+}
+
+func (p *pass) unseenAddons() outcome {
+	if p.facts.CompletedAt != nil {
+		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
 	}
-	return holds(ucv1.HoldsReason, "CCM and CSI are applied.")
+	if out := p.renderable(); !out.holds {
+		return out
+	}
+	return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+}
+
+// fenceStaysOpen opens it again after somebody closed it, and asks for the proof before, as the first time.
+func (p *pass) fenceStaysOpen() outcome {
+	fence, seen := p.o.Fence.Get()
+	if !seen || fence.Open {
+		return holds(ucv1.HoldsReason, "CCM and CSI are applied.")
+	}
+	if doubts := p.doubts(); len(doubts) > 0 {
+		return waitsUntil(ucv1.ProvingSilenceReason,
+			"The fence was closed by somebody and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
+	}
+	return does(openFenceVerb(fence))
 }
 
 func refNames(refs []Ref) []string {

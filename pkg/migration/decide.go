@@ -33,7 +33,7 @@ func Decide(o Observation, now time.Time) Decision {
 // seenWhilePaused keeps what was only seen: the end of a process may never show again.
 func (p *pass) seenWhilePaused() ucv1.Facts {
 	facts := *p.o.Cluster.Status.Facts.DeepCopy()
-	if facts.Handover != nil && p.facts.Handover != nil {
+	if facts.Handover != nil && facts.Handover.FinishedAt == nil && p.facts.Handover != nil {
 		facts.Handover.Processes = p.facts.Handover.Processes
 	}
 	if p.facts.Origin == ucv1.OriginInTree {

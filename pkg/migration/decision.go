@@ -7,7 +7,8 @@ import (
 )
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
-// only VerbRestoreAnnotations may stand beside a Failure or a Wait.
+// only VerbRestoreAnnotations may stand beside a Failure or a Wait, and VerbRecord or VerbCloseFence beside a
+// Failure that they answer.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step
@@ -21,6 +22,8 @@ type Decision struct {
 	Failure *Failure
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
+	// Proof that KCM is silent, item by item; nil when it was not asked for.
+	Proof []ucv1.ProofItem
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
 }
@@ -68,6 +71,8 @@ const (
 	VerbChangeArguments VerbKind = "ChangeArguments"
 	// VerbOpenFence lets the CCM's identity write its Lease.
 	VerbOpenFence VerbKind = "OpenFence"
+	// VerbCloseFence takes that right away again.
+	VerbCloseFence VerbKind = "CloseFence"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
 	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
 	// VerbRelease lets a deleted Cluster go.

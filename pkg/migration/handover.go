@@ -16,44 +16,12 @@ const leaderDeadline = 2 * time.Minute
 // handoverDeadline is how long the hand-over may wait before a person is called.
 const handoverDeadline = 10 * time.Minute
 
-// line is a post-condition of a hand-over's table.
-type line struct {
-	name     string
-	means    string
-	evaluate func(*pass) outcome
-}
-
-// fencedTable is the protocol Fenced. It can be interrupted between any two lines: a closed fence needs nothing of us.
-func fencedTable() []line {
-	return []line{
-		{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken},
-		{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded},
-		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff},
-		{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent},
-		{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen},
-		{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading},
-	}
-}
-
-// LineMeaning describes one line of a hand-over's table.
-type LineMeaning struct{ Name, Means string }
-
-// FencedLines describes the lines of the protocol Fenced, for documentation.
-func FencedLines() []LineMeaning {
-	lines := fencedTable()
-	meanings := make([]LineMeaning, 0, len(lines))
-	for _, l := range lines {
-		meanings = append(meanings, LineMeaning{l.name, l.means})
-	}
-	return meanings
-}
-
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
 func (p *pass) handover() outcome {
 	if p.facts.Handover.FinishedAt != nil {
 		return p.handedOver()
 	}
-	for _, l := range fencedTable() {
+	for _, l := range linesOf(p.facts.Handover.Protocol) {
 		p.facts.Handover.Line = l.name
 		out := l.evaluate(p)
 		out.line = l.name
@@ -70,10 +38,14 @@ func (p *pass) handover() outcome {
 // handedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
 // the first Node ends what NoNodes allowed.
 func (p *pass) handedOver() outcome {
-	if out := p.guard(); !out.holds || p.facts.Origin != ucv1.OriginExternal {
+	out := p.guard()
+	switch {
+	case out.failure != nil && p.closesFence():
+		return p.beginAnew()
+	case !out.holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
 		return out
 	}
-	out := p.ccmCanServe()
+	out = p.ccmCanServe()
 	if !out.holds || out.reason == ucv1.NoNodesReason {
 		return out
 	}
@@ -209,7 +181,7 @@ func (p *pass) loopsOff() outcome {
 		return holds(ucv1.HoldsReason, "")
 	}
 	if p.facts.Handover.LoopsOffAt != nil {
-		return fails(ucv1.CloudLoopsContendedReason, contended(kcm))
+		return p.contention(contended(kcm))
 	}
 	if out := p.nodesReady(); !out.holds {
 		return out
@@ -258,6 +230,9 @@ func (p *pass) silent() outcome {
 	doubts := p.doubts()
 	if len(doubts) == 0 {
 		return holds(ucv1.HoldsReason, "")
+	}
+	if guard := p.guard(); p.facts.Handover.ContendedAt != nil && guard.failure != nil {
+		return p.contention(guard.message)
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
 	return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(doubts, " "), 2*time.Second)

@@ -181,51 +181,6 @@ func TestTheHandoverIsBounded(t *testing.T) {
 	})
 }
 
-func TestGuard(t *testing.T) {
-	loops := func(o *Observation, owner string) {
-		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
-	}
-	runDecisions(t, map[string]decision{
-		"loops that come back in the template stop everything, with their owner": {
-			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
-			says: []string{"changed by argocd", "nothing is rolled"},
-		},
-		"loops that come back without an owner stop everything": {
-			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
-			says: []string{"changed by somebody"},
-		},
-		"loops that come back in a pod stop everything": {
-			given: rolling, when: func(o *Observation) {
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
-			},
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"a pod that cannot be read stops everything": {
-			given: rolling, when: func(o *Observation) {
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("odd", Arguments{Problem: "a shell"})) })
-			},
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"a pod with the old arguments that has ended breaks nothing": {
-			given: rolling, when: func(o *Observation) {
-				edit(&o.ControlPlane, func(c *ControlPlane) {
-					ended := kcmPod("old", inTree())
-					ended.Ended = true
-					c.KCM.Pods = append(c.KCM.Pods, ended)
-				})
-			},
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
-		},
-		"the guard also watches over a completed migration": {
-			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"a KCM Deployment that is gone needs a person": {
-			given: rolling, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover,
-			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
-		},
-	})
-}
-
 func TestLoopsOffFlag(t *testing.T) {
 	tests := map[string]struct {
 		controllers string
@@ -263,7 +218,7 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	for _, line := range FencedLines() {
+	for _, line := range HandoverLines(ucv1.FencedProtocol) {
 		g.Expect(line.Name).NotTo(BeEmpty())
 		g.Expect(line.Means).To(HaveSuffix("."))
 	}

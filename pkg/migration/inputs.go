@@ -20,7 +20,7 @@ type Finding struct {
 // are returned apart, because they are no objections.
 func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 	checks := []func() (finding *Finding, unknown string){
-		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM,
+		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM, p.checkProtocol,
 	}
 	for _, check := range checks {
 		finding, why := check()

@@ -192,6 +192,8 @@ type Addons struct {
 // AddonSet is one of the two sets of objects.
 type AddonSet struct {
 	Version string
+	// WorkloadWithheld says that the wanted objects are all but the workload.
+	WorkloadWithheld bool
 	// Drifted are wanted objects that are missing or differ.
 	Drifted []Ref
 	// Foreign are objects that exist, are wanted, and are not in our inventory, with their owner in the Kind's place

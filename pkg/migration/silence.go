@@ -20,26 +20,47 @@ const deliverySkew = 2 * time.Second
 //	live pods ───────────► each one's own arguments show the loops off
 //	Lease ───────────────► held by such a pod, or not renewed since its holder's end
 func (p *pass) doubts() []string {
+	var doubts []string
+	for _, item := range p.proof() {
+		if item.State != ucv1.ProvenState && item.Message != "" {
+			doubts = append(doubts, item.Message)
+		}
+	}
+	return doubts
+}
+
+// proof is the same item by item, for people. The Lease is asked last: while KCM runs loops it says nothing new.
+func (p *pass) proof() []ucv1.ProofItem {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return []string{"Could not look at the control plane: " + p.o.ControlPlane.Why() + "."}
+		why := "Could not look at the control plane: " + p.o.ControlPlane.Why() + "."
+		return []ucv1.ProofItem{{Name: "Template", State: ucv1.UnknownState, Message: why}}
 	}
 	kcm := controlPlane.KCM
-	var doubts []string
-	if mayRunLoops(Process{Arguments: kcm.Arguments}) {
-		doubts = append(doubts, kcm.String()+" would start pods that run cloud loops.")
+	items := []ucv1.ProofItem{
+		proofItem("Template", mayRunLoops(Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run cloud loops."),
+		proofItem("Rollout", !kcm.RolledOut, kcm.String()+" is still rolling out."),
 	}
-	if !kcm.RolledOut {
-		doubts = append(doubts, kcm.String()+" is still rolling out.")
+	processes := p.processDoubts(kcm)
+	items = append(items, proofItem("Processes", len(processes) > 0, strings.Join(processes, " ")))
+	for _, item := range items {
+		if item.State != ucv1.ProvenState {
+			return append(items, ucv1.ProofItem{Name: "Lease", State: ucv1.UnknownState})
+		}
 	}
-	doubts = append(doubts, p.processDoubts(kcm)...)
-	if len(doubts) > 0 {
-		return doubts
+	doubt := p.leaseDoubt(kcm)
+	lease := proofItem("Lease", doubt != "", doubt)
+	if doubt != "" && p.o.KCMLease.IsUnknown() {
+		lease.State = ucv1.UnknownState
 	}
-	if doubt := p.leaseDoubt(kcm); doubt != "" {
-		return []string{doubt}
+	return append(items, lease)
+}
+
+func proofItem(name string, doubtful bool, doubt string) ucv1.ProofItem {
+	if doubtful {
+		return ucv1.ProofItem{Name: name, State: ucv1.NotProvenState, Message: doubt}
 	}
-	return nil
+	return ucv1.ProofItem{Name: name, State: ucv1.ProvenState}
 }
 
 // processDoubts names every process that may run, once.
@@ -147,13 +168,23 @@ func (p *pass) guard() outcome {
 	case !known:
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
 	}
-	kcm := controlPlane.KCM
-	if mayRunLoops(Process{Arguments: kcm.Arguments}) || slices.ContainsFunc(kcm.Pods, func(process Process) bool {
-		return !process.Ended && mayRunLoops(process)
-	}) {
-		return fails(ucv1.CloudLoopsContendedReason, contended(kcm))
+	if loud := p.loud(controlPlane.KCM); loud != "" {
+		return fails(ucv1.CloudLoopsContendedReason, loud)
 	}
 	return holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
+}
+
+// loud names what may run cloud loops in KCM again, and who made it so; empty when nothing does.
+func (p *pass) loud(kcm Component) string {
+	if mayRunLoops(Process{Arguments: kcm.Arguments}) {
+		return contended(kcm)
+	}
+	for _, process := range kcm.Pods {
+		if !process.Ended && mayRunLoops(process) {
+			return "Pod " + kcm.Namespace + "/" + process.PodName + " may run cloud loops again. End it; nothing is rolled until then."
+		}
+	}
+	return ""
 }
 
 func contended(kcm Component) string {
@@ -163,6 +194,52 @@ func contended(kcm Component) string {
 	}
 	return kcm.String() + " may run cloud loops again; its arguments were changed by " + owner +
 		". Switch the loops off where that gets its arguments from; nothing is rolled until then."
+}
+
+// closesFence says that KCM was seen to run cloud loops again, and not only that it could: where nobody runs them, the
+// fence stays open.
+func (p *pass) closesFence() bool {
+	controlPlane, known := p.o.ControlPlane.Get()
+	return known && p.o.Fence.IsKnown() && len(runningLoops(controlPlane.KCM)) > 0 &&
+		p.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
+}
+
+// beginAnew notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
+// not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
+// without the proof.
+func (p *pass) beginAnew() outcome {
+	kcm, handover := p.o.ControlPlane.Value().KCM, p.facts.Handover
+	handover.ContendedAt, handover.StartedAt, handover.LoopsOffAt = p.stamp(), p.stamp(), p.stamp()
+	handover.FinishedAt, handover.FenceOpenedAt, handover.WorkloadAllowedAt = nil, nil, nil
+	handover.Processes = nil
+	p.addProcesses(kcm)
+	out := fails(ucv1.CloudLoopsContendedReason, p.loud(kcm))
+	out.verb = &Verb{Kind: VerbRecord, Why: "Recording that KCM may run cloud loops again."}
+	return out
+}
+
+// contention takes the cloud loops from the CCM while KCM runs them: two managers must not.
+func (p *pass) contention(message string) outcome {
+	out := fails(ucv1.CloudLoopsContendedReason, message)
+	if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {
+		out.verb = &Verb{Kind: VerbCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
+	}
+	return out
+}
+
+// loopsAreBack is known when KCM runs cloud loops that we had switched off, and absent when it does not.
+func (p *pass) loopsAreBack() Observed[bool] {
+	controlPlane, known := p.o.ControlPlane.Get()
+	handover := p.facts.Handover
+	switch {
+	case handover == nil || handover.LoopsOffAt == nil || p.o.ControlPlane.IsAbsent():
+		return Absent[bool]()
+	case !known:
+		return Unknown[bool](p.o.ControlPlane.Why())
+	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0, handover.ContendedAt != nil && p.loud(controlPlane.KCM) != "":
+		return Known(true)
+	}
+	return Absent[bool]()
 }
 
 // noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows

@@ -22,7 +22,7 @@ func (p *pass) preflight() outcome {
 	kcm := p.o.ControlPlane.Value().KCM
 	p.facts.StartedAt = p.stamp()
 	p.facts.Inherited = inherit(p.o.Cluster, kcm.Arguments)
-	p.facts.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+	p.facts.Handover = p.newHandover()
 	return records("Starting the migration: recording what the CCM inherits from " + kcm.String() + ".")
 }
 

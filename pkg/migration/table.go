@@ -82,6 +82,9 @@ func (p *pass) walk() Decision {
 			decision.Verb, decision.Wait, decision.Failure = out.verb, out.wait, out.failure
 		}
 	}
+	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil {
+		decision.Proof = p.proof()
+	}
 	return decision
 }
 
@@ -94,16 +97,16 @@ func (p *pass) mendable(out outcome) outcome {
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
-// undoes nothing. The guard and drift repair still act.
+// undoes nothing. Drift repair and the guard still act, which may begin the hand-over anew.
 func (p *pass) evaluate(row row) outcome {
 	if p.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
 		return row.evaluate(p)
 	}
 	switch row.step {
 	case ucv1.StepAddons:
-		return p.addonsDrift()
+		return p.addons()
 	case ucv1.StepHandover:
-		return p.guard()
+		return p.handover()
 	default:
 		return holds(ucv1.HoldsReason, "The migration is completed.")
 	}

@@ -170,14 +170,14 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
 				setKCM(o, inTree())
 			},
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a CCM that was stopped because loops came back is not applied again": {
 			given: finished, when: func(o *Observation) {
 				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
 				setKCM(o, inTree())
 			},
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"drift is not repaired while the guard cannot look": {
 			given: finished, when: func(o *Observation) {

@@ -29,7 +29,7 @@ func (s *Session) manager() *ssa.ResourceManager {
 func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 	defer s.addons.invalidate()
 	var first, rest []*unstructured.Unstructured
-	for _, object := range set.Objects {
+	for _, object := range set.Wanted() {
 		object = object.DeepCopy()
 		if utils.IsClusterDefinition(object) || utils.IsClassDefinition(object) {
 			first = append(first, object)

@@ -36,14 +36,14 @@ func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, ccm, c
 		return migration.Unknown[migration.Addons](err.Error())
 	}
 	addons := migration.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
-	for _, entry := range Subtract(inventory, InventoryOf(slices.Concat(ccm.Objects, csi.Objects))) {
+	for _, entry := range Subtract(inventory, InventoryOf(slices.Concat(ccm.Wanted(), csi.Wanted()))) {
 		addons.Obsolete = append(addons.Obsolete, entry.Ref())
 	}
 	return migration.Known(addons)
 }
 
 func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (migration.AddonSet, error) {
-	result := migration.AddonSet{Version: set.Version}
+	result := migration.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld}
 	compared, err := s.compare(ctx, name, inventory, set)
 	if err != nil {
 		return result, err
@@ -59,6 +59,10 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		}
 	}
 	result.Drifted, result.Foreign = slices.Clone(compared.drifted), slices.Clone(compared.foreign)
+	if set.WorkloadWithheld {
+		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
+		return result, nil
+	}
 	result.Unhealthy, err = s.unhealthy(ctx, set.Workloads)
 	if err != nil || len(result.Unhealthy) == 0 {
 		return result, err

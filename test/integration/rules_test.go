@@ -84,6 +84,23 @@ func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 	})
 }
 
+func TestProtocolIsImmutableOnceTheMigrationStarted(t *testing.T) {
+	migrating := all(feature(true), origin(ucv1.OriginMigrating), started)
+	protocol := func(choice ucv1.HandoverProtocolChoice) modifier {
+		return func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = choice }
+	}
+	const fixed = "spec.handover.protocol is immutable once the migration started"
+	checkRules(t, map[string]ruleCase{
+		"free before the start":          {[]modifier{feature(true)}, protocol(ucv1.SerializedProtocolChoice), ""},
+		"may not be set later":           {[]modifier{migrating}, protocol(ucv1.SerializedProtocolChoice), fixed},
+		"the default may be written out": {[]modifier{migrating}, protocol(ucv1.AutoProtocol), ""},
+		"may not be removed later":       {[]modifier{migrating, protocol(ucv1.SerializedProtocolChoice)}, protocol(""), fixed},
+		"the rest of it stays free": {[]modifier{migrating}, func(c *ucv1.Cluster) {
+			c.Spec.Handover.AcceptLostManagers = []string{"kcm-1"}
+		}, ""},
+	})
+}
+
 func handoverStarted(c *ucv1.Cluster) {
 	at := metav1.Unix(1700000000, 0)
 	c.Status.Handover = &ucv1.HandoverStatus{StartedAt: &at}

@@ -82,9 +82,12 @@ func (w *world) renew(c client.Client, name, holder string) error {
 	return c.Update(w.t.Context(), lease)
 }
 
-// playCCM renews the CCM's Lease once it may; until then it stays a candidate. It says whether it leads.
+// playCCM renews the CCM's Lease once it runs and may; until then it stays a candidate. It says whether it leads.
 func (w *world) playCCM() bool {
 	w.t.Helper()
+	if !ccmDeployed(w.t) {
+		return false
+	}
 	err := w.renew(w.asCCM, ccm, ccm+"-0_1")
 	if err != nil && !apierrors.IsForbidden(err) {
 		w.t.Fatal(err)

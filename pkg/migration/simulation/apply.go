@@ -89,13 +89,15 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 		return c.applyAddons(verb, decision)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
-	case migration.VerbOpenFence:
-		w.fenceOpen = true
+	case migration.VerbOpenFence, migration.VerbCloseFence:
+		w.fenceOpen = verb.Kind == migration.VerbOpenFence
 	case migration.VerbRollMachineDeployment:
 		return c.roll(verb, decision)
 	case migration.VerbRelease:
 		w.released = true
-	case migration.VerbRecord, migration.VerbPruneAddons:
+	case migration.VerbPruneAddons:
+		w.ccm.prune(verb.Objects)
+	case migration.VerbRecord:
 	}
 	return true
 }
@@ -164,14 +166,21 @@ func (c *Controller) report(decision migration.Decision) {
 	w := c.world
 	before := w.last
 	w.last = decision
-	switch {
-	case decision.Verb != nil:
+	if decision.Verb != nil {
 		w.say("%s: %s: %s", decision.Step, decision.Verb.Kind, decision.Verb.Why)
-	case decision.Failure != nil && (before.Failure == nil || *before.Failure != *decision.Failure):
-		w.say("%s: STALLED %s: %s", decision.Step, decision.Failure.Reason, decision.Failure.Message)
-	case decision.Wait != nil && (before.Wait == nil || before.Wait.Message != decision.Wait.Message):
-		w.say("%s: waits %s: %s", decision.Step, decision.Wait.Reason, decision.Wait.Message)
-	case decision.Wait == nil && decision.Failure == nil && before.Step != decision.Step:
-		w.say("%s", decision.Step)
 	}
+	if now := said(decision); now != said(before) && (decision.Verb == nil || decision.Failure != nil) {
+		w.say("%s", now)
+	}
+}
+
+// said is what a decision says besides its verb.
+func said(d migration.Decision) string {
+	switch {
+	case d.Failure != nil:
+		return string(d.Step) + ": STALLED " + d.Failure.Reason + ": " + d.Failure.Message
+	case d.Wait != nil:
+		return string(d.Step) + ": waits " + d.Wait.Reason + ": " + d.Wait.Message
+	}
+	return string(d.Step)
 }

@@ -27,6 +27,16 @@ func TestProofOfSilence(t *testing.T) {
 			ends: ucv1.StepHandover, reason: ucv1.ProvingSilenceReason, says: []string{"vanished and its process was not seen to end"},
 			never: []string{"OpenFence"},
 		},
+		"where the CCM's Lease is free its workload comes last": {
+			scenario: with(func(s *Scenario) { s.LeasesAreFree = true }), ends: ucv1.StepFinished,
+			says: []string{"KCM is silent and the CCM's workload may start"},
+		},
+		"a process that outlives its pod keeps the CCM's workload away": {
+			scenario: with(func(s *Scenario) {
+				s.LeasesAreFree, s.Interventions, s.WaitsFor = true, []Intervention{outlives()}, ucv1.ProvingSilenceReason
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.ProvingSilenceReason, never: []string{"may start", "OpenFence"},
+		},
 		"a lost process that a person ended and named does not hold up": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{outlives(), {
@@ -91,6 +101,47 @@ func TestGuard(t *testing.T) {
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"the CCM does not lead yet"},
 			never: []string{"RollMachineDeployment"},
+		},
+	})
+}
+
+func TestContention(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
+		"loops that come back take them from the CCM, and the hand-over is made again when they are gone": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{{
+					Name: "puts the old arguments back", When: Finished, Lawless: true,
+					Do: func(w *World) {
+						w.ChangeKCM("gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
+					},
+				}}, Intervention{
+					Name: "switches the loops off again", When: After(3 * time.Minute),
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"cloud-provider": "external"}) },
+				})
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
+		},
+		"where leases are free the CCM's workload goes, and comes back when KCM is silent": {
+			scenario: with(func(s *Scenario) {
+				s.LeasesAreFree = true
+				s.Interventions = append([]Intervention{{
+					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
+					w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
+				})...)
+			}),
+			ends: ucv1.StepFinished, says: []string{"PruneAddons"},
+		},
+		"a person may want a report of it only": {
+			scenario: with(func(s *Scenario) {
+				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.OnContention = ucv1.ReportContention }
+				s.Interventions = []Intervention{{
+					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
+					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+				}}
+			}),
+			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, never: []string{"CloseFence"},
 		},
 	})
 }

@@ -26,10 +26,20 @@ func (a *addonSet) missing() []migration.Ref {
 	var refs []migration.Ref
 	for _, kind := range a.wanted {
 		if !a.present[kind] {
-			refs = append(refs, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(a.name)})
+			refs = append(refs, a.ref(kind))
 		}
 	}
 	return refs
+}
+
+func (a *addonSet) prune(objects []migration.Ref) {
+	for _, object := range objects {
+		delete(a.present, object.Kind)
+	}
+}
+
+func (a *addonSet) ref(kind string) migration.Ref {
+	return migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(a.name)}
 }
 
 // service is a Service of type LoadBalancer.
@@ -46,7 +56,7 @@ func (w *World) stepManagers() {
 		w.elect(p, &w.kcmLease, true)
 	}
 	for _, p := range slices.Clone(w.replicas) {
-		w.elect(p, &w.ccmLease, w.fenceOpen)
+		w.elect(p, &w.ccmLease, w.fenceOpen || w.scenario.LeasesAreFree)
 	}
 }
 

@@ -17,7 +17,17 @@ func (w *World) observeMachineController() []migration.MachineControllerDeployme
 }
 
 func (w *World) observeAddons() migration.Addons {
-	return migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi)}
+	addons := migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi)}
+	if !migration.WithholdsWorkload(w.cluster.Status.Facts) {
+		return addons
+	}
+	workload := func(ref migration.Ref) bool { return ref.Kind == "Deployment" }
+	addons.CCM.WorkloadWithheld, addons.CCM.Unhealthy = true, nil
+	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, workload)
+	if w.ccm.present["Deployment"] {
+		addons.Obsolete = []migration.Ref{w.ccm.ref("Deployment")}
+	}
+	return addons
 }
 
 func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
@@ -36,7 +46,7 @@ func (w *World) observeFence() migration.Fence {
 	fence := migration.Fence{
 		Open: w.fenceOpen, Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager",
 	}
-	if w.fenceOpen {
+	if w.fenceOpen || w.scenario.LeasesAreFree {
 		fence.Allowed = []string{"create", "update"}
 	}
 	return fence

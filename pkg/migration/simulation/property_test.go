@@ -67,7 +67,7 @@ func randomScenario(seed uint64) Scenario {
 		Name: "random", Services: rng.IntN(3), KCMReplicas: 1 + rng.IntN(3),
 		Version:       []string{"v1.25.16", "v1.27.3", "v1.28.0", "v1.30.14"}[rng.IntN(4)],
 		WebhookMisses: rng.IntN(3) == 0, FlipUnseen: rng.IntN(4) == 0,
-		WithoutOperatingSystemManager: rng.IntN(5) == 0,
+		WithoutOperatingSystemManager: rng.IntN(5) == 0, LeasesAreFree: rng.IntN(3) == 0,
 		Faults: Faults{
 			Until: 40 + rng.IntN(200), Unknown: 0.04 * rng.Float64(), Kill: 0.05 * rng.Float64(), Crash: 0.03 * rng.Float64(),
 			Evict: 0.03 * rng.Float64(), Vanish: 0.02 * rng.Float64(), KubeletDown: 0.015 * rng.Float64(), Hang: 0.03 * rng.Float64(),
@@ -123,6 +123,10 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 			Name: "replaces the Cluster without its annotations", When: AtStep(ucv1.StepHandover), Do: (*World).LoseAnnotations,
 		})
 	}
+	contention := rng.IntN(16)
+	if contention == 0 && len(people) == 0 {
+		people = append(people, contended(AtStep(ucv1.StepMachineController))...)
+	}
 	if len(s.Standalone) > 0 || hasPaused(s.Pools) {
 		people = append(people, Intervention{
 			Name: "unpauses and deletes what the condition names", When: Stalled(ucv1.BlockedMachinesReason),
@@ -134,7 +138,21 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 			Name: "deletes the Node without a Machine", When: Stalled(ucv1.NodesNotInitializedReason), Do: (*World).DeleteStrangers,
 		})
 	}
+	if contention == 1 {
+		people = append(people, contended(Finished)...)
+	}
 	return people
+}
+
+// contended is somebody who gives the cloud loops back to KCM, and then does what the condition says.
+func contended(when func(*World) bool) []Intervention {
+	loud := map[string]string{"cloud-provider": "simcloud", "controllers": "*"}
+	return []Intervention{
+		{Name: "puts KCM's old arguments back", When: when, Lawless: true, Do: func(w *World) { w.ChangeKCM("gitops", loud) }},
+		{Name: "switches the loops off again", When: Stalled(ucv1.CloudLoopsContendedReason), Do: func(w *World) {
+			w.ChangeKCM("gitops", map[string]string{"cloud-provider": "external"})
+		}},
+	}
 }
 
 func hasPaused(pools []Pool) bool {

@@ -23,6 +23,8 @@ type Scenario struct {
 	WebhookMisses bool
 	// KCMExternal starts KCM without an in-tree cloud provider.
 	KCMExternal bool
+	// LeasesAreFree lets the CCM's identity write its Lease whatever the fence says.
+	LeasesAreFree bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.

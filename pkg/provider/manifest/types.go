@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -45,7 +47,21 @@ type Set struct {
 	Workloads []migration.Ref
 	// Driver is the name of the CSIDriver; empty in the CCM's set.
 	Driver string
+	// WorkloadWithheld keeps the workloads from being applied: they are looked at, and not wanted yet.
+	WorkloadWithheld bool
 }
+
+// Wanted are the objects that are to be there.
+func (s Set) Wanted() []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(s.Objects), func(object *unstructured.Unstructured) bool {
+		return s.Withholds(object.GetKind())
+	})
+}
+
+// Withholds says whether objects of that kind are not to be there yet.
+func (s Set) Withholds(kind string) bool { return s.WorkloadWithheld && isWorkload(kind) }
+
+func isWorkload(kind string) bool { return kind == "Deployment" || kind == "DaemonSet" }
 
 // Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
 type Identity struct {
@@ -65,12 +81,10 @@ func NewSet(partOf, version string, objects []*unstructured.Unstructured) Set {
 		}
 		labels[ManagedByLabel], labels[PartOfLabel] = ManagedBy, partOf
 		object.SetLabels(labels)
-		switch object.GetKind() {
-		case "Deployment", "DaemonSet":
-			set.Workloads = append(set.Workloads, migration.Ref{
-				Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
-			})
-		case "CSIDriver":
+		switch kind := object.GetKind(); {
+		case isWorkload(kind):
+			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
+		case kind == "CSIDriver":
 			set.Driver = object.GetName()
 		}
 	}

@@ -1,0 +1,192 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// HandoverProtocolChoice says which protocol is wanted.
+// +kubebuilder:validation:Enum=Auto;Fenced;Serialized
+type HandoverProtocolChoice string
+
+const (
+	// AutoProtocol takes Fenced where the fence provably holds, else Serialized.
+	AutoProtocol HandoverProtocolChoice = "Auto"
+	// FencedProtocolChoice starts the CCM early, behind a fence: the shortest gap.
+	FencedProtocolChoice HandoverProtocolChoice = "Fenced"
+	// SerializedProtocolChoice starts the CCM only when KCM is proven silent.
+	SerializedProtocolChoice HandoverProtocolChoice = "Serialized"
+)
+
+// ContentionPolicy says what happens when KCM's cloud loops come back after the hand-over.
+// +kubebuilder:validation:Enum=CloseFence;Report
+type ContentionPolicy string
+
+const (
+	// CloseFenceOnContention takes the cloud loops from the CCM, so that KCM alone runs them until a person decides.
+	CloseFenceOnContention ContentionPolicy = "CloseFence"
+	// ReportContention changes nothing: both may run the cloud loops until a person acts.
+	ReportContention ContentionPolicy = "Report"
+)
+
+// HandoverSpec says what a person decided about the hand-over.
+type HandoverSpec struct {
+	// protocol that makes the hand-over exclusive: Auto (default), Fenced or Serialized. Immutable once the migration
+	// started; what it came to, and why, is in status.handover.
+	// +optional
+	Protocol HandoverProtocolChoice `json:"protocol,omitempty"`
+
+	// onContention says what happens when KCM may run cloud loops again after the hand-over: CloseFence (default) or
+	// Report.
+	// +optional
+	OnContention ContentionPolicy `json:"onContention,omitempty"`
+
+	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AcceptLostManagers []string `json:"acceptLostManagers,omitempty"`
+}
+
+// HandoverProtocol says how the hand-over is made exclusive.
+// +kubebuilder:validation:Enum=Fenced;Serialized
+type HandoverProtocol string
+
+const (
+	// FencedProtocol keeps the CCM from writing its Lease until KCM is proven silent.
+	FencedProtocol HandoverProtocol = "Fenced"
+	// SerializedProtocol does not start the CCM until KCM is proven silent.
+	SerializedProtocol HandoverProtocol = "Serialized"
+)
+
+// HandoverStatus is the state of the hand-over.
+type HandoverStatus struct {
+	// protocol that makes the hand-over exclusive.
+	// +optional
+	Protocol HandoverProtocol `json:"protocol,omitempty"`
+
+	// protocolReason says why it is that protocol.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	ProtocolReason string `json:"protocolReason,omitempty"`
+
+	// line of the protocol's table that is current; output only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Line string `json:"line,omitempty"`
+
+	// processes of KCM that existed before the first patch; each has to be seen to end.
+	// +optional
+	// +listType=map
+	// +listMapKey=podUID
+	// +kubebuilder:validation:MaxItems=20
+	Processes []ManagerProcess `json:"processes,omitempty"`
+
+	// proof that KCM runs no cloud loop, item by item, as it was last seen; output only.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Proof []ProofItem `json:"proof,omitempty"`
+
+	// startedAt is when KCM was about to be changed; after a contention, when the hand-over began anew.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// loopsOffAt is when the cloud loops were switched off in KCM; on again, somebody else did it.
+	// +optional
+	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
+
+	// workloadAllowedAt is when the CCM's workload was allowed to start; protocol Serialized only.
+	// +optional
+	WorkloadAllowedAt *metav1.Time `json:"workloadAllowedAt,omitempty"`
+
+	// contendedAt is when KCM last ran cloud loops again after a hand-over; it was begun anew then.
+	// +optional
+	ContendedAt *metav1.Time `json:"contendedAt,omitempty"`
+
+	// fenceOpenedAt is when the CCM was first allowed to write its Lease.
+	// +optional
+	FenceOpenedAt *metav1.Time `json:"fenceOpenedAt,omitempty"`
+
+	// finishedAt is when the CCM was first seen leading.
+	// +optional
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+
+	// gapSeconds is the time between the last seen end of a KCM process and the CCM leading, rounded up.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	GapSeconds *int64 `json:"gapSeconds,omitempty"`
+}
+
+// ProofState says how one item of the proof of silence stands.
+// +kubebuilder:validation:Enum=Proven;NotProven;Unknown
+type ProofState string
+
+// The states of an item.
+const (
+	ProvenState    ProofState = "Proven"
+	NotProvenState ProofState = "NotProven"
+	UnknownState   ProofState = "Unknown"
+)
+
+// ProofItem is one item of the proof that KCM runs no cloud loop. All have to be proven.
+type ProofItem struct {
+	// name of the item.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// state of the item.
+	// +required
+	State ProofState `json:"state,omitempty"`
+
+	// message names what is missing; empty when it is proven.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// ManagerProcess is one container of KCM that may run cloud loops.
+type ManagerProcess struct {
+	// podUID of its pod.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	PodUID string `json:"podUID,omitempty"`
+
+	// podName of its pod, which is also its hostname.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	PodName string `json:"podName,omitempty"`
+
+	// nodeName its pod runs on.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	NodeName string `json:"nodeName,omitempty"`
+
+	// bootID of the node when the process was recorded.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	BootID string `json:"bootID,omitempty"`
+
+	// containerID of the process.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ContainerID string `json:"containerID,omitempty"`
+
+	// gracePeriodSeconds of its pod.
+	// +optional
+	GracePeriodSeconds int64 `json:"gracePeriodSeconds,omitempty"`
+
+	// vanishedAt is when its pod was first found missing without its end having been seen.
+	// +optional
+	VanishedAt *metav1.MicroTime `json:"vanishedAt,omitempty"`
+
+	// endedAt is when its end was seen.
+	// +optional
+	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
+
+	// endedBecause says what proved its end.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	EndedBecause string `json:"endedBecause,omitempty"`
+}

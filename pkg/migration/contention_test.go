@@ -1,0 +1,129 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// begunAnew: the hand-over is walked again, with the processes that run loops now.
+func begunAnew(g Gomega, f ucv1.Facts) {
+	g.Expect(f.Handover.FinishedAt).To(BeNil())
+	g.Expect(f.Handover.FenceOpenedAt).To(BeNil())
+	g.Expect(f.Handover.ContendedAt.Time).To(Equal(noon()))
+	g.Expect(f.Handover.StartedAt.Time).To(Equal(noon()))
+	g.Expect(f.Handover.Processes).To(BeEmpty(), "its new pods do not run yet")
+}
+
+func notBegunAnew(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
+
+func TestGuard(t *testing.T) {
+	loops := func(o *Observation, owner string) {
+		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
+	}
+	runDecisions(t, map[string]decision{
+		"loops that come back in the template stop everything, with their owner": {
+			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: VerbRecord,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAnew,
+		},
+		"loops that come back without an owner stop everything": {
+			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by somebody"},
+		},
+		"loops that come back in a pod stop everything": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
+			},
+			step: ucv1.StepHandover, verb: VerbRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a pod that cannot be read stops everything, and the CCM goes on: nobody was seen to run its loops": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("odd", Arguments{Problem: "a shell"})) })
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a pod with the old arguments that has ended breaks nothing": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					ended := kcmPod("old", inTree())
+					ended.Ended = true
+					c.KCM.Pods = append(c.KCM.Pods, ended)
+				})
+			},
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+		},
+		"the guard also watches over a completed migration": {
+			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
+			fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a person may want only a report": {
+			given: rolling, when: func(o *Observation) {
+				loops(o, "argocd")
+				o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention
+			},
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAnew,
+		},
+		"a fence that cannot be looked at is not closed, and a person is called all the same": {
+			given: rolling, when: func(o *Observation) { loops(o, "argocd"); o.Fence = Unknown[Fence]("timeout") },
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAnew,
+		},
+		"a KCM Deployment that is gone needs a person": {
+			given: rolling, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
+		},
+	})
+}
+
+// contendedSince is a cluster whose KCM ran loops again and whose fence was closed.
+func contendedSince(kcm Arguments) func() Observation {
+	return func() Observation {
+		o := rolling()
+		h := o.Cluster.Status.Handover
+		h.ContendedAt, h.StartedAt, h.LoopsOffAt = stampAgo(time.Minute), stampAgo(time.Minute), stampAgo(time.Minute)
+		h.FinishedAt, h.FenceOpenedAt = nil, nil
+		h.Processes = []ucv1.ManagerProcess{{PodUID: "uid-loud", PodName: "loud", NodeName: "m1", BootID: "boot", EndedAt: microAgo(30 * time.Second)}}
+		o.Processes = h.Processes
+		edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.Pods = kcm, []Process{kcmPod("new", kcm)} })
+		return o
+	}
+}
+
+func TestContention(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"the fence is closed when it is noted that KCM runs loops again": {
+			given: contendedSince(inTree()), when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open = true }) },
+			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"while KCM runs loops the fence stays closed, and KCM is not changed again": {
+			given: contendedSince(inTree()), step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
+		},
+		"a pod that still runs loops is a person's matter": {
+			given: contendedSince(silentArguments()), when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("loud", inTree())) })
+				o.Processes[0].EndedAt = nil
+			},
+			step: ucv1.StepHandover, line: "Silent", fails: ucv1.CloudLoopsContendedReason, says: []string{"Pod user-alpha/loud"},
+		},
+		"the fence is not opened again before the silence is proven again": {
+			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Processes[0].EndedAt = nil },
+			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"was not seen to end"},
+		},
+		"the fence is opened again when the silence is proven again": {
+			given: contendedSince(silentArguments()), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+		},
+		"a completed migration is handed over anew too": {
+			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Hour) },
+			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+		},
+		"the CCM's objects are not repaired while KCM runs loops": {
+			given: contendedSince(inTree()), when: func(o *Observation) {
+				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
+			},
+			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
+		},
+	})
+}

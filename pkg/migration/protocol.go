@@ -1,0 +1,145 @@
+package migration
+
+import (
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// line is a post-condition of a hand-over's table.
+type line struct {
+	name     string
+	means    string
+	evaluate func(*pass) outcome
+}
+
+// linesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
+// from the cloud loops needs us.
+func linesOf(protocol ucv1.HandoverProtocol) []line {
+	baseline := line{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
+	recorded := line{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
+	loopsOff := line{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
+	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
+	open := line{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
+	leading := line{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
+	if protocol == ucv1.SerializedProtocol {
+		return []line{
+			baseline, recorded,
+			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", (*pass).workloadWithheld},
+			loopsOff, silent,
+			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", (*pass).workloadAllowed},
+			open,
+			{"WorkloadApplied", "The CCM's workload is applied and available.", (*pass).workloadApplied},
+			leading,
+		}
+	}
+	return []line{baseline, recorded, loopsOff, silent, open, leading}
+}
+
+// LineMeaning describes one line of a hand-over's table.
+type LineMeaning struct{ Name, Means string }
+
+// Protocols lists the protocols that there are.
+func Protocols() []ucv1.HandoverProtocol {
+	return []ucv1.HandoverProtocol{ucv1.FencedProtocol, ucv1.SerializedProtocol}
+}
+
+// HandoverLines describes the lines of a protocol, for people and for the documentation.
+func HandoverLines(protocol ucv1.HandoverProtocol) []LineMeaning {
+	lines := linesOf(protocol)
+	meanings := make([]LineMeaning, 0, len(lines))
+	for _, l := range lines {
+		meanings = append(meanings, LineMeaning{l.name, l.means})
+	}
+	return meanings
+}
+
+// chosen is the outcome of choosing a protocol.
+type chosen struct {
+	protocol ucv1.HandoverProtocol
+	reason   string
+}
+
+// chooseProtocol asks before anything is touched whether the fence keeps the CCM from its Lease. A fence of ours that
+// stands open says nothing about that; the row Addons names it.
+func (p *pass) chooseProtocol() (choice chosen, finding *Finding, unknown string) {
+	wanted := p.o.Cluster.Spec.Handover.Protocol
+	if wanted == ucv1.SerializedProtocolChoice {
+		return chosen{ucv1.SerializedProtocol, "spec.handover.protocol asks for it."}, nil, ""
+	}
+	fence, known := p.o.Fence.Get()
+	switch {
+	case !known && p.o.Connection.Reachable:
+		return chosen{}, nil, "the fence: " + p.o.Fence.Why()
+	case !known:
+		return chosen{}, nil, "" // The connection is objected to already.
+	case len(fence.Allowed) == 0 || fence.Open:
+		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease + " until the fence is opened."}, nil, ""
+	case wanted == ucv1.FencedProtocolChoice:
+		return chosen{}, &Finding{ucv1.FenceIneffectiveReason, fence.why() + " Or set spec.handover.protocol to Serialized."}, ""
+	}
+	return chosen{ucv1.SerializedProtocol, fence.Identity + " may " + strings.Join(fence.Allowed, ", ") + " Lease " + fence.Lease +
+		" without us, so a fence would not hold."}, nil, ""
+}
+
+func (p *pass) checkProtocol() (*Finding, string) {
+	_, finding, unknown := p.chooseProtocol()
+	return finding, unknown
+}
+
+// newHandover is for a cluster that passed checkProtocol.
+func (p *pass) newHandover() *ucv1.HandoverStatus {
+	choice, _, _ := p.chooseProtocol()
+	return &ucv1.HandoverStatus{Protocol: choice.protocol, ProtocolReason: choice.reason}
+}
+
+func serialized(facts ucv1.Facts) bool {
+	return facts.Handover != nil && facts.Handover.Protocol == ucv1.SerializedProtocol
+}
+
+// WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
+func WithholdsWorkload(facts ucv1.Facts) bool {
+	return serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
+}
+
+// workloadWithheld deletes a workload that was allowed once and is not any more.
+func (p *pass) workloadWithheld() outcome {
+	addons, known := p.o.Addons.Get()
+	switch {
+	case p.facts.Handover.WorkloadAllowedAt != nil:
+		return holds(ucv1.HoldsReason, "")
+	case !known:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case len(addons.Obsolete) > 0:
+		return does(pruneVerb(addons.Obsolete))
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+func (p *pass) workloadAllowed() outcome {
+	if p.facts.Handover.WorkloadAllowedAt != nil {
+		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.nodesReady(); !out.holds {
+		return out
+	}
+	p.facts.Handover.WorkloadAllowedAt = p.stamp()
+	return records("Recording that KCM is silent and the CCM's workload may start.")
+}
+
+func (p *pass) workloadApplied() outcome {
+	addons, known := p.o.Addons.Get()
+	switch {
+	case !known:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case addons.CCM.WorkloadWithheld:
+		return cannotLook("the CCM's workload", "it was still withheld when the user cluster was looked at")
+	}
+	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+		return out
+	}
+	if out := p.healthy(addons); !out.holds {
+		return out
+	}
+	return holds(ucv1.HoldsReason, "")
+}
