@@ -39,7 +39,7 @@ Which table it is depends on the origin of the cluster, which is judged once and
 	fmt.Fprintf(&out, "\n## The hand-over: protocol %s\n\n", ucv1.FencedProtocol)
 	out.WriteString("Step Handover has a table of its own. Its current line is in `status.handover.line`.\n\n")
 	out.WriteString("| # | Line | Holds when |\n|---|---|---|\n")
-	for i, line := range migration.FencedLines() {
+	for i, line := range migration.HandoverLines(ucv1.FencedProtocol) {
 		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
 	}
 	out.WriteString("\nWhen the last line holds, the hand-over is recorded as finished. From then on the row is the guard: it holds as\n" +

@@ -38,8 +38,11 @@ func fencedTable() []line {
 // LineMeaning describes one line of a hand-over's table.
 type LineMeaning struct{ Name, Means string }
 
-// FencedLines describes the lines of the protocol Fenced, for documentation.
-func FencedLines() []LineMeaning {
+// HandoverLines describes the lines of a protocol's table; none for a protocol that there is not.
+func HandoverLines(protocol ucv1.HandoverProtocol) []LineMeaning {
+	if protocol != ucv1.FencedProtocol {
+		return nil
+	}
 	lines := fencedTable()
 	meanings := make([]LineMeaning, 0, len(lines))
 	for _, l := range lines {

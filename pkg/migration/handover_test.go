@@ -263,7 +263,9 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	for _, line := range FencedLines() {
+	g.Expect(HandoverLines("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
+	g.Expect(HandoverLines(ucv1.FencedProtocol)).NotTo(BeEmpty())
+	for _, line := range HandoverLines(ucv1.FencedProtocol) {
 		g.Expect(line.Name).NotTo(BeEmpty())
 		g.Expect(line.Means).To(HaveSuffix("."))
 	}

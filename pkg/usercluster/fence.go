@@ -17,6 +17,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
+// LeaseVerbs are what a candidate needs to be elected, and what is asked about.
+func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"} }
+
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants.
 func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Observed[migration.Fence] {
@@ -32,7 +35,7 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Obs
 		}
 		fence.Open = fence.Open && err == nil && sameContent(want, live)
 	}
-	for _, verb := range []string{"get", "create", "update", "patch"} {
+	for _, verb := range LeaseVerbs() {
 		allowed, problem := s.mayUseLease(ctx, id, verb)
 		if problem != "" {
 			return migration.Unknown[migration.Fence](problem)
