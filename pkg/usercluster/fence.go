@@ -25,7 +25,7 @@ func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"}
 func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Observed[migration.Fence] {
 	fence := migration.Fence{
 		Open:     true,
-		Identity: userName(id),
+		Identity: UserName(id),
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
 	}
 	for _, want := range provider.FenceObjects(id) {
@@ -53,9 +53,9 @@ func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb st
 	if verb == "create" {
 		name = "" // Creating with POST is authorized without a name.
 	}
-	attempt := fmt.Sprintf("asking whether %s may %s Leases", userName(id), verb)
+	attempt := fmt.Sprintf("asking whether %s may %s Leases", UserName(id), verb)
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:   userName(id),
+		User:   UserName(id),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Group: "coordination.k8s.io", Version: "v1", Resource: "leases",
@@ -71,7 +71,8 @@ func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb st
 	return review.Status.Allowed, ""
 }
 
-func userName(id provider.Identity) string {
+// UserName is the CCM's ServiceAccount as authorizers know it.
+func UserName(id provider.Identity) string {
 	return fmt.Sprintf("system:serviceaccount:%s:%s", id.ServiceAccountNamespace, id.ServiceAccountName)
 }
 
@@ -101,7 +102,7 @@ func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return fmt.Errorf("open the fence of %s with %s: %w", userName(id), refOf(object), err)
+			return fmt.Errorf("open the fence of %s with %s: %w", UserName(id), refOf(object), err)
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func (s *Session) CloseFence(ctx context.Context, id provider.Identity) error {
 		object := objects[len(objects)-1-i]
 		err := s.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("close the fence of %s with %s: %w", userName(id), refOf(object), err)
+			return fmt.Errorf("close the fence of %s with %s: %w", UserName(id), refOf(object), err)
 		}
 	}
 	return nil
