@@ -9,7 +9,5 @@ import (
 )
 
 func main() {
-	if err := cli.Command().Execute(); err != nil {
-		os.Exit(1)
-	}
+	os.Exit(cli.ExitCode(cli.Command().Execute()))
 }

@@ -48,20 +48,20 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 
 	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
 	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
-	o.bindAllow(flags)
+	bindAllow(flags, &o.allow)
 }
 
 // bindAllow is for operators whose kubeconfig Secrets are not written by tenants.
-func (o *managerOptions) bindAllow(flags *pflag.FlagSet) {
+func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow) {
 	allow := func(target *bool, name, what string) {
 		flags.BoolVar(target, "allow-kubeconfig-"+name, false, "Accept kubeconfigs that "+what+". Whoever writes such a Secret acts in the management cluster.")
 	}
-	allow(&o.allow.Exec, "exec", "run a program to get credentials")
-	allow(&o.allow.AuthProvider, "auth-provider", "use an auth-provider plugin")
-	allow(&o.allow.FilePaths, "file-paths", "name files of the manager's file system")
-	allow(&o.allow.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
-	allow(&o.allow.Proxy, "proxy", "name a proxy")
-	allow(&o.allow.Impersonation, "impersonation", "impersonate somebody")
+	allow(&allowed.Exec, "exec", "run a program to get credentials")
+	allow(&allowed.AuthProvider, "auth-provider", "use an auth-provider plugin")
+	allow(&allowed.FilePaths, "file-paths", "name files of the manager's file system")
+	allow(&allowed.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
+	allow(&allowed.Proxy, "proxy", "name a proxy")
+	allow(&allowed.Impersonation, "impersonation", "impersonate somebody")
 }
 
 func (o *managerOptions) validate() error {

@@ -12,6 +12,6 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(managerCommand())
+	root.AddCommand(managerCommand(), fenceCommand(), handoverCommand())
 	return root
 }

@@ -218,9 +218,13 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	for _, line := range HandoverLines(ucv1.FencedProtocol) {
-		g.Expect(line.Name).NotTo(BeEmpty())
-		g.Expect(line.Means).To(HaveSuffix("."))
+	g.Expect(HandoverLines("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
+	for _, protocol := range Protocols() {
+		g.Expect(HandoverLines(protocol)).NotTo(BeEmpty())
+		for _, line := range HandoverLines(protocol) {
+			g.Expect(line.Name).NotTo(BeEmpty())
+			g.Expect(line.Means).To(HaveSuffix("."))
+		}
 	}
 	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
 		for _, row := range Table(origin) {

@@ -44,8 +44,11 @@ func Protocols() []ucv1.HandoverProtocol {
 	return []ucv1.HandoverProtocol{ucv1.FencedProtocol, ucv1.SerializedProtocol}
 }
 
-// HandoverLines describes the lines of a protocol, for people and for the documentation.
+// HandoverLines describes the lines of a protocol, for people and for the documentation; none before one is chosen.
 func HandoverLines(protocol ucv1.HandoverProtocol) []LineMeaning {
+	if protocol == "" {
+		return nil
+	}
 	lines := linesOf(protocol)
 	meanings := make([]LineMeaning, 0, len(lines))
 	for _, l := range lines {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -61,6 +62,43 @@ func (s secretSource) String() string {
 	return fmt.Sprintf("Secret %s, key %s", s.name, s.key)
 }
 
+// sourceOf is the Secret of a Cluster, with the defaults filled in.
+func sourceOf(cluster *ucv1.Cluster) secretSource {
+	source := secretSource{name: types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name + "-kubeconfig"},
+		key: defaultKubeconfigKey}
+	if ref := cluster.Spec.KubeconfigSecretRef; ref != nil {
+		source.name.Name = ref.Name
+		if ref.Key != "" {
+			source.key = ref.Key
+		}
+	}
+	return source
+}
+
+// missing is the sentence for a Secret without a kubeconfig.
+func (s secretSource) missing() string {
+	return fmt.Sprintf("%s is missing or empty: put the kubeconfig there", s)
+}
+
+// unusable is the reason and the sentence for a kubeconfig that no session can be made of. It does not quote the error,
+// unless that is ours.
+func (s secretSource) unusable(err error) (reason, message string) {
+	if problem := (*KubeconfigError)(nil); errors.As(err, &problem) {
+		return problem.Reason, fmt.Sprintf("The kubeconfig in %s %s", s, problem.Message)
+	}
+	return ucv1.KubeconfigInvalidReason, fmt.Sprintf("The kubeconfig in %s cannot be used: no client can be made of it", s)
+}
+
+// failed is the connection after a probe that failed.
+func (s secretSource) failed(err error) migration.Connection {
+	if isUnauthorized(err) {
+		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
+	}
+	return migration.Connection{Reason: ucv1.UnreachableReason, Message: fmt.Sprintf(
+		"The API server of the user cluster %s: check it, and the server in %s", describe(err), s)}
+}
+
 func neverTried(source secretSource) migration.Connection {
 	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason,
 		Message: "The first connection with the kubeconfig of " + source.String() + " is being made"}
@@ -102,7 +140,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	}
 	data := secret.Data[source.key]
 	if len(data) == 0 {
-		r.refuse(e, ucv1.KubeconfigMissingReason, fmt.Sprintf("%s is missing or empty: put the kubeconfig there", source))
+		r.refuse(e, ucv1.KubeconfigMissingReason, source.missing())
 		return
 	}
 	sum := sha256.Sum256(data)
@@ -113,25 +151,22 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	if same {
 		return
 	}
-	session, err := r.open(e.key, data)
-	if problem := (*KubeconfigError)(nil); errors.As(err, &problem) {
-		r.refuse(e, problem.Reason, fmt.Sprintf("The kubeconfig in %s %s", source, problem.Message))
-		return
-	}
+	session, err := open(data, r.options, r.mapper, func() { r.waker.wake(e.key) })
 	if err != nil {
-		r.refuse(e, ucv1.KubeconfigInvalidReason, fmt.Sprintf("The kubeconfig in %s cannot be used: no client can be made of it", source))
+		reason, message := source.unusable(err)
+		r.refuse(e, reason, message)
 		return
 	}
 	r.replace(e, session, digest)
 }
 
 // open makes a session; nothing is sent yet.
-func (r *Registry) open(key types.NamespacedName, kubeconfig []byte) (*Session, error) {
-	config, err := ParseKubeconfig(kubeconfig, r.options.Allow)
+func open(kubeconfig []byte, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+	config, err := ParseKubeconfig(kubeconfig, options.Allow)
 	if err != nil {
 		return nil, err
 	}
-	return connect(config, r.options, r.mapper, func() { r.waker.wake(key) })
+	return connect(config, options, mapper, wake)
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.
@@ -217,16 +252,10 @@ func (r *Registry) record(e *entry, session *Session, err error) {
 		}
 		e.failures++
 		e.probeAt = now.Add(r.backoff(e.failures))
-		if isUnauthorized(err) {
-			e.connection = migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
-				"The API server of the user cluster refuses the credentials in %s: renew them", e.source)}
+		if !isUnauthorized(err) && e.answered && e.connection.Reachable && e.failures < unreachableAfter {
 			return
 		}
-		if e.answered && e.connection.Reachable && e.failures < unreachableAfter {
-			return
-		}
-		e.connection = migration.Connection{Reason: ucv1.UnreachableReason, Message: fmt.Sprintf(
-			"The API server of the user cluster %s: check it, and the server in %s", describe(err), e.source)}
+		e.connection = e.source.failed(err)
 	})
 }
 

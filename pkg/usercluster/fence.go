@@ -17,12 +17,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
+// LeaseVerbs are what a candidate needs to be elected, and what is asked about.
+func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"} }
+
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants.
 func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Observed[migration.Fence] {
 	fence := migration.Fence{
 		Open:     true,
-		Identity: userName(id),
+		Identity: UserName(id),
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
 	}
 	for _, want := range provider.FenceObjects(id) {
@@ -32,7 +35,7 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Obs
 		}
 		fence.Open = fence.Open && err == nil && sameContent(want, live)
 	}
-	for _, verb := range []string{"get", "create", "update", "patch"} {
+	for _, verb := range LeaseVerbs() {
 		allowed, problem := s.mayUseLease(ctx, id, verb)
 		if problem != "" {
 			return migration.Unknown[migration.Fence](problem)
@@ -50,9 +53,9 @@ func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb st
 	if verb == "create" {
 		name = "" // Creating with POST is authorized without a name.
 	}
-	attempt := fmt.Sprintf("asking whether %s may %s Leases", userName(id), verb)
+	attempt := fmt.Sprintf("asking whether %s may %s Leases", UserName(id), verb)
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:   userName(id),
+		User:   UserName(id),
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Group: "coordination.k8s.io", Version: "v1", Resource: "leases",
@@ -68,7 +71,8 @@ func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb st
 	return review.Status.Allowed, ""
 }
 
-func userName(id provider.Identity) string {
+// UserName is the CCM's ServiceAccount as authorizers know it.
+func UserName(id provider.Identity) string {
 	return fmt.Sprintf("system:serviceaccount:%s:%s", id.ServiceAccountNamespace, id.ServiceAccountName)
 }
 
@@ -98,7 +102,7 @@ func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return fmt.Errorf("open the fence of %s with %s: %w", userName(id), refOf(object), err)
+			return fmt.Errorf("open the fence of %s with %s: %w", UserName(id), refOf(object), err)
 		}
 	}
 	return nil
@@ -112,7 +116,7 @@ func (s *Session) CloseFence(ctx context.Context, id provider.Identity) error {
 		object := objects[len(objects)-1-i]
 		err := s.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("close the fence of %s with %s: %w", userName(id), refOf(object), err)
+			return fmt.Errorf("close the fence of %s with %s: %w", UserName(id), refOf(object), err)
 		}
 	}
 	return nil

@@ -141,14 +141,7 @@ func (r *Registry) Events() <-chan event.GenericEvent {
 // Ensure makes the cluster wanted, and has its kubeconfig Secret read again soon.
 func (r *Registry) Ensure(cluster *ucv1.Cluster) {
 	key := client.ObjectKeyFromObject(cluster)
-	source := secretSource{name: types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name + "-kubeconfig"},
-		key: defaultKubeconfigKey}
-	if ref := cluster.Spec.KubeconfigSecretRef; ref != nil {
-		source.name.Name = ref.Name
-		if ref.Key != "" {
-			source.key = ref.Key
-		}
-	}
+	source := sourceOf(cluster)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.entries[key]

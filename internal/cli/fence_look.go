@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// pollInterval is how often a command looks again for what it waits for.
+const pollInterval = 250 * time.Millisecond
+
+// fenceReport is what fence status prints.
+type fenceReport struct {
+	Cluster  string `json:"cluster"`
+	Paused   bool   `json:"paused"`
+	Identity string `json:"identity"`
+	Lease    string `json:"lease"`
+	// SilenceProvenAt is status.handover.fenceOpenedAt; Doubt is why that is not, or no longer, enough to open.
+	SilenceProvenAt *metav1.Time  `json:"silenceProvenAt,omitempty"`
+	Doubt           string        `json:"doubt,omitempty"`
+	Fence           string        `json:"fence"`
+	Objects         []fenceObject `json:"objects,omitempty"`
+	Access          []access      `json:"access,omitempty"`
+	CCMLease        leaseReport   `json:"ccmLease"`
+	KCMLease        leaseReport   `json:"kcmLease"`
+	Deployments     []deployment  `json:"deployments"`
+	// Problems are what could not be looked at.
+	Problems []string `json:"problems,omitempty"`
+	Meaning  string   `json:"meaning"`
+}
+
+// The states of the fence. Without both of our objects and all verbs it is neither open nor closed.
+const (
+	fenceOpen    = "Open"
+	fenceClosed  = "Closed"
+	fenceNotSo   = "Ineffective"
+	fenceUnknown = "Unknown"
+)
+
+// fenceObject is our Role or RoleBinding.
+type fenceObject struct {
+	Object string `json:"object"`
+	There  bool   `json:"there"`
+}
+
+// access is the answer to one SubjectAccessReview.
+type access struct {
+	Verb    string `json:"verb"`
+	Allowed bool   `json:"allowed"`
+}
+
+// leaseReport is a Lease of leader election. Renewed says that we saw it being renewed; LastRenewed is its own time.
+type leaseReport struct {
+	Lease       string            `json:"lease"`
+	Exists      *bool             `json:"exists,omitempty"`
+	Holder      string            `json:"holder,omitempty"`
+	Renewed     bool              `json:"renewed"`
+	LastRenewed *metav1.MicroTime `json:"lastRenewed,omitempty"`
+}
+
+// deployment is one that runs with the CCM's ServiceAccount.
+type deployment struct {
+	Name      string `json:"name"`
+	Available bool   `json:"available"`
+	Ready     int32  `json:"readyReplicas"`
+	Replicas  int32  `json:"replicas"`
+}
+
+// look fills the report from the user cluster. What cannot be looked at is a problem in the report.
+func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceReport {
+	report := &fenceReport{
+		Cluster: client.ObjectKeyFromObject(f.cluster).String(), Paused: f.cluster.Spec.Paused, Doubt: silenceDoubt(f.cluster),
+		SilenceProvenAt: fenceOpenedAt(f.cluster), Deployments: []deployment{},
+	}
+	report.addFence(f.session.Fence(ctx, f.identity), f.identity)
+	f.lookAtObjects(ctx, report)
+	f.lookAtLeases(ctx, report, lookFor)
+	f.lookAtDeployments(ctx, report)
+	report.Meaning = report.meaning()
+	return report
+}
+
+func (r *fenceReport) addFence(observed migration.Observed[migration.Fence], id provider.Identity) {
+	r.Identity = usercluster.UserName(id)
+	r.Lease = id.LeaseNamespace + "/" + id.LeaseName
+	fence, known := observed.Get()
+	if !known {
+		r.Fence = fenceUnknown
+		r.Problems = append(r.Problems, observed.Why())
+		return
+	}
+	r.Fence = fenceState(fence)
+	allowed := map[string]bool{}
+	for _, verb := range fence.Allowed {
+		allowed[verb] = true
+	}
+	for _, verb := range usercluster.LeaseVerbs() {
+		r.Access = append(r.Access, access{verb, allowed[verb]})
+	}
+}
+
+func fenceState(fence migration.Fence) string {
+	switch {
+	case len(fence.Allowed) == 0 && !fence.Open:
+		return fenceClosed
+	case fence.Open && len(fence.Allowed) == len(usercluster.LeaseVerbs()):
+		return fenceOpen
+	}
+	return fenceNotSo
+}
+
+func (f *fenceTarget) lookAtObjects(ctx context.Context, report *fenceReport) {
+	for _, object := range provider.FenceObjects(f.identity) {
+		name := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+		err := f.session.Client().Get(ctx, client.ObjectKeyFromObject(object), object)
+		if client.IgnoreNotFound(err) != nil {
+			report.Problems = append(report.Problems, "reading "+name+": "+err.Error())
+			continue
+		}
+		report.Objects = append(report.Objects, fenceObject{name, err == nil})
+	}
+}
+
+// lookAtLeases looks until both Leases were seen being renewed, or that long: their own times come from clocks that
+// nobody vouches for.
+func (f *fenceTarget) lookAtLeases(ctx context.Context, report *fenceReport, lookFor time.Duration) {
+	namespace, name := f.kcm.LeaderLease()
+	var ccm, kcm migration.Observed[migration.Lease]
+	// The reads are not bounded by the poll's own end: one that it cuts short would say that nothing is known.
+	_ = wait.PollUntilContextTimeout(ctx, pollInterval, lookFor, true, func(context.Context) (bool, error) {
+		ccm = f.session.Lease(ctx, f.identity.LeaseNamespace, f.identity.LeaseName)
+		kcm = f.session.Lease(ctx, namespace, name)
+		return nothingToWaitFor(ccm) && nothingToWaitFor(kcm), nil
+	})
+	report.CCMLease = report.lease(f.identity.LeaseNamespace+"/"+f.identity.LeaseName, ccm)
+	report.KCMLease = report.lease(namespace+"/"+name, kcm)
+	if f.kcmProblem != "" {
+		report.Problems = append(report.Problems, f.kcmProblem)
+	}
+}
+
+func nothingToWaitFor(observed migration.Observed[migration.Lease]) bool {
+	lease, known := observed.Get()
+	return !known || lease.Holder == "" || renewed(lease)
+}
+
+func renewed(lease migration.Lease) bool { return lease.ChangedAt.After(lease.WatchedAt) }
+
+func (r *fenceReport) lease(name string, observed migration.Observed[migration.Lease]) leaseReport {
+	if observed.IsUnknown() {
+		r.Problems = append(r.Problems, observed.Why())
+		return leaseReport{Lease: name}
+	}
+	lease, exists := observed.Get()
+	report := leaseReport{Lease: name, Exists: &exists, Holder: lease.Holder, Renewed: lease.Holder != "" && renewed(lease)}
+	if !lease.RenewTime.IsZero() {
+		report.LastRenewed = new(metav1.NewMicroTime(lease.RenewTime))
+	}
+	return report
+}
+
+// lookAtDeployments finds the CCM by its ServiceAccount, whoever applied it.
+func (f *fenceTarget) lookAtDeployments(ctx context.Context, report *fenceReport) {
+	list := &appsv1.DeploymentList{}
+	if err := f.session.Client().List(ctx, list, client.InNamespace(f.identity.ServiceAccountNamespace)); err != nil {
+		report.Problems = append(report.Problems, "listing Deployments in "+f.identity.ServiceAccountNamespace+": "+err.Error())
+		return
+	}
+	for _, item := range list.Items {
+		if item.Spec.Template.Spec.ServiceAccountName != f.identity.ServiceAccountName {
+			continue
+		}
+		found := deployment{Name: item.Namespace + "/" + item.Name, Ready: item.Status.ReadyReplicas, Replicas: item.Status.Replicas}
+		for _, condition := range item.Status.Conditions {
+			if condition.Type == appsv1.DeploymentAvailable {
+				found.Available = condition.Status == corev1.ConditionTrue
+			}
+		}
+		report.Deployments = append(report.Deployments, found)
+	}
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// handoverReport is what handover prints: nothing but what the status of the Cluster says.
+type handoverReport struct {
+	Cluster       string                `json:"cluster"`
+	Protocol      ucv1.HandoverProtocol `json:"protocol,omitempty"`
+	Reason        string                `json:"protocolReason,omitempty"`
+	Proof         []ucv1.ProofItem      `json:"proof,omitempty"`
+	Line          string                `json:"line,omitempty"`
+	Lines         []handoverLine        `json:"lines,omitempty"`
+	Processes     []handoverProcess     `json:"processes,omitempty"`
+	StartedAt     *metav1.Time          `json:"startedAt,omitempty"`
+	FenceOpenedAt *metav1.Time          `json:"fenceOpenedAt,omitempty"`
+	FinishedAt    *metav1.Time          `json:"finishedAt,omitempty"`
+	GapSeconds    *int64                `json:"gapSeconds,omitempty"`
+	Condition     *metav1.Condition     `json:"condition,omitempty"`
+}
+
+// The states of a line.
+const (
+	lineDone    = "done"
+	lineCurrent = "current"
+	lineOpen    = "open"
+)
+
+type handoverLine struct {
+	Name  string `json:"name"`
+	Means string `json:"means"`
+	State string `json:"state"`
+}
+
+// The states of a process of KCM.
+const (
+	processEnded    = "ended"
+	processVanished = "vanished"
+	processRunning  = "running"
+)
+
+type handoverProcess struct {
+	State               string `json:"state"`
+	ucv1.ManagerProcess `json:",inline"`
+}
+
+func handoverCommand() *cobra.Command {
+	options, output := &management{}, ""
+	command := &cobra.Command{
+		Use: "handover NAME", Short: "Says how far the hand-over of the cloud loops is, from the status of the Cluster.", Args: cobra.ExactArgs(1),
+		Long: "Says how far the hand-over of the cloud loops is. It reads the Cluster only: what is printed is as old as its status.",
+		RunE: func(command *cobra.Command, args []string) error {
+			cluster, _, err := options.cluster(command.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			report := newHandoverReport(cluster)
+			return write(command.OutOrStdout(), output, report, report.text)
+		},
+	}
+	options.bind(command.Flags())
+	command.Flags().StringVarP(&output, "output", "o", "text", outputFlag)
+	return command
+}
+
+func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
+	report := &handoverReport{Cluster: cluster.Namespace + "/" + cluster.Name,
+		Condition: meta.FindStatusCondition(cluster.Status.Conditions, ucv1.HandoverCompletedCondition)}
+	handover := cluster.Status.Handover
+	if handover == nil {
+		return report
+	}
+	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Line, handover.Proof
+	report.StartedAt, report.FenceOpenedAt, report.FinishedAt = handover.StartedAt, handover.FenceOpenedAt, handover.FinishedAt
+	report.GapSeconds = handover.GapSeconds
+	report.Lines = handoverLines(handover)
+	for _, process := range handover.Processes {
+		state := processRunning
+		switch {
+		case process.EndedAt != nil:
+			state = processEnded
+		case process.VanishedAt != nil:
+			state = processVanished
+		}
+		report.Processes = append(report.Processes, handoverProcess{state, process})
+	}
+	return report
+}
+
+// handoverLines: the table is walked from the top, so every line before the current one held when the status was
+// written. Without a current line the table is done, or was not begun.
+func handoverLines(handover *ucv1.HandoverStatus) []handoverLine {
+	meanings := migration.HandoverLines(handover.Protocol)
+	lines := make([]handoverLine, 0, len(meanings))
+	state := lineOpen
+	if handover.Line != "" || handover.FinishedAt != nil {
+		state = lineDone
+	}
+	for _, meaning := range meanings {
+		line := handoverLine{meaning.Name, meaning.Means, state}
+		if meaning.Name == handover.Line {
+			line.State, state = lineCurrent, lineOpen
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// text prints the report for people.
+func (r *handoverReport) text(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(columns ...string) { fmt.Fprintln(w, strings.Join(columns, "\t")) }
+	row("Cluster", r.Cluster)
+	row("Protocol", r.protocol())
+	row("Started", at(r.StartedAt))
+	row("Fence opened", at(r.FenceOpenedAt))
+	row("Finished", at(r.FinishedAt))
+	if r.GapSeconds != nil {
+		row("Gap", fmt.Sprintf("at most %d s between the last end of a KCM process and the CCM leading", *r.GapSeconds))
+	}
+	if r.Condition != nil {
+		row(r.Condition.Type, fmt.Sprintf("%s, %s: %s", r.Condition.Status, r.Condition.Reason, r.Condition.Message))
+	}
+	if len(r.Lines) > 0 {
+		row("\nLINE", "STATE", "HOLDS WHEN")
+	}
+	for _, line := range r.Lines {
+		row(line.Name, line.State, line.Means)
+	}
+	if len(r.Proof) > 0 {
+		row("\nKCM IS SILENT", "STATE", "WHAT IS MISSING")
+	}
+	for _, item := range r.Proof {
+		row(item.Name, string(item.State), item.Message)
+	}
+	if len(r.Processes) > 0 {
+		row("\nKCM POD", "NODE", "PROCESS")
+	}
+	for _, process := range r.Processes {
+		row(process.PodName, process.NodeName, process.text())
+	}
+	return w.Flush()
+}
+
+func (r *handoverReport) protocol() string {
+	if r.Protocol == "" {
+		return "not chosen yet: the migration has not started"
+	}
+	return strings.TrimSuffix(string(r.Protocol)+": "+r.Reason, ": ")
+}
+
+func (p handoverProcess) text() string {
+	switch p.State {
+	case processEnded:
+		return fmt.Sprintf("ended %s: %s", at(&metav1.Time{Time: p.EndedAt.Time}), p.EndedBecause)
+	case processVanished:
+		return fmt.Sprintf("vanished %s; its end was not seen", at(&metav1.Time{Time: p.VanishedAt.Time}))
+	}
+	return "may still run; its end was not seen"
+}
