@@ -99,6 +99,8 @@ const (
 const (
 	// RollingOutReason surfaces while a workload has old pods or is not available yet.
 	RollingOutReason = "RollingOut"
+	// ProbingReason surfaces while the CCM leads once under another name, before KCM is touched.
+	ProbingReason = "Probing"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
 	// NodesNotReadyReason surfaces while a Node is not Ready at the moment the fence would be opened.
@@ -125,6 +127,8 @@ const (
 	CloudLoopsContendedReason = "CloudLoopsContended"
 	// FenceIneffectiveReason surfaces when the CCM's identity may write its Lease although the fence is closed.
 	FenceIneffectiveReason = "FenceIneffective"
+	// ProbeFailedReason surfaces when the CCM did not lead, or did not stay up, under another name; KCM was not touched.
+	ProbeFailedReason = "ProbeFailed"
 	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory.
 	ForeignObjectsReason = "ForeignObjects"
 	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.

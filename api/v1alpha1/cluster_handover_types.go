@@ -74,6 +74,32 @@ type HandoverStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Line string `json:"line,omitempty"`
 
+	// probeStartedAt is since when the probe of the CCM is wanted.
+	// +optional
+	ProbeStartedAt *metav1.Time `json:"probeStartedAt,omitempty"`
+
+	// probeLedAt is when probeHolder was first seen leading.
+	// +optional
+	ProbeLedAt *metav1.Time `json:"probeLedAt,omitempty"`
+
+	// probeHolder is the process that has to stay up.
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	ProbeHolder string `json:"probeHolder,omitempty"`
+
+	// probedAt is when the probe had led for long enough.
+	// +optional
+	ProbedAt *metav1.Time `json:"probedAt,omitempty"`
+
+	// probeFailedAt is when the last probe failed.
+	// +optional
+	ProbeFailedAt *metav1.Time `json:"probeFailedAt,omitempty"`
+
+	// probeProblem is what was seen of it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	ProbeProblem string `json:"probeProblem,omitempty"`
+
 	// processes of KCM that existed before the first patch; each has to be seen to end.
 	// +optional
 	// +listType=map

@@ -93,8 +93,12 @@ func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.A
 }
 
 func (s *scope) set(name migration.AddonSetName) provider.Set {
-	if name == migration.CSISet {
+	switch name {
+	case migration.CSISet:
 		return s.addons.CSI
+	case migration.ProbeSet:
+		return s.addons.Probe
+	case migration.CCMSet:
 	}
 	return s.addons.CCM
 }
@@ -102,6 +106,9 @@ func (s *scope) set(name migration.AddonSetName) provider.Set {
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
+	if migration.WantsProbe(s.cluster) {
+		wanted = append(wanted, usercluster.InventoryOf(s.addons.Probe.Objects)...)
+	}
 	obsolete := usercluster.Subtract(s.inventory, wanted)
 	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
 		return err

@@ -85,6 +85,10 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.renderProblem = err.Error()
 		return
 	}
+	if addons.Probe, err = provider.Probe(addons.CCM, s.identity); err != nil {
+		s.renderProblem = err.Error()
+		return
+	}
 	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
 	s.addons = addons
 }
@@ -172,6 +176,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.Fence = migration.Unknown[migration.Fence](why)
 	s.observed.Addons = migration.Unknown[migration.Addons](why)
+	s.observed.Probe = migration.Unknown[migration.Probe](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
@@ -189,7 +194,8 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 		return
 	}
 	s.inventory = inventory
-	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons.CCM, s.addons.CSI)
+	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons)
+	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, migration.WantsProbe(s.cluster))
 }
 
 func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) migration.Observed[[]migration.MachineControllerDeployment] {

@@ -48,6 +48,7 @@ Finished           not yet
 HandoverCompleted  False, ProvingSilence: Pod tenant/kcm-3 may run cloud loops.
 
 LINE               STATE    HOLDS WHEN
+Probed             done     The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.
 BaselineTaken      done     The inventory of load balancers and volumes is stored.
 ProcessesRecorded  done     Every KCM process that could run a cloud loop is in the status.
 LoopsOff           done     The arguments of KCM's Deployment switch the cloud loops off.
@@ -74,7 +75,7 @@ func TestHandoverLines(t *testing.T) {
 		last   string
 	}{
 		"not begun":         {change: func(h *ucv1.HandoverStatus) { h.Line = "" }, first: lineOpen, last: lineOpen},
-		"at the first line": {change: func(h *ucv1.HandoverStatus) { h.Line = "BaselineTaken" }, first: lineCurrent, last: lineOpen},
+		"at the first line": {change: func(h *ucv1.HandoverStatus) { h.Line = "Probed" }, first: lineCurrent, last: lineOpen},
 		"at the last line":  {change: func(h *ucv1.HandoverStatus) { h.Line = "Leading" }, first: lineDone, last: lineCurrent},
 		"finished":          {change: func(h *ucv1.HandoverStatus) { h.Line, h.FinishedAt = "", &at }, first: lineDone, last: lineDone},
 	} {

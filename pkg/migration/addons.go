@@ -118,6 +118,9 @@ func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 			". Delete them, or set spec.addons.adoption to Adopt.")
 	}
 	if len(set.Drifted)+len(set.Foreign) > 0 {
+		if name == CCMSet {
+			p.forgetProbe()
+		}
 		return does(Verb{
 			Kind: VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
 			Why: "Applying the " + string(name) + " addon: " + named(append(refNames(set.Drifted), set.Foreign...)) + ".",
@@ -232,6 +235,9 @@ func (p *pass) drift() outcome {
 	}
 	if out := p.applied(CCMSet, addons.CCM); !out.holds {
 		return out
+	}
+	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
+		return does(pruneVerb(probe.Left))
 	}
 	if out := p.healthy(addons); out.verb != nil || out.reason == ucv1.NoNodesReason {
 		return out

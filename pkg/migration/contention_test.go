@@ -20,10 +20,12 @@ func begunAnew(g Gomega, f ucv1.Facts) {
 
 func notBegunAnew(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
 
+// loops has its owner put KCM's old arguments back.
+func loops(o *Observation, owner string) {
+	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
+}
+
 func TestGuard(t *testing.T) {
-	loops := func(o *Observation, owner string) {
-		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
-	}
 	runDecisions(t, map[string]decision{
 		"loops that come back in the template stop everything, with their owner": {
 			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: VerbRecord,
@@ -59,6 +61,24 @@ func TestGuard(t *testing.T) {
 			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
 			fails: ucv1.CloudLoopsContendedReason,
 		},
+		"who runs the loops now is recorded at once": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
+			},
+			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			facts: func(g Gomega, f ucv1.Facts) {
+				g.Expect(f.Handover.Processes).To(ConsistOf(HaveField("PodName", "late")))
+			},
+		},
+		"a KCM Deployment that is gone needs a person": {
+			given: rolling, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
+		},
+	})
+}
+
+func TestGuardMayOnlyReport(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a person may want only a report": {
 			given: rolling, when: func(o *Observation) {
 				loops(o, "argocd")
@@ -69,10 +89,6 @@ func TestGuard(t *testing.T) {
 		"a fence that cannot be looked at is not closed, and a person is called all the same": {
 			given: rolling, when: func(o *Observation) { loops(o, "argocd"); o.Fence = Unknown[Fence]("timeout") },
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAnew,
-		},
-		"a KCM Deployment that is gone needs a person": {
-			given: rolling, when: func(o *Observation) { o.ControlPlane = Absent[ControlPlane]() }, step: ucv1.StepHandover,
-			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
 		},
 	})
 }

@@ -135,6 +135,9 @@ func (p *pass) annotationsMissing() bool {
 // decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
 // where leaving is safe: exactly one manager runs the loops and no Machine is half replaced.
 func (p *pass) decideDeletion() Decision {
+	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
+		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
+	}
 	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
 	handover := p.facts.Handover
 	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {

@@ -63,7 +63,7 @@ const (
 	VerbRestoreAnnotations VerbKind = "RestoreAnnotations"
 	// VerbTakeBaseline stores the inventory.
 	VerbTakeBaseline VerbKind = "TakeBaseline"
-	// VerbApplyAddons applies one of the two sets.
+	// VerbApplyAddons applies one of the sets.
 	VerbApplyAddons VerbKind = "ApplyAddons"
 	// VerbPruneAddons deletes objects of the inventory that are not wanted any more.
 	VerbPruneAddons VerbKind = "PruneAddons"
@@ -93,7 +93,7 @@ type Verb struct {
 	RestartValue string
 }
 
-// AddonSetName names one of the two sets of addon objects.
+// AddonSetName names one of the sets of addon objects.
 type AddonSetName string
 
 const (
@@ -101,6 +101,8 @@ const (
 	CCMSet AddonSetName = "CCM"
 	// CSISet is the CSI driver.
 	CSISet AddonSetName = "CSI"
+	// ProbeSet is the probe of the CCM.
+	ProbeSet AddonSetName = "probe"
 )
 
 // ArgumentChange changes flags of a Deployment's container and leaves all others as they are.

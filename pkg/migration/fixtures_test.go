@@ -96,8 +96,8 @@ func finished() Observation {
 			Pods: []Process{kcmPod("new", finalArguments())},
 		}}),
 		MachineController: Known(machineControllers()),
-		Addons:            Known(Addons{}),
-		Fence:             Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
+		Addons:            Known(Addons{}), Probe: Known(Probe{}),
+		Fence: Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
 		KCMLease: Known(Lease{
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
 			AcquireTime: ago(10 * time.Minute), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
@@ -211,7 +211,7 @@ func loud() Observation {
 // starting is ready to take the baseline.
 func starting() Observation {
 	o := loud()
-	o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
+	o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, ProbedAt: stampAgo(time.Minute)}
 	o.Cluster.Status.Baseline, o.Processes = nil, nil
 	o.Baseline = Absent[Inventory]()
 	return o

@@ -296,8 +296,8 @@ func (p *pass) leading() outcome {
 	}
 	opened := p.facts.Handover.FenceOpenedAt
 	if waited := p.now.Sub(opened.Time); waited > leaderDeadline {
-		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet; look at the logs of its pods in the user cluster.",
-			opened.UTC().Format(time.RFC3339)))
+		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet.%s Look at the logs of its pods in the user cluster.",
+			opened.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy)))
 	}
 	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }

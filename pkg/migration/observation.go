@@ -28,6 +28,7 @@ type Observation struct {
 
 	// The facts below come from the user cluster.
 	Addons    Observed[Addons]
+	Probe     Observed[Probe]
 	Fence     Observed[Fence]
 	KCMLease  Observed[Lease]
 	CCMLease  Observed[Lease]
@@ -68,6 +69,8 @@ type Provider struct {
 	ProviderIDPrefix string
 	// CSIDrivers that every Node has to register.
 	CSIDrivers []string
+	// ProbeHazard says why a CCM of the provider must not be probed; empty when it can be.
+	ProbeHazard string
 	// RequiredCloudConfigKeys of the cloud configuration Secret.
 	RequiredCloudConfigKeys []string
 	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.

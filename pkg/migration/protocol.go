@@ -17,6 +17,7 @@ type line struct {
 // from the cloud loops needs us.
 func linesOf(protocol ucv1.HandoverProtocol) []line {
 	baseline := line{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
+	probed := line{"Probed", "The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.", (*pass).probed}
 	recorded := line{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
 	loopsOff := line{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
 	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
@@ -24,7 +25,7 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 	leading := line{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
 	if protocol == ucv1.SerializedProtocol {
 		return []line{
-			baseline, recorded,
+			probed, baseline, recorded,
 			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", (*pass).workloadWithheld},
 			loopsOff, silent,
 			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", (*pass).workloadAllowed},
@@ -33,7 +34,7 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 			leading,
 		}
 	}
-	return []line{baseline, recorded, loopsOff, silent, open, leading}
+	return []line{probed, baseline, recorded, loopsOff, silent, open, leading}
 }
 
 // LineMeaning describes one line of a hand-over's table.

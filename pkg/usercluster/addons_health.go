@@ -76,10 +76,19 @@ func whatHolds(pod *corev1.Pod) (reasons []string) {
 	starting := []string{"ContainerCreating", "PodInitializing"}
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if waiting := container.State.Waiting; waiting != nil && !slices.Contains(starting, waiting.Reason) {
-			reasons = append(reasons, fmt.Sprintf("container %s: %s", container.Name, waiting.Reason))
+			reasons = append(reasons, fmt.Sprintf("container %s: %s%s", container.Name, waiting.Reason, lastExit(container)))
 		}
 	}
 	return reasons
+}
+
+// lastExit is what is known of a crash without its log; a count would change the message at every restart.
+func lastExit(container corev1.ContainerStatus) string {
+	end := container.LastTerminationState.Terminated
+	if end == nil {
+		return ""
+	}
+	return fmt.Sprintf(", last exit code %d %s", end.ExitCode, end.Reason)
 }
 
 func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {

@@ -44,7 +44,7 @@ func TestCSIDriverOfSomebodyElse(t *testing.T) {
 			g := NewWithT(t)
 			s, _ := sessionWith(interceptor.Funcs{}, append(tc.nodes, driver.DeepCopy())...)
 			addons := renderSimcloud(t)
-			csi := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Value().CSI
+			csi := s.Addons(t.Context(), nil, addons).Value().CSI
 			g.Expect(csi.SatisfiedBy).To(Equal(tc.satisfied))
 			g.Expect(csi.Foreign).To(Equal(tc.foreign))
 			g.Expect(csi.Drifted).To(HaveLen(tc.drifted), "what satisfies us stays untouched")
@@ -91,7 +91,7 @@ func TestHealthOfAddons(t *testing.T) {
 				tc.change(deployment)
 				g.Expect(s.client.Status().Update(t.Context(), deployment)).To(Succeed())
 			}
-			ccm := s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Value().CCM
+			ccm := s.Addons(t.Context(), inventory, addons).Value().CCM
 			g.Expect(ccm.Unhealthy).To(Equal(tc.unhealthy))
 			g.Expect(ccm.Unschedulable).To(Equal(tc.unschedulable))
 			g.Expect(ccm.Drifted).To(BeEmpty())

@@ -25,21 +25,46 @@ import (
 // too many for every pass. Changes of our workloads end it at once.
 const compareInterval = 10 * time.Minute
 
-// Addons compares the two sets with the user cluster. An object that exists is ours only if the inventory has it.
-func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, ccm, csi provider.Set) migration.Observed[migration.Addons] {
-	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, ccm)
+// Addons compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
+// has it.
+func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) migration.Observed[migration.Addons] {
+	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)
 	if err != nil {
 		return migration.Unknown[migration.Addons](err.Error())
 	}
-	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, csi)
+	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, sets.CSI)
 	if err != nil {
 		return migration.Unknown[migration.Addons](err.Error())
 	}
 	addons := migration.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
-	for _, entry := range Subtract(inventory, InventoryOf(slices.Concat(ccm.Wanted(), csi.Wanted()))) {
-		addons.Obsolete = append(addons.Obsolete, entry.Ref())
-	}
+	addons.Obsolete = refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
 	return migration.Known(addons)
+}
+
+// Probe looks at the probe of the CCM while it is wanted, and for what is left of it while it is not.
+func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) migration.Observed[migration.Probe] {
+	if !wanted {
+		others := Subtract(inventory, InventoryOf(set.Objects))
+		return migration.Known(migration.Probe{Left: refsOf(Subtract(inventory, others))})
+	}
+	observed, err := s.observeSet(ctx, migration.ProbeSet, inventory, set)
+	if err != nil {
+		return migration.Unknown[migration.Probe](err.Error())
+	}
+	id = provider.ProbeIdentity(id)
+	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
+	if lease.IsUnknown() {
+		return migration.Unknown[migration.Probe](lease.Why())
+	}
+	return migration.Known(migration.Probe{Set: observed, Lease: lease.Value()})
+}
+
+func refsOf(inventory []InventoryEntry) []migration.Ref {
+	var refs []migration.Ref
+	for _, entry := range inventory {
+		refs = append(refs, entry.Ref())
+	}
+	return refs
 }
 
 func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (migration.AddonSet, error) {

@@ -73,7 +73,7 @@ func TestAddonsOfAnEmptyClusterAreMissing(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{})
 	addons := renderSimcloud(t)
-	observed, known := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Get()
+	observed, known := s.Addons(t.Context(), nil, addons).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(observed.CCM).To(Equal(migration.AddonSet{Version: addons.CCM.Version, Drifted: refs(addons.CCM.Objects)}))
 	g.Expect(observed.CSI).To(Equal(migration.AddonSet{Version: addons.CSI.Version, Drifted: refs(addons.CSI.Objects)}))
@@ -85,7 +85,7 @@ func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
 	s, clk, addons, inventory := applied(t, &count)
 	look := func() (migration.Addons, int32) {
 		before := count.Load()
-		observed, known := s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Get()
+		observed, known := s.Addons(t.Context(), inventory, addons).Get()
 		g.Expect(known).To(BeTrue())
 		return observed, count.Load() - before
 	}
@@ -122,7 +122,7 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 	g := NewWithT(t)
 	var count atomic.Int32
 	s, _, addons, inventory := applied(t, &count)
-	g.Expect(s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Value().CCM.Drifted).To(BeEmpty())
+	g.Expect(s.Addons(t.Context(), inventory, addons).Value().CCM.Drifted).To(BeEmpty())
 
 	store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: s.addons.invalidate}
 	g.Expect(store.Replace(nil, "1")).To(Succeed())
@@ -134,7 +134,7 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 	g.Expect(s.client.Update(t.Context(), deployment, client.FieldOwner("kubectl"))).To(Succeed())
 	g.Expect(store.Update(deployment)).To(Succeed())
 
-	observed := s.Addons(t.Context(), inventory, addons.CCM, addons.CSI).Value()
+	observed := s.Addons(t.Context(), inventory, addons).Value()
 	g.Expect(observed.CCM.Drifted).To(Equal([]migration.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
 }
 
@@ -160,7 +160,7 @@ func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:secrets":{}}`)}},
 	}})
 	addons := renderSimcloud(t)
-	observed := s.Addons(t.Context(), nil, addons.CCM, addons.CSI).Value()
+	observed := s.Addons(t.Context(), nil, addons).Value()
 	g.Expect(observed.CCM.Foreign).To(Equal([]string{
 		"ServiceAccount kube-system/cloud-controller-manager (Helm release occm; managed by helm)"}))
 	g.Expect(observed.CCM.Drifted).NotTo(ContainElement(HaveField("Kind", "ServiceAccount")))
@@ -171,7 +171,7 @@ func TestAddonsThatAreNotWantedAnyMoreAreObsolete(t *testing.T) {
 	s, _ := sessionWith(interceptor.Funcs{})
 	addons := renderSimcloud(t)
 	gone := InventoryEntry{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"}
-	observed := s.Addons(t.Context(), []InventoryEntry{gone}, addons.CCM, addons.CSI).Value()
+	observed := s.Addons(t.Context(), []InventoryEntry{gone}, addons).Value()
 	g.Expect(observed.Obsolete).To(Equal([]migration.Ref{gone.Ref()}))
 }
 

@@ -69,7 +69,7 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			return o.IsUnknown(), o.Why()
 		},
 		"Addons": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.Addons(ctx, nil, addons.CCM, addons.CSI)
+			o := s.Addons(ctx, nil, addons)
 			return o.IsUnknown(), o.Why()
 		},
 	} {

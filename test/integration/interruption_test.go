@@ -180,7 +180,7 @@ func TestAfterTheEnd(t *testing.T) {
 
 func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
 	g := NewWithT(t)
-	w := startedWorld(t, "the hand-over", at(ucv1.StepHandover), "pool")
+	w := startedWorld(t, "the baseline", func(c *ucv1.Cluster) bool { return c.Status.Baseline != nil }, "pool")
 	node := &corev1.Node{}
 	g.Expect(suite.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-0-0"}, node)).To(Succeed())
 	node.Status.Conditions[0].Status = corev1.ConditionUnknown

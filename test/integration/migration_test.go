@@ -91,7 +91,7 @@ func (w *world) prepareAddons() {
 func (w *world) handOver() {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	w.until("the record of KCM's processes", func(c *ucv1.Cluster) bool { return c.Status.Handover.StartedAt != nil })
+	w.until("the record of KCM's processes", func(c *ucv1.Cluster) bool { return c.Status.Handover.StartedAt != nil }, w.playAddons)
 	g.Expect(w.status().Handover.Processes).To(HaveLen(2))
 	g.Expect(w.status().Baseline).NotTo(BeNil())
 

@@ -132,7 +132,9 @@ func rendered(t *testing.T, name string, profile provider.Profile, minor int) []
 		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, provider.FenceObjects(profile.Identity()))
+	probe, err := provider.Probe(addons.CCM, profile.Identity())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
 }
 
 // cloudConfig is complete, and of nobody.

@@ -42,7 +42,7 @@ func emptyUserCluster(t *testing.T) {
 	}
 	remove(&corev1.Node{})
 	remove(&storagev1.CSINode{})
-	for _, name := range []string{kcm, ccm} {
+	for _, name := range []string{kcm, ccm, ccm + "-probe"} {
 		remove(&coordinationv1.Lease{}, system, client.MatchingFields{"metadata.name": name})
 	}
 	NewWithT(t).Expect(group.Wait()).To(Succeed())
@@ -52,11 +52,11 @@ func emptyUserCluster(t *testing.T) {
 const ccm = "cloud-controller-manager"
 
 // ccmClient is a client with the CCM's identity: the real authorizer decides what the fence lets through.
-func ccmClient(t *testing.T) client.Client {
+func ccmClient(t *testing.T, serviceAccount string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(suite.user.environment.Config)
 	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:kube-system:" + ccm,
+		UserName: "system:serviceaccount:kube-system:" + serviceAccount,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
 	}
 	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: suite.user.client.RESTMapper()})
@@ -88,7 +88,12 @@ func (w *world) playCCM() bool {
 	if !ccmDeployed(w.t) {
 		return false
 	}
-	err := w.renew(w.asCCM, ccm, ccm+"-0_1")
+	return w.lead(w.asCCM, ccm)
+}
+
+func (w *world) lead(as client.Client, lease string) bool {
+	w.t.Helper()
+	err := w.renew(as, lease, lease+"-0_1")
 	if err != nil && !apierrors.IsForbidden(err) {
 		w.t.Fatal(err)
 	}
@@ -108,6 +113,9 @@ func (w *world) playAddons() {
 	deployments, sets := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
 	g.Expect(suite.user.client.List(w.t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	for _, deployment := range deployments.Items {
+		if deployment.Name == ccm+"-probe" && !w.probeDies {
+			w.lead(w.asProbe, deployment.Name)
+		}
 		replicas := *deployment.Spec.Replicas
 		if deployment.Status.ObservedGeneration == deployment.Generation && deployment.Status.AvailableReplicas == replicas {
 			continue

@@ -34,11 +34,14 @@ import (
 type world struct {
 	t *testing.T
 	// namespace of the control plane; its Node in the management cluster has the same name.
-	namespace  string
-	clock      *clocktesting.FakeClock
-	requests   *requests
-	manager    client.Client
-	asCCM      client.Client
+	namespace string
+	clock     *clocktesting.FakeClock
+	requests  *requests
+	manager   client.Client
+	asCCM     client.Client
+	asProbe   client.Client
+	// probeDies keeps the probe from leading.
+	probeDies  bool
 	stop       func()
 	registry   *usercluster.Registry
 	reconciler *cluster.Reconciler
@@ -59,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	w.checker, err = conformance.New()
 	g.Expect(err).NotTo(HaveOccurred())
 
-	w.manager, w.asCCM = managerClient(t, w.requests), ccmClient(t)
+	w.manager, w.asCCM, w.asProbe = managerClient(t, w.requests), ccmClient(t, ccm), ccmClient(t, ccm+"-probe")
 	w.restart()
 	return w
 }

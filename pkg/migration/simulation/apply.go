@@ -96,7 +96,7 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 	case migration.VerbRelease:
 		w.released = true
 	case migration.VerbPruneAddons:
-		w.ccm.prune(verb.Objects)
+		w.prune(verb.Objects)
 	case migration.VerbRecord:
 	}
 	return true
@@ -105,9 +105,13 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decision) bool {
 	w := c.world
 	set := &w.csi
-	if verb.AddonSet == migration.CCMSet {
+	switch verb.AddonSet {
+	case migration.CCMSet:
 		set = &w.ccm
 		w.inherited = *w.cluster.Status.Inherited
+	case migration.ProbeSet:
+		set = &w.probe
+	case migration.CSISet:
 	}
 	for _, object := range verb.Objects {
 		set.present[object.Kind] = true

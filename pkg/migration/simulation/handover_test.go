@@ -146,6 +146,23 @@ func TestContention(t *testing.T) {
 	})
 }
 
+func TestProbe(t *testing.T) {
+	runScenarios(t, map[string]scenarioTest{
+		"a CCM that dies of its election is found before KCM is touched": {
+			scenario: with(func(s *Scenario) { s.ProbeDies = true }),
+			ends:     ucv1.StepHandover, reason: ucv1.ProbeFailedReason, says: []string{"STALLED ProbeFailed", "last exit code 1"},
+			never: []string{"ChangeArguments"},
+		},
+		"a cloud configuration that a person mends lets the migration go on": {
+			scenario: with(func(s *Scenario) {
+				s.ProbeDies = true
+				s.Interventions = then(ucv1.ProbeFailedReason, (*World).MendCloudConfig)
+			}),
+			ends: ucv1.StepFinished, says: []string{"STALLED ProbeFailed"},
+		},
+	})
+}
+
 func TestAddonsAndGates(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"addon objects of somebody else block with their names and go on when they are gone": {

@@ -172,6 +172,12 @@ func (w *World) StopCCM() {
 	w.ccmLease.holder, w.ccmLease.renewed = "somebody-else", w.now.Add(24*time.Hour)
 }
 
+// MendCloudConfig makes the cloud accept its configuration, which is another one then.
+func (w *World) MendCloudConfig() {
+	w.scenario.ProbeDies = false
+	delete(w.ccm.present, "Deployment")
+}
+
 // DeleteCCM deletes the CCM's Deployment.
 func (w *World) DeleteCCM() { delete(w.ccm.present, "Deployment") }
 

@@ -32,9 +32,13 @@ func (a *addonSet) missing() []migration.Ref {
 	return refs
 }
 
-func (a *addonSet) prune(objects []migration.Ref) {
-	for _, object := range objects {
-		delete(a.present, object.Kind)
+func (w *World) prune(objects []migration.Ref) {
+	for _, set := range []*addonSet{&w.ccm, &w.probe} {
+		for _, object := range objects {
+			if set.ref(object.Kind) == object {
+				delete(set.present, object.Kind)
+			}
+		}
 	}
 }
 
@@ -84,6 +88,20 @@ func (w *World) elect(p *process, l *lease, allowed bool) {
 func (w *World) restart(p *process) {
 	w.end(p)
 	w.replicas = slices.DeleteFunc(w.replicas, func(other *process) bool { return other == p })
+}
+
+// stepProbe is the probe's process: it leads a Lease of its own, and dies of it where the cloud refuses it.
+func (w *World) stepProbe() {
+	if !w.probe.present["Deployment"] || !w.probe.present["Lease"] || len(w.nodes) == 0 {
+		w.probeLease = lease{}
+		return
+	}
+	if w.probeLease.holder == "" || (w.scenario.ProbeDies && w.now.Sub(w.probeLease.renewed) > leaseDuration) {
+		w.probeLease = lease{holder: w.id("probe"), acquired: w.now, renewed: w.now}
+	}
+	if !w.scenario.ProbeDies {
+		w.probeLease.renewed = w.now
+	}
 }
 
 // stepCCM is the CCM's Deployment, and its cloud-node loop while one of its pods leads.

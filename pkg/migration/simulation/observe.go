@@ -48,6 +48,7 @@ func (c *Controller) Observe() migration.Observation {
 		MachineController: migration.Known(w.observeMachineController()),
 		ControlPlane:      migration.Known(c.observeControlPlane()),
 		Addons:            migration.Known(w.observeAddons()),
+		Probe:             c.observeProbe(),
 		Fence:             migration.Known(w.observeFence()),
 		KCMLease:          c.observeLease("kube-controller-manager", w.kcmLease),
 		CCMLease:          c.observeLease("cloud-controller-manager", w.ccmLease),
@@ -76,7 +77,7 @@ func (c *Controller) Observe() migration.Observation {
 // FactNames are the facts of an observation that can be unknown.
 func FactNames() []string {
 	return []string{
-		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "KCMLease",
+		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
 		"CCMLease", "Machines", "Nodes", "Inventory", "Baseline",
 	}
 }
@@ -90,6 +91,7 @@ func Forget(o *migration.Observation, fact string) {
 		"ControlPlane":      func() { blank(&o.ControlPlane) },
 		"MachineController": func() { blank(&o.MachineController) },
 		"Addons":            func() { blank(&o.Addons) },
+		"Probe":             func() { blank(&o.Probe) },
 		"Fence":             func() { blank(&o.Fence) },
 		"KCMLease":          func() { blank(&o.KCMLease) },
 		"CCMLease":          func() { blank(&o.CCMLease) },

@@ -42,6 +42,24 @@ func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
 	return set
 }
 
+func (c *Controller) observeProbe() migration.Observed[migration.Probe] {
+	w := c.world
+	if migration.WantsProbe(w.cluster) {
+		probe := migration.Probe{Set: w.observeAddonSet(&w.probe), Lease: c.observeLease("probe", w.probeLease).Value()}
+		if w.scenario.ProbeDies {
+			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 Error"}
+		}
+		return migration.Known(probe)
+	}
+	probe := migration.Probe{}
+	for _, kind := range w.probe.wanted {
+		if w.probe.present[kind] {
+			probe.Left = append(probe.Left, w.probe.ref(kind))
+		}
+	}
+	return migration.Known(probe)
+}
+
 func (w *World) observeFence() migration.Fence {
 	fence := migration.Fence{
 		Open: w.fenceOpen, Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager",

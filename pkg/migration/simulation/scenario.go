@@ -25,6 +25,8 @@ type Scenario struct {
 	KCMExternal bool
 	// LeasesAreFree lets the CCM's identity write its Lease whatever the fence says.
 	LeasesAreFree bool
+	// ProbeDies ends every CCM as soon as it leads, until a person mends the cloud configuration.
+	ProbeDies bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.

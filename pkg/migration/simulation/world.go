@@ -41,11 +41,13 @@ type World struct {
 	kcmLease        lease
 	ccmLease        lease
 
-	ccm       addonSet
-	csi       addonSet
-	replicas  []*process
-	fenceOpen bool
-	inherited ucv1.InheritedConfiguration
+	ccm        addonSet
+	csi        addonSet
+	probe      addonSet
+	probeLease lease
+	replicas   []*process
+	fenceOpen  bool
+	inherited  ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment
 	sets        []*machineSet
@@ -75,6 +77,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w.invariants = newInvariants()
 	w.ccm = addonSet{name: migration.CCMSet, wanted: []string{"ServiceAccount", "Deployment"}, present: map[string]bool{}}
 	w.csi = addonSet{name: migration.CSISet, wanted: []string{"CSIDriver", "DaemonSet"}, present: map[string]bool{}}
+	w.probe = addonSet{name: migration.ProbeSet, wanted: []string{"Deployment", "Lease"}, present: map[string]bool{}}
 	w.makeCluster()
 	w.makeControlPlane()
 	w.makeMachines()
@@ -168,6 +171,7 @@ func (w *World) actors() []actor {
 		{"managers", w.stepManagers},
 		{"service loop", w.stepServices},
 		{"ccm", w.stepCCM},
+		{"probe", w.stepProbe},
 		{"machine deployments", w.stepMachineDeployments},
 		{"machine sets", w.stepMachineSets},
 		{"machines", w.stepMachines},

@@ -31,10 +31,12 @@ type RenderInput struct {
 	ClusterUID string
 }
 
-// Addons are the two sets of objects of a cluster.
+// Addons are the sets of objects of a cluster.
 type Addons struct {
 	CCM Set
 	CSI Set
+	// Probe is made from the CCM.
+	Probe Set
 }
 
 // Set is one of the two sets of objects.

@@ -1,0 +1,136 @@
+package migration
+
+import (
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const (
+	// probeDeadline is how long the probe may take until it has led for probeTime.
+	probeDeadline = 3 * time.Minute
+	// probeTime is how long the same process has to lead: a cloud that refuses the configuration ends a CCM at once.
+	probeTime = 10 * time.Second
+	// probeRetry is when a probe that failed is tried again without anybody asking for it.
+	probeRetry = 5 * time.Minute
+)
+
+// Probe is the state of the probe's objects: a CCM that leads a Lease of its own and runs no loop.
+type Probe struct {
+	// Set is what is wanted; empty while the probe is not.
+	Set AddonSet
+	// Lease of the probe; the zero value when nobody holds it.
+	Lease Lease
+	// Left are the probe's objects that are there although it is not wanted.
+	Left []Ref
+}
+
+// WantsProbe says that the probe's objects are to be there.
+func WantsProbe(cluster *ucv1.Cluster) bool {
+	handover := cluster.Status.Handover
+	return cluster.DeletionTimestamp.IsZero() && handover != nil && handover.ProbeStartedAt != nil
+}
+
+// probed lets the CCM lead once before KCM is touched, because cloud.Initialize and much of a provider's set-up run only
+// after the election (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go).
+func (p *pass) probed() outcome {
+	handover := p.facts.Handover
+	nodes, known := p.o.Nodes.Get()
+	switch {
+	case handover.ProbedAt != nil, handover.StartedAt != nil, p.facts.Origin == ucv1.OriginExternal:
+		return p.probeGone()
+	case p.o.Provider.Value().ProbeHazard != "":
+		return p.probeGone()
+	case !known:
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case len(nodes) == 0:
+		return p.probeGone()
+	case handover.ProbeFailedAt != nil:
+		return p.probeFailed()
+	case handover.ProbeStartedAt == nil:
+		handover.ProbeStartedAt = p.stamp()
+		return records("Recording that the probe of the CCM starts.")
+	}
+	return p.probeLeads()
+}
+
+// probeGone holds when nothing of the probe is left.
+func (p *pass) probeGone() outcome {
+	probe, known := p.o.Probe.Get()
+	switch {
+	case p.facts.Handover.StartedAt != nil:
+		// While nobody runs the cloud loops, nothing but the hand-over is done.
+		return holds(ucv1.HoldsReason, "")
+	case !known:
+		return cannotLook("the probe", p.o.Probe.Why())
+	case len(probe.Left) > 0:
+		return does(pruneVerb(probe.Left))
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// probeLeads: the same process has to hold its Lease and to renew it for a while.
+func (p *pass) probeLeads() outcome {
+	probe, known := p.o.Probe.Get()
+	if !known {
+		return cannotLook("the probe", p.o.Probe.Why())
+	}
+	if out := p.applied(ProbeSet, probe.Set); !out.holds {
+		return out
+	}
+	handover, lease := p.facts.Handover, probe.Lease
+	switch {
+	case lease.Holder != "" && lease.renewed(p.now) && handover.ProbeHolder != lease.Holder:
+		handover.ProbeHolder, handover.ProbeLedAt = lease.Holder, p.stamp()
+		return records("Recording that the probe of the CCM leads.")
+	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder && lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= probeTime:
+		handover.ProbedAt = p.stamp()
+		handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
+		return records("Recording that the probe of the CCM led and stayed up.")
+	case p.now.Sub(handover.ProbeStartedAt.Time) > probeDeadline:
+		return p.failProbe(probe)
+	}
+	return waitsUntil(ucv1.ProbingReason, "The probe of the CCM has to lead and stay up for "+probeTime.String()+
+		" before KCM is touched."+sentences(probe.Set.Unhealthy), 2*time.Second)
+}
+
+// failProbe has the probe removed, and keeps what was seen of it.
+func (p *pass) failProbe(probe Probe) outcome {
+	handover := p.facts.Handover
+	problem := "its Lease has no holder that stays"
+	if handover.ProbeLedAt == nil {
+		problem = "it never led"
+	}
+	handover.ProbeProblem = problem + "." + sentences(probe.Set.Unhealthy)
+	handover.ProbeFailedAt = p.stamp()
+	handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
+	return records("Recording that the probe of the CCM failed: " + problem + ".")
+}
+
+func (p *pass) probeFailed() outcome {
+	if out := p.probeGone(); !out.holds {
+		return out
+	}
+	if p.now.Sub(p.facts.Handover.ProbeFailedAt.Time) >= probeRetry {
+		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem = nil, ""
+		return records("Recording that the probe of the CCM is tried again.")
+	}
+	return fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its probe failed: "+
+		p.facts.Handover.ProbeProblem+" Look at the cloud configuration and at its credentials; the probe is tried again when they change, and every "+
+		probeRetry.String()+".")
+}
+
+// forgetProbe: what was proven, or failed, was another CCM.
+func (p *pass) forgetProbe() {
+	if handover := p.facts.Handover; handover.StartedAt == nil {
+		handover.ProbedAt, handover.ProbeFailedAt, handover.ProbeProblem = nil, nil, ""
+	}
+}
+
+func sentences(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " " + strings.Join(list, ". ") + "."
+}
