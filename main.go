@@ -10,6 +10,6 @@ import (
 
 func main() {
 	if err := cli.Command().Execute(); err != nil {
-		os.Exit(1)
+		os.Exit(cli.ExitCode(err))
 	}
 }

@@ -13,5 +13,6 @@ func Command() *cobra.Command {
 		SilenceErrors: false,
 	}
 	root.AddCommand(managerCommand())
+	root.AddCommand(leaderMigrationCommand())
 	return root
 }

@@ -58,8 +58,7 @@ func knownOnly(cluster Cluster) ([]Configuration, []Violation) {
 	for _, c := range cluster.Configurations {
 		switch _, found := KnownMinor(c.Version.Minor); {
 		case !found:
-			v := failed(KnownVersion, unknownMinor(c.Version.Minor).Error()+".", "Use a newer release of this program, or leave the release out.")
-			violations = append(violations, c.about(v))
+			violations = append(violations, c.unknown())
 		case c.Manager != KCM && c.Manager != CCM:
 			v := failed(KnownComponent, fmt.Sprintf("%q is no manager.", c.Manager), fmt.Sprintf("Name %s or %s.", KCM, CCM))
 			violations = append(violations, c.about(v))

@@ -248,7 +248,7 @@ func TestWhatRunsWhere(t *testing.T) {
 		"a CCM without the lock beside a KCM that has it runs the loops a second time": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", full("a")), at(ccm, "1.30", nil)},
 			rules:          []leadermigration.Rule{leadermigration.RunsOnce}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "service is under the main lock in cloud-controller-manager 1.30",
+			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "cloud-controller-manager 1.30 runs cloud-node-lifecycle, route, service under the main lock",
 		},
 		"upstream's built-in default was right before 1.28": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.26", builtIn(26)), at(ccm, "1.27", builtIn(27))},
@@ -269,7 +269,7 @@ func TestWhatRunsWhere(t *testing.T) {
 		"a loop that both sides keep out of the lock runs twice": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("a", "service-lb-controller")), at(ccm, "1.30", lock("a", "service-lb-controller"))},
 			rules:          []leadermigration.Rule{leadermigration.RunsOnce}, lock: "a", loops: []leadermigration.Loop{"cloud-node-lifecycle", "route"},
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "route is under the main lock",
+			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "runs cloud-node-lifecycle, route under the main lock",
 		},
 	})
 }

@@ -14,10 +14,19 @@ type Explanation struct {
 	Why []string `json:"why"`
 	// Later is what the following minors reject of what may be configured now.
 	Later []string `json:"later"`
+	// Flags are what the releases of the plan make of flags, feature gates and controllers' names.
+	Flags []FactStates `json:"flags"`
 	// Provider is nil where nothing is known of it.
 	Provider *Provider `json:"provider,omitempty"`
 	// Violations are the objections against the plan; with an error among them there are no steps.
 	Violations []Violation `json:"violations"`
+}
+
+// FactStates is what the two releases of a plan make of a fact.
+type FactStates struct {
+	Fact
+	From State `json:"from"`
+	To   State `json:"to"`
 }
 
 // Explain says what a hand-over by the lock takes, step by step, and why.
@@ -25,6 +34,9 @@ func Explain(plan Plan) Explanation {
 	plan.LockName = cmp.Or(plan.LockName, UpstreamLockName)
 	artifacts, violations := Render(plan)
 	explanation := Explanation{Violations: violations, Why: plan.why(), Later: plan.later()}
+	for _, fact := range Facts() {
+		explanation.Flags = append(explanation.Flags, FactStates{fact, fact.In(plan.From.Minor), fact.In(plan.To.Minor)})
+	}
 	if provider, known := LookupProvider(plan.Provider); known {
 		explanation.Provider = &provider
 	}

@@ -86,3 +86,37 @@ func TestTheLastEntryForALoopWins(t *testing.T) {
 	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop)).To(Equal(leadermigration.Nowhere), "KCM has none any more")
 	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }
+
+func TestWhatAManagerIsGiven(t *testing.T) {
+	for name, tc := range map[string]struct {
+		version string
+		file    string
+		rules   []leadermigration.Rule
+	}{
+		"a file that its version reads":                    {"1.30", v1beta1 + leases + body, nil},
+		"a file that its version does not read":            {"1.32", v1 + leases + body, []leadermigration.Rule{leadermigration.ReadableFile}},
+		"a version that is not in the tables":              {"1.38", v1 + body, []leadermigration.Rule{leadermigration.KnownVersion}},
+		"no file, where there is a default":                {"1.22", "", nil},
+		"no file, where one is required":                   {"1.21", "", []leadermigration.Rule{leadermigration.ReadableFile}},
+		"no file, and a version that is not in the tables": {"1.20", "", []leadermigration.Rule{leadermigration.KnownVersion}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			read := func() (leadermigration.Configuration, []leadermigration.Violation) {
+				return leadermigration.Read(kcm, release(tc.version), []byte(tc.file))
+			}
+			if tc.file == "" {
+				read = func() (leadermigration.Configuration, []leadermigration.Violation) {
+					return leadermigration.ReadNothing(kcm, release(tc.version))
+				}
+			}
+			configuration, violations := read()
+			g.Expect(violations).To(HaveLen(len(tc.rules)))
+			for i, rule := range tc.rules {
+				g.Expect(violations[i].Rule).To(Equal(rule))
+				g.Expect(violations[i].Releases).To(Equal([]string{"kube-controller-manager " + tc.version}))
+			}
+			g.Expect(configuration.Lock == nil).To(Equal(len(tc.rules) > 0))
+		})
+	}
+}

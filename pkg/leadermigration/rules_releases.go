@@ -105,7 +105,7 @@ func runsOnce(cluster Cluster) []Violation {
 			if len(twice) == 0 {
 				continue
 			}
-			v := failed(RunsOnce, fmt.Sprintf("%s in %s, %s in %s: both can run at once.", places(kcm, twice), kcm, places(ccm, twice), ccm),
+			v := failed(RunsOnce, fmt.Sprintf("%s, and %s: both can run at once.", places(kcm, twice), places(ccm, twice)),
 				"Put each of the loops into the same lock on both sides, under the names that each version compares.")
 			v.Loops = twice
 			violations = append(violations, between(v, kcm, ccm))
@@ -145,12 +145,16 @@ func runTwice(kcm, ccm Configuration) []Loop {
 	return twice
 }
 
+// places says where a manager runs the loops.
 func places(c Configuration, loops []Loop) string {
-	texts := make([]string, 0, len(loops))
-	for _, loop := range loops {
-		texts = append(texts, fmt.Sprintf("%s is under the %s", loop, c.place(loop)))
+	var texts []string
+	for _, place := range []Place{MainLock, MigrationLock} {
+		here := slices.DeleteFunc(slices.Clone(loops), func(loop Loop) bool { return c.place(loop) != place })
+		if len(here) > 0 {
+			texts = append(texts, fmt.Sprintf("%s under the %s", listed(here), place))
+		}
 	}
-	return strings.Join(texts, ", ")
+	return fmt.Sprintf("%s runs %s", c, strings.Join(texts, " and "))
 }
 
 // runsSomewhere: a loop that each of the managers leaves to the other runs nowhere. KCM from 1.31 on, which has none
