@@ -60,7 +60,7 @@ func Facts() []Fact {
 	return append(facts, []Fact{
 		{
 			KCM, FlagFact, inTreeProviderFlag, FirstMinor, 29, 31,
-			"from 1.29 on only with both gates below set to false; the last minor of each provider is in the table of providers",
+			"from 1.29 on only with both Disable gates set to false; the last minor of each provider is in the table of providers",
 			"https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",
 		},
 		{

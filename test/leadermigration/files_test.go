@@ -2,6 +2,7 @@ package leadermigration_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,9 +36,7 @@ func TestManagersReadFilesAsParseDoes(t *testing.T) {
 		"no-component":             group + "v1" + kind + "leaderName: a\ncontrollerLeaders:\n- name: service\n",
 		"empty":                    "",
 	}
-	for name, file := range renderedFiles() {
-		files[name] = file
-	}
+	maps.Copy(files, renderedFiles())
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -206,7 +206,7 @@ func hold(t *testing.T, lock string) {
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: lock},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To(stranger), LeaseDurationSeconds: ptr.To[int32](3600), AcquireTime: &now, RenewTime: &now,
+			HolderIdentity: new(stranger), LeaseDurationSeconds: new(int32(3600)), AcquireTime: &now, RenewTime: &now,
 		},
 	}
 	_, err := suite.client.CoordinationV1().Leases(metav1.NamespaceSystem).Create(t.Context(), lease, metav1.CreateOptions{})
