@@ -40,7 +40,9 @@ func run(args []string) error {
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return err
 	}
-	for name, content := range map[string]string{"conditions.md": conditions, "migration.md": tables} {
+	for name, content := range map[string]string{
+		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(),
+	} {
 		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
 			return err
 		}

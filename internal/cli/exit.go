@@ -2,29 +2,33 @@ package cli
 
 import "errors"
 
-// The exit codes of the commands that are more precise than "it worked" and "it did not".
+// The exit codes besides 0. Only commands that say so in their help use others than 1.
 const (
-	exitFailed  = 1
+	exitFailed = 1
+	// exitRefused: nothing was changed, because the command was wrong or not safe.
 	exitRefused = 2
-	exitNotSo   = 3
+	// exitNotSo: it was done, and the outcome is not as it should be.
+	exitNotSo = 3
 )
 
-// exitError is an error with an exit code of its own.
+// exitError is an error that ends the program with a code of its own.
 type exitError struct {
 	error
 	code int
 }
 
-// Unwrap implements errors.Unwrap.
+// Unwrap returns the error itself.
 func (e *exitError) Unwrap() error { return e.error }
 
-// ExitCode is what the process ends with after a command returned this error.
+func usageError(err error) error { return &exitError{err, exitRefused} }
+
+// ExitCode is the code with which the program ends after a command returned err.
 func ExitCode(err error) int {
 	if err == nil {
 		return 0
 	}
-	if precise := (*exitError)(nil); errors.As(err, &precise) {
-		return precise.code
+	if own := (*exitError)(nil); errors.As(err, &own) {
+		return own.code
 	}
 	return exitFailed
 }

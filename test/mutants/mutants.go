@@ -4,12 +4,14 @@ const (
 	migrationPackage  = "pkg/migration"
 	simulationPackage = "pkg/migration/simulation"
 	rolloutPackage    = "pkg/rollout"
+
+	leaderMigrationPackage = "pkg/leadermigration"
 )
 
 // mutants are all deliberate faults, at least one for each safety rule.
 func mutants() []mutant {
 	var all []mutant
-	for _, group := range [][]mutant{endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts()} {
+	for _, group := range [][]mutant{endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks()} {
 		all = append(all, group...)
 	}
 	return all

@@ -1,0 +1,141 @@
+package leadermigration
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Configuration is one release of one manager of a cluster.
+type Configuration struct {
+	Manager Component `json:"manager"`
+	Version Version   `json:"version"`
+	// Lock is nil where the manager runs without --enable-leader-migration.
+	Lock *Lock `json:"lock,omitempty"`
+}
+
+// String is kube-controller-manager 1.29.3.
+func (c Configuration) String() string { return string(c.Manager) + " " + c.Version.String() }
+
+func (c Configuration) place(loop Loop) Place {
+	return PlaceOf(c.Lock, c.Manager, c.Version.Minor, loop)
+}
+
+// Cluster is the control plane of one cluster through its releases.
+type Cluster struct {
+	Configurations []Configuration
+	// APIServers are the releases of kube-apiserver; without any, skew is not judged.
+	APIServers []Version
+	// OtherLeases are in the namespace of the lock, besides those of the managers: for example a main lock that was renamed.
+	OtherLeases []string
+	// Provider is judged where it is given.
+	Provider string
+	// InPlace says that the hand-over is meant to happen within one minor.
+	InPlace bool
+}
+
+// Check judges the configurations of one cluster by the rules of the lock. None is good news.
+func Check(cluster Cluster) []Violation {
+	known, violations := knownOnly(cluster)
+	cluster.Configurations = known
+	for _, c := range known {
+		if c.Lock != nil {
+			violations = append(violations, checkFile(c)...)
+		}
+	}
+	for _, rule := range []func(Cluster) []Violation{
+		uniqueNames, immutableLoops, noSharedLoops, oneManager, patchesKeepLocks, atMostTwoLocks, oneLockPerProcess, nextMinor,
+		besideArmedKCM, skew, lockKinds, runsOnce, runsSomewhere, providerRules,
+	} {
+		violations = append(violations, rule(cluster)...)
+	}
+	return inOrder(violations)
+}
+
+// knownOnly sorts the configurations by release, and takes out those that nothing is known of.
+func knownOnly(cluster Cluster) ([]Configuration, []Violation) {
+	var known []Configuration
+	var violations []Violation
+	for _, c := range cluster.Configurations {
+		switch _, found := KnownMinor(c.Version.Minor); {
+		case !found:
+			violations = append(violations, c.unknown())
+		case c.Manager != KCM && c.Manager != CCM:
+			v := failed(KnownComponent, fmt.Sprintf("%q is no manager.", c.Manager), fmt.Sprintf("Name %s or %s.", KCM, CCM))
+			violations = append(violations, c.about(v))
+		default:
+			known = append(known, c)
+		}
+	}
+	slices.SortStableFunc(known, func(a, b Configuration) int { return compareVersions(a.Version, b.Version) })
+	return known, violations
+}
+
+// about adds what a violation of one configuration is about.
+func (c Configuration) about(v Violation) Violation {
+	v.Releases = []string{c.String()}
+	if c.Lock != nil {
+		v.Lock = c.Lock.Name
+		if v.Loops == nil {
+			v.Loops = c.Lock.Loops()
+		}
+	}
+	return v
+}
+
+// between adds what a violation of several configurations is about; the first has the lock.
+func between(v Violation, configurations ...Configuration) Violation {
+	v = configurations[0].about(v)
+	v.Releases = releases(configurations)
+	return v
+}
+
+func releases(configurations []Configuration) []string {
+	var names []string
+	for _, c := range configurations {
+		if !slices.Contains(names, c.String()) {
+			names = append(names, c.String())
+		}
+	}
+	return names
+}
+
+// having are the configurations that satisfy a condition.
+func having(configurations []Configuration, condition func(Configuration) bool) []Configuration {
+	var found []Configuration
+	for _, c := range configurations {
+		if condition(c) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// armed are the configurations that have a lock, by its name.
+func (c Cluster) armed() map[string][]Configuration {
+	locks := map[string][]Configuration{}
+	for _, configuration := range c.Configurations {
+		if configuration.Lock != nil {
+			locks[configuration.Lock.Name] = append(locks[configuration.Lock.Name], configuration)
+		}
+	}
+	return locks
+}
+
+// names of the locks, sorted by their first release.
+func (c Cluster) names() []string {
+	var names []string
+	for _, configuration := range c.Configurations {
+		if configuration.Lock != nil && !slices.Contains(names, configuration.Lock.Name) {
+			names = append(names, configuration.Lock.Name)
+		}
+	}
+	return names
+}
+
+// meant lowers a violation to a warning where the hand-over is meant to happen within one minor.
+func (c Cluster) meant(v Violation) Violation {
+	if c.InPlace {
+		v.Severity = SeverityWarning
+	}
+	return v
+}

@@ -1,0 +1,160 @@
+package leadermigration
+
+import "fmt"
+
+// FactKind is what a Fact is about.
+type FactKind string
+
+// The kinds of facts.
+const (
+	FlagFact       FactKind = "flag"
+	GateFact       FactKind = "feature gate"
+	ControllerFact FactKind = "name in --controllers"
+)
+
+// State is what a minor makes of a flag, a feature gate or a controller's name.
+type State string
+
+// The states. A component does not start with what it rejects.
+const (
+	Known      State = "known"
+	Deprecated State = "deprecated"
+	Rejected   State = "rejected"
+)
+
+// Fact says from when to when a component knows something.
+type Fact struct {
+	Component Component `json:"component"`
+	Kind      FactKind  `json:"kind"`
+	Name      string    `json:"name"`
+	// Since is the first minor that knows it, not before FirstMinor.
+	Since int `json:"since"`
+	// DeprecatedIn is the first minor that warns, or that leaves no choice any more; 0 means never.
+	DeprecatedIn int `json:"deprecatedIn,omitempty"`
+	// RemovedIn is the first minor that rejects it; 0 means never.
+	RemovedIn int    `json:"removedIn,omitempty"`
+	Note      string `json:"note,omitempty"`
+	Source    string `json:"source"`
+}
+
+// In is what a minor makes of it.
+func (f Fact) In(minor int) State {
+	switch {
+	case minor < f.Since || f.RemovedIn != 0 && minor >= f.RemovedIn:
+		return Rejected
+	case f.DeprecatedIn != 0 && minor >= f.DeprecatedIn:
+		return Deprecated
+	}
+	return Known
+}
+
+// inTreeProviderFlag is a flag with some of its values.
+const inTreeProviderFlag = "--cloud-provider with an in-tree provider"
+
+// Facts is the table of what each minor knows, deprecates and rejects.
+func Facts() []Fact {
+	facts := append(lockFacts(KCM), lockFacts(CCM)...)
+	facts = append(facts, controllerFacts()...)
+	facts = append(facts, inTreeFacts(KCM)...)
+	facts = append(facts, inTreeFacts(APIServer)...)
+	return append(facts, []Fact{
+		{
+			KCM, FlagFact, inTreeProviderFlag, FirstMinor, 29, 31,
+			"from 1.29 on only with both Disable gates set to false; the last minor of each provider is in the table of providers",
+			"https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",
+		},
+		{
+			KCM, FlagFact, "--concurrent-service-syncs", FirstMinor, 31, 37, "of no effect from 1.31 on",
+			"https://github.com/kubernetes/kubernetes/pull/138002",
+		},
+		{
+			CCM, FlagFact, "--concurrent-service-syncs", FirstMinor, 0, 0, "",
+			"https://github.com/kubernetes/cloud-provider/blob/v0.37.0/options/servicecontroller.go#L35",
+		},
+		{
+			APIServer, FlagFact, "--cloud-provider", FirstMinor, 29, 33, "",
+			"https://github.com/kubernetes/kubernetes/pull/130162",
+		},
+		{
+			APIServer, FlagFact, "--cloud-config", FirstMinor, 29, 33, "",
+			"https://github.com/kubernetes/kubernetes/pull/130162",
+		},
+	}...)
+}
+
+// lockFacts are those of both managers: k8s.io/controller-manager/options registers the flags for KCM and for every CCM.
+func lockFacts(manager Component) []Fact {
+	const options = "https://github.com/kubernetes/controller-manager/blob/v0.37.0/pkg/leadermigration/options/options.go"
+	return []Fact{
+		{manager, FlagFact, "--enable-leader-migration", FirstMinor, 0, 0, "of no effect with --leader-elect=false", options},
+		{
+			manager, FlagFact, "--leader-migration-config", FirstMinor, 0, 0,
+			"required in 1.21; without it the built-in default is used, which is wrong from 1.28 on", options,
+		},
+		{
+			manager, GateFact, "ControllerManagerLeaderMigration", FirstMinor, 24, 27,
+			"off by default in 1.21, locked to true from 1.24 on",
+			"https://github.com/kubernetes/kubernetes/pull/113534",
+		},
+	}
+}
+
+// inTreeFacts are the gates of k8s.io/kubernetes/pkg/features, which a CCM does not have.
+func inTreeFacts(component Component) []Fact {
+	const (
+		note   = "on by default from 1.29 on, which ends in-tree providers unless set to false; locked to true from 1.31 on"
+		source = "https://github.com/kubernetes/kubernetes/blob/v1.32.13/pkg/features/versioned_kube_features.go#L160"
+	)
+	return []Fact{
+		{component, GateFact, "DisableCloudProviders", 22, 31, 33, note, source},
+		{component, GateFact, "DisableKubeletCloudCredentialProviders", 23, 31, 33, note, source},
+	}
+}
+
+func controllerFacts() []Fact {
+	const names = "https://github.com/kubernetes/cloud-provider/blob/v0.37.0/names/controller_names.go#L50"
+	var facts []Fact
+	for _, loop := range CloudLoops() {
+		short := "registered before 1.28, an alias from then on"
+		facts = append(
+			facts,
+			Fact{KCM, ControllerFact, string(loop), FirstMinor, 32, namesGoneMinor, short + "; runs nothing from 1.32 on",
+				"https://github.com/kubernetes/kubernetes/pull/138002"},
+			Fact{KCM, ControllerFact, loop.longName(), renamedMinor, 32, namesGoneMinor, "runs nothing from 1.32 on",
+				"https://github.com/kubernetes/kubernetes/pull/138002"},
+			Fact{CCM, ControllerFact, string(loop), FirstMinor, 0, 0, short, names},
+			Fact{CCM, ControllerFact, loop.longName(), renamedMinor, 0, 0, "", names},
+		)
+	}
+	const ipam = "https://github.com/kubernetes/kubernetes/blob/v1.37.0/cmd/kube-controller-manager/app/core.go#L83"
+	return append(
+		facts,
+		Fact{KCM, ControllerFact, string(NodeIPAMLoop), FirstMinor, 0, 0, "registered before 1.28, an alias from then on", ipam},
+		Fact{KCM, ControllerFact, NodeIPAMLoop.longName(), renamedMinor, 0, 0, "", ipam},
+	)
+}
+
+// Judge says what a minor of a component makes of a flag (with its dashes), a feature gate or a controller's name, and
+// why; listed is false for what the table does not have.
+func Judge(component Component, minor int, name string) (state State, why string, listed bool) {
+	for _, fact := range Facts() {
+		if fact.Component != component || fact.Name != name {
+			continue
+		}
+		return fact.In(minor), fact.sentence(minor), true
+	}
+	return "", "", false
+}
+
+func (f Fact) sentence(minor int) string {
+	text := fmt.Sprintf("%s %s is %s by %s 1.%d", f.Kind, f.Name, f.In(minor), f.Component, minor)
+	switch {
+	case minor < f.Since:
+		text += fmt.Sprintf(": it is known from 1.%d on", f.Since)
+	case f.RemovedIn != 0 && minor >= f.RemovedIn:
+		text += fmt.Sprintf(": it was removed in 1.%d", f.RemovedIn)
+	case f.Note != "":
+		text += ": " + f.Note
+	}
+	return text + " (" + f.Source + ")"
+}

@@ -1,0 +1,123 @@
+package leadermigration_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden shows what is rendered for every minor, to the next one and within it:
+// go test ./pkg/leadermigration -update, then read the diff.
+func TestGolden(t *testing.T) {
+	for _, minor := range leadermigration.Minors() {
+		t.Run(fmt.Sprintf("from 1.%d", minor.Minor), func(t *testing.T) {
+			g := NewWithT(t)
+			var got bytes.Buffer
+			writePlan(&got, minor.Minor, minor.Minor+1)
+			writePlan(&got, minor.Minor, minor.Minor)
+			file := filepath.Join("testdata", fmt.Sprintf("1.%d.txt", minor.Minor))
+			if *update {
+				g.Expect(os.WriteFile(file, got.Bytes(), 0o644)).To(Succeed())
+			}
+			want, err := os.ReadFile(file)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.String()).To(Equal(string(want)), "run go test ./pkg/leadermigration -update and read the diff")
+		})
+	}
+}
+
+func writePlan(out *bytes.Buffer, from, to int) {
+	plan := leadermigration.Plan{From: minorOnly(from), To: minorOnly(to), Provider: inTreeAt(from)}
+	artifacts, violations := leadermigration.Render(plan)
+	fmt.Fprintf(out, "=== provider %s from %s to %s\n", plan.Provider, plan.From, plan.To)
+	for _, violation := range violations {
+		fmt.Fprintln(out, violation)
+	}
+	for _, file := range []struct {
+		of      leadermigration.Component
+		content []byte
+	}{{leadermigration.KCM, artifacts.KCMFile}, {leadermigration.CCM, artifacts.CCMFile}} {
+		if file.content != nil {
+			fmt.Fprintf(out, "--- file of %s\n%s", file.of, file.content)
+		}
+	}
+	for _, flags := range []struct {
+		of   string
+		list []leadermigration.Flag
+	}{{"KCM", artifacts.KCM}, {"CCM", artifacts.CCM}, {"KCM afterwards", artifacts.KCMAfter}} {
+		for _, flag := range flags.list {
+			fmt.Fprintf(out, "%s: %s\n", flags.of, flag)
+		}
+	}
+	for _, name := range artifacts.KCMRemove {
+		fmt.Fprintf(out, "KCM afterwards without %s\n", name)
+	}
+}
+
+// inTreeAt is a provider that is in-tree in a minor and whose CCM honours the lock; gce is the last that was.
+func inTreeAt(minor int) string {
+	for _, name := range []string{"openstack", "aws", "vsphere"} {
+		if provider, _ := leadermigration.LookupProvider(name); minor <= provider.LastInTreeMinor {
+			return name
+		}
+	}
+	return "gce"
+}
+
+func minorOnly(minor int) leadermigration.Version {
+	return leadermigration.Version{Minor: minor, Patch: leadermigration.AnyPatch}
+}
+
+func TestRenderedFiles(t *testing.T) {
+	for _, minor := range leadermigration.Minors() {
+		for _, to := range []int{minor.Minor, minor.Minor + 1} {
+			plan := leadermigration.Plan{From: minorOnly(minor.Minor), To: minorOnly(to), Provider: inTreeAt(minor.Minor)}
+			t.Run(fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To), func(t *testing.T) {
+				g := NewWithT(t)
+				artifacts, violations := leadermigration.Render(plan)
+				if minor.Minor > 30 {
+					g.Expect(leadermigration.HasErrors(violations)).To(BeTrue(), "there is no KCM to hand over from")
+					g.Expect(artifacts).To(Equal(leadermigration.Artifacts{}), "nothing is to be placed")
+					return
+				}
+				g.Expect(leadermigration.HasErrors(violations)).To(BeFalse())
+				expectUnderLock(g, artifacts.KCMFile, leadermigration.KCM, minor.Minor)
+				expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, to)
+			})
+		}
+	}
+}
+
+func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, minor int) {
+	lock, err := leadermigration.Parse(file, minor)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, loop := range leadermigration.CloudLoops() {
+		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(Equal(leadermigration.MigrationLock), "%s in %s 1.%d", loop, manager, minor)
+	}
+	g.Expect(leadermigration.PlaceOf(&lock, manager, minor, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
+}
+
+func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {
+	g := NewWithT(t)
+	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minorOnly(27), To: minorOnly(28), Provider: "gce"})
+	g.Expect(artifacts.KCMFile).To(Equal(artifacts.CCMFile))
+	for _, minor := range leadermigration.Minors() {
+		lock, err := leadermigration.Parse(artifacts.KCMFile, minor.Minor)
+		if !minor.Wildcard {
+			g.Expect(err).To(MatchError(ContainSubstring("is not known to 1.21")))
+			continue
+		}
+		g.Expect(err).NotTo(HaveOccurred(), "1.%d", minor.Minor)
+		g.Expect(lock.Loops()).To(Equal([]leadermigration.Loop{"cloud-node-lifecycle", "route", "service"}))
+		expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, minor.Minor)
+	}
+}

@@ -1,0 +1,82 @@
+package leadermigration
+
+import "slices"
+
+// Provider is what the lock has to know of a cloud provider.
+type Provider struct {
+	// Name is the value of KCM's --cloud-provider.
+	Name string `json:"name"`
+	// LastInTreeMinor is the last whose KCM knows the provider; the next one exits with "unknown cloud provider".
+	LastInTreeMinor int `json:"lastInTreeMinor"`
+	// LastInTreeSource is that minor's import of the provider.
+	LastInTreeSource string `json:"lastInTreeSource"`
+	// HonoursLock says that its CCM obeys --enable-leader-migration.
+	HonoursLock bool `json:"honoursLock"`
+	// NodeIPAM says that its CCM ships a node IPAM loop.
+	NodeIPAM bool `json:"nodeIPAM"`
+	// Reason is how its CCM comes to honour or ignore the lock; Source is where that was read.
+	Reason string `json:"reason"`
+	Source string `json:"source"`
+}
+
+// Providers that once were in-tree, and the simulated one of the testbed. A CCM that ends in Run of k8s.io/cloud-provider/app
+// honours the lock; one with a main function of its own honours what it implements.
+func Providers() []Provider {
+	const (
+		kubernetes = "https://github.com/kubernetes/kubernetes/blob/"
+		runs       = "its CCM runs on k8s.io/cloud-provider/app, which implements the lock"
+	)
+	return []Provider{
+		{
+			Name: "aws", LastInTreeMinor: 26, LastInTreeSource: kubernetes + "v1.26.15/pkg/cloudprovider/providers/providers.go",
+			HonoursLock: true, Reason: runs,
+			Source: "https://github.com/kubernetes/cloud-provider-aws/blob/v1.27.1/cmd/aws-cloud-controller-manager/main.go",
+		},
+		{
+			Name: "azure", LastInTreeMinor: 29, LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
+			NodeIPAM: true, Reason: "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
+			Source: "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/controllermanager.go",
+		},
+		{
+			Name: "gce", LastInTreeMinor: 30, LastInTreeSource: kubernetes + "v1.30.14/pkg/cloudprovider/providers/providers.go",
+			HonoursLock: true, NodeIPAM: true, Reason: runs,
+			Source: "https://github.com/kubernetes/cloud-provider-gcp/blob/master/cmd/cloud-controller-manager/main.go",
+		},
+		{
+			Name: "openstack", LastInTreeMinor: 25, LastInTreeSource: kubernetes + "v1.25.16/pkg/cloudprovider/providers/providers.go#L27",
+			HonoursLock: true, Reason: runs,
+			Source: "https://github.com/kubernetes/cloud-provider-openstack/blob/v1.26.0/cmd/openstack-cloud-controller-manager/main.go",
+		},
+		{
+			Name: "simcloud", LastInTreeMinor: 30, LastInTreeSource: "test/kubernetes",
+			HonoursLock: true, Reason: runs, Source: "test/leadermigration",
+		},
+		{
+			Name: "vsphere", LastInTreeMinor: 29, LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
+			HonoursLock: true, Reason: "its CCM has a main function of its own, which ends in Run of k8s.io/cloud-provider/app",
+			Source: "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.28.0/cmd/vsphere-cloud-controller-manager/main.go",
+		},
+	}
+}
+
+// LookupProvider finds a provider by the value of --cloud-provider; gcp is another word for gce.
+func LookupProvider(name string) (Provider, bool) {
+	if name == "gcp" {
+		name = "gce"
+	}
+	providers := Providers()
+	at := slices.IndexFunc(providers, func(p Provider) bool { return p.Name == name })
+	if at < 0 {
+		return Provider{}, false
+	}
+	return providers[at], true
+}
+
+// Honours says whether a provider's CCM is known to honour the lock, and why, or why nothing is known of it.
+func Honours(provider string) (honours bool, reason string) {
+	p, known := LookupProvider(provider)
+	if !known {
+		return false, "nothing is known of the cloud-controller-manager of provider " + provider
+	}
+	return p.HonoursLock, p.Reason + " (" + p.Source + ")"
+}

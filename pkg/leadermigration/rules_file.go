@@ -1,0 +1,64 @@
+package leadermigration
+
+import (
+	"fmt"
+	"slices"
+)
+
+// checkFile judges one configuration by itself.
+func checkFile(c Configuration) []Violation {
+	var violations []Violation
+	if bad, is := badRangeOf(c.Version); is && c.Manager == KCM {
+		reason, _ := KnownBad(c.Version.String())
+		violations = append(violations, c.about(failed(NotKnownBad, reason+".", bad.fix)))
+	}
+	if m, _ := KnownMinor(c.Version.Minor); c.Manager == KCM && !m.KCMHasLoops {
+		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last that has, so the lock holds nothing.",
+			c.Version, lastInTreeMinor), "Take --enable-leader-migration out of KCM.")))
+	}
+	violations = append(violations, comparedNames(c)...)
+	return append(violations, knownComponents(c)...)
+}
+
+// comparedNames looks for loops that are listed by names which this version's filter never finds. A file for several
+// versions lists both, so a loop is fine when one of its names is compared.
+func comparedNames(c Configuration) []Violation {
+	var violations []Violation
+	var missed []Loop
+	for _, entry := range c.Lock.Entries {
+		loop, known := loopNamed(entry.Name)
+		switch {
+		case !known:
+			v := failed(ComparedNames, fmt.Sprintf("%q is the name of no loop that a provider moves.", entry.Name),
+				"Take it out unless it is a controller of your provider: what is misspelt stays under the main lock, and nothing says so.")
+			v.Severity, v.Loops = SeverityWarning, []Loop{Loop(entry.Name)}
+			violations = append(violations, c.about(v))
+		case !c.Lock.lists(loop, c.Version.Minor) && !slices.Contains(missed, loop):
+			missed = append(missed, loop)
+			v := failed(ComparedNames, fmt.Sprintf("1.%d compares the name %s, and the lock lists only %s: the loop stays under the main lock of each manager.",
+				c.Version.Minor, RegisteredName(loop, c.Version.Minor), entry.Name),
+				fmt.Sprintf("List %s, in a file of your own: the built-in default and upstream's documentation have the same fault from 1.%d on.",
+					RegisteredName(loop, c.Version.Minor), renamedMinor))
+			v.Loops = []Loop{loop}
+			violations = append(violations, c.about(v))
+		}
+	}
+	return violations
+}
+
+func knownComponents(c Configuration) []Violation {
+	var violations []Violation
+	for _, entry := range c.Lock.Entries {
+		if entry.Component == KCM || entry.Component == CCM || entry.Component == Either && c.Version.Minor >= wildcardMinor {
+			continue
+		}
+		v := failed(KnownComponent, fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.", c.Version.Minor, entry.Component, entry.Name),
+			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, wildcardMinor))
+		v.Loops = []Loop{Loop(entry.Name)}
+		if loop, known := loopNamed(entry.Name); known {
+			v.Loops = []Loop{loop}
+		}
+		violations = append(violations, c.about(v))
+	}
+	return violations
+}

@@ -1,0 +1,195 @@
+package leadermigration
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// uniqueNames: the lock is a Lease beside those of the managers' main locks.
+func uniqueNames(cluster Cluster) []Violation {
+	taken := append([]string{string(KCM), string(CCM), "kube-scheduler"}, cluster.OtherLeases...)
+	name := regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	var violations []Violation
+	armed := cluster.armed()
+	for _, lock := range cluster.names() {
+		switch {
+		case slices.Contains(taken, lock):
+			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and one leader would shut the other out.",
+				"Give the lock a name of its own, the same in all files."), armed[lock]...))
+		case !name.MatchString(lock) || len(lock) > 253:
+			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so nobody ever gets the lock.",
+				"Use lower case letters, digits, - and . only."), armed[lock]...))
+		}
+	}
+	return violations
+}
+
+// immutableLoops: who has an older set of loops does not stop the others.
+func immutableLoops(cluster Cluster) []Violation {
+	var violations []Violation
+	armed := cluster.armed()
+	for _, lock := range cluster.names() {
+		first := armed[lock][0]
+		for _, c := range armed[lock][1:] {
+			before, after := first.Lock.Loops(), c.Lock.Loops()
+			if slices.Equal(before, after) {
+				continue
+			}
+			v := failed(ImmutableLoops, fmt.Sprintf("The lock holds [%s] in %s and [%s] in %s.", listed(before), first, listed(after), c),
+				"List the same loops in both; a loop that is to move by itself needs a lock of another name.")
+			v.Loops = difference(before, after)
+			violations = append(violations, between(v, first, c))
+		}
+	}
+	return violations
+}
+
+func difference(a, b []Loop) []Loop {
+	var found []Loop
+	for _, loop := range append(slices.Clone(a), b...) {
+		if slices.Contains(a, loop) != slices.Contains(b, loop) {
+			found = append(found, loop)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func noSharedLoops(cluster Cluster) []Violation {
+	var violations []Violation
+	armed := cluster.armed()
+	names := cluster.names()
+	for i, older := range names {
+		for _, newer := range names[i+1:] {
+			if v, found := sharedLoops(armed[older], armed[newer]); found {
+				violations = append(violations, v)
+			}
+		}
+	}
+	return violations
+}
+
+// sharedLoops reports a pair of locks once, with all loops that both hold in any of their releases.
+func sharedLoops(older, newer []Configuration) (Violation, bool) {
+	var shared []Loop
+	for _, loop := range allLoops() {
+		holds := func(c Configuration) bool { return slices.Contains(c.Lock.Loops(), loop) }
+		if slices.ContainsFunc(older, holds) && slices.ContainsFunc(newer, holds) {
+			shared = append(shared, loop)
+		}
+	}
+	v := failed(NoSharedLoop, fmt.Sprintf("Lock %s holds %s, too: who has one of the locks does not stop who has the other.", newer[0].Lock.Name, listed(shared)),
+		"Put each loop into one lock only, with the same name in all files.")
+	v.Loops = shared
+	return between(v, append(slices.Clone(older), newer...)...), len(shared) > 0
+}
+
+// oneManager: what counts is who runs something under the lock.
+func oneManager(cluster Cluster) []Violation {
+	var violations []Violation
+	armed := cluster.armed()
+	for _, lock := range cluster.names() {
+		for _, minor := range minorsOf(armed[lock]) {
+			running := having(armed[lock], func(c Configuration) bool { return c.Version.Minor == minor && c.runsSomething() })
+			kcm := having(running, func(c Configuration) bool { return c.Manager == KCM })
+			ccm := having(running, func(c Configuration) bool { return c.Manager == CCM })
+			if len(kcm) == 0 || len(ccm) == 0 {
+				continue
+			}
+			violations = append(violations, cluster.meant(between(failed(OneManager,
+				fmt.Sprintf("In 1.%d the lock runs both in %s and in %s.", minor, KCM, CCM),
+				fmt.Sprintf("Let KCM have it up to one minor, and CCM from the next one on; KCM of 1.%d then runs without --enable-leader-migration.", minor)),
+				append(kcm, ccm...)...)))
+		}
+	}
+	return violations
+}
+
+// runsSomething says whether the manager runs anything under its lock.
+func (c Configuration) runsSomething() bool {
+	return slices.ContainsFunc(c.Lock.Entries, func(entry Entry) bool {
+		return entry.Component == c.Manager || entry.Component == Either && c.Version.Minor >= wildcardMinor
+	})
+}
+
+func minorsOf(configurations []Configuration) []int {
+	var minors []int
+	for _, c := range configurations {
+		if !slices.Contains(minors, c.Version.Minor) {
+			minors = append(minors, c.Version.Minor)
+		}
+	}
+	return minors
+}
+
+func patchesKeepLocks(cluster Cluster) []Violation {
+	var violations []Violation
+	for i, c := range cluster.Configurations {
+		next := slices.IndexFunc(cluster.Configurations[i+1:], func(other Configuration) bool {
+			return other.Manager == c.Manager && other.Version.Minor == c.Version.Minor && other.Version.Patch != c.Version.Patch
+		})
+		if next < 0 {
+			continue
+		}
+		other := cluster.Configurations[i+1+next]
+		if c.describeLock() == other.describeLock() {
+			continue
+		}
+		pair := []Configuration{c, other}
+		if c.Lock == nil {
+			slices.Reverse(pair)
+		}
+		violations = append(violations, cluster.meant(between(failed(PatchesKeepLocks,
+			fmt.Sprintf("%s has %s, and %s has %s.", c, c.describeLock(), other, other.describeLock()),
+			"Give all patch releases of a minor the same configuration; change it with the next minor."), pair...)))
+	}
+	return violations
+}
+
+// describeLock is equal for locks that do the same.
+func (c Configuration) describeLock() string {
+	if c.Lock == nil {
+		return "no lock"
+	}
+	var places []string
+	for _, loop := range allLoops() {
+		places = append(places, fmt.Sprintf("%s: %s", loop, c.place(loop)))
+	}
+	return fmt.Sprintf("lock %s (%s)", c.Lock.Name, strings.Join(places, ", "))
+}
+
+func atMostTwoLocks(cluster Cluster) []Violation {
+	names := cluster.names()
+	if len(names) <= 2 {
+		return nil
+	}
+	var all []Configuration
+	for _, lock := range names {
+		all = append(all, cluster.armed()[lock]...)
+	}
+	v := failed(AtMostTwoLocks, fmt.Sprintf("There are %d locks: %s.", len(names), strings.Join(names, ", ")),
+		"Put the loops into one lock, or at most two: each costs the API server a Lease that is renewed all the time.")
+	v = between(v, all...)
+	v.Severity, v.Lock, v.Loops = SeverityWarning, strings.Join(names, ", "), nil
+	for _, c := range all {
+		v.Loops = append(v.Loops, difference(v.Loops, append(slices.Clone(v.Loops), c.Lock.Loops()...))...)
+	}
+	return []Violation{v}
+}
+
+func oneLockPerProcess(cluster Cluster) []Violation {
+	var violations []Violation
+	for i, c := range cluster.Configurations {
+		for _, other := range cluster.Configurations[i+1:] {
+			if c.String() != other.String() || c.Lock == nil || other.Lock == nil || c.Lock.Name == other.Lock.Name {
+				continue
+			}
+			violations = append(violations, between(failed(OneLockPerProcess,
+				fmt.Sprintf("%s is given locks %s and %s, and a process reads one file with one lock.", c, c.Lock.Name, other.Lock.Name),
+				"Put the loops of both into one lock."), c, other))
+		}
+	}
+	return violations
+}
