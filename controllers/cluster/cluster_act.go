@@ -53,6 +53,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return r.pruneAddons(ctx, s)
 	case migration.VerbChangeArguments:
 		return r.changeArguments(ctx, s, *verb.Arguments)
+	case migration.VerbKeepLeader:
+		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
 	case migration.VerbOpenFence:
 		return s.session.OpenFence(ctx, s.identity)
 	case migration.VerbCloseFence:

@@ -2,11 +2,13 @@ package controlplane
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -107,6 +109,22 @@ func containerNamed(containers []corev1.Container, name string) *corev1.Containe
 		if containers[i].Name == name {
 			return &containers[i]
 		}
+	}
+	return nil
+}
+
+// KeepPod has the pod's ReplicaSet delete its other pods first. The patch carries the uid: another pod of that name is
+// not kept.
+func KeepPod(ctx context.Context, c client.Client, pod migration.Ref) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "annotations": map[string]string{migration.DeletionCostAnnotation: "1000"},
+	}})
+	if err != nil {
+		return err
+	}
+	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	if err := c.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager)); err != nil {
+		return fmt.Errorf("annotate %s with %s: %w", pod, migration.DeletionCostAnnotation, err)
 	}
 	return nil
 }

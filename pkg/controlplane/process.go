@@ -21,6 +21,7 @@ func newProcess(pod *corev1.Pod, container string) migration.Process {
 		PodName: pod.Name, PodUID: string(pod.UID), NodeName: pod.Spec.NodeName,
 		GracePeriodSeconds: gracePeriod(pod),
 		Terminating:        pod.DeletionTimestamp != nil,
+		DeletionCost:       pod.Annotations[migration.DeletionCostAnnotation],
 		Finished:           hasFinished(pod),
 		Arguments:          argumentsOf(pod.Spec.Containers, container),
 	}

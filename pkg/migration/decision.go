@@ -69,6 +69,8 @@ const (
 	VerbPruneAddons VerbKind = "PruneAddons"
 	// VerbChangeArguments changes flags of a Deployment's container.
 	VerbChangeArguments VerbKind = "ChangeArguments"
+	// VerbKeepLeader has a ReplicaSet delete its other pods first.
+	VerbKeepLeader VerbKind = "KeepLeader"
 	// VerbOpenFence lets the CCM's identity write its Lease.
 	VerbOpenFence VerbKind = "OpenFence"
 	// VerbCloseFence takes that right away again.

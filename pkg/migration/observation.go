@@ -145,6 +145,8 @@ type Process struct {
 	Ended bool
 	// Finished says that the pod will never run again, whatever is known of its container's end.
 	Finished bool
+	// DeletionCost is the pod's annotation of that name.
+	DeletionCost string
 	// Started says that the container ever started; one that did not cannot run loops.
 	Started bool
 }

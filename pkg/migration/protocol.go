@@ -19,6 +19,7 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 	baseline := line{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
 	probed := line{"Probed", "The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.", (*pass).probed}
 	recorded := line{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
+	last := line{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", (*pass).leaderEndsLast}
 	loopsOff := line{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
 	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
 	open := line{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
@@ -27,14 +28,14 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 		return []line{
 			probed, baseline, recorded,
 			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", (*pass).workloadWithheld},
-			loopsOff, silent,
+			last, loopsOff, silent,
 			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", (*pass).workloadAllowed},
 			open,
 			{"WorkloadApplied", "The CCM's workload is applied and available.", (*pass).workloadApplied},
 			leading,
 		}
 	}
-	return []line{probed, baseline, recorded, loopsOff, silent, open, leading}
+	return []line{probed, baseline, recorded, last, loopsOff, silent, open, leading}
 }
 
 // LineMeaning describes one line of a hand-over's table.

@@ -89,6 +89,8 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 		return c.applyAddons(verb, decision)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
+	case migration.VerbKeepLeader:
+		w.keepLeader(verb.Objects[0].UID)
 	case migration.VerbOpenFence, migration.VerbCloseFence:
 		w.fenceOpen = verb.Kind == migration.VerbOpenFence
 	case migration.VerbRollMachineDeployment:

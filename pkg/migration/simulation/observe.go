@@ -205,7 +205,7 @@ func (w *World) observeWorkload(d *workload) migration.Component {
 func (w *World) observePod(p *pod) migration.Process {
 	process := migration.Process{
 		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: migration.Arguments{Flags: p.arguments},
-		GracePeriodSeconds: int64(gracePeriod / time.Second), Terminating: p.terminating(), Ready: p.ready(), Ended: p.ended(),
+		GracePeriodSeconds: int64(gracePeriod / time.Second), Terminating: p.terminating(), Ready: p.ready(), Ended: p.ended(), DeletionCost: p.cost,
 	}
 	for _, n := range w.managementNodes {
 		if n.name == p.node {

@@ -34,6 +34,7 @@ type pod struct {
 	arguments       map[string]string
 	createdAt       time.Time
 	deletedAt       time.Time
+	cost            string
 	process         *process
 }
 
@@ -143,7 +144,18 @@ func (w *World) stepWorkload(d *workload) {
 	case len(old) > 0 && len(serving) == d.replicas:
 		w.createPod(d, d.generation, d.arguments)
 	case len(old) > 0 && ready > d.replicas:
+		if cheap := slices.DeleteFunc(slices.Clone(old), func(p *pod) bool { return p.cost != "" }); len(cheap) > 0 {
+			old = cheap
+		}
 		w.deletePod(d, old[w.rng.IntN(len(old))])
+	}
+}
+
+func (w *World) keepLeader(uid string) {
+	for _, p := range w.kcm().pods {
+		if p.uid == uid {
+			p.cost = "1000"
+		}
 	}
 }
 

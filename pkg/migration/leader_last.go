@@ -1,0 +1,38 @@
+package migration
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// DeletionCostAnnotation makes a ReplicaSet delete its other pods first
+// (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost).
+const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
+
+// leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
+// have to end once more.
+func (p *pass) leaderEndsLast() outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	kcm := controlPlane.KCM
+	switch {
+	case !known:
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	case p.facts.Handover.LoopsOffAt != nil, kcm.Replicas < 2:
+		return holds(ucv1.HoldsReason, "")
+	case p.o.KCMLease.IsUnknown():
+		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
+	}
+	lease := p.o.KCMLease.Value()
+	leader := slices.IndexFunc(kcm.Pods, func(process Process) bool {
+		return !process.Terminating && !process.Finished && mayRunLoops(process) && heldBy(lease, process.PodName, "")
+	})
+	if leader < 0 || kcm.Pods[leader].DeletionCost != "" {
+		return holds(ucv1.HoldsReason, "")
+	}
+	pod := kcm.Pods[leader]
+	return does(Verb{
+		Kind: VerbKeepLeader, Objects: []Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
+		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
+	})
+}
