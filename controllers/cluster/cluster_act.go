@@ -55,16 +55,21 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return r.changeArguments(ctx, s, *verb.Arguments)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
-	case migration.VerbOpenFence:
-		return s.session.OpenFence(ctx, s.identity)
-	case migration.VerbCloseFence:
-		return s.session.CloseFence(ctx, s.identity)
+	case migration.VerbOpenFence, migration.VerbCloseFence:
+		return s.moveFence(ctx, verb.Kind)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
 	case migration.VerbRelease:
 		return r.release(ctx, s.cluster)
 	}
 	return fmt.Errorf("verb %s is not known", verb.Kind)
+}
+
+func (s *scope) moveFence(ctx context.Context, kind migration.VerbKind) error {
+	if kind == migration.VerbCloseFence {
+		return s.session.CloseFence(ctx, s.identity)
+	}
+	return s.session.OpenFence(ctx, s.identity)
 }
 
 func (r *Reconciler) rollMachineDeployments(ctx context.Context, s *scope, verb migration.Verb) error {
