@@ -97,6 +97,9 @@ func (p *pass) loopsOffByOthers(kcm Component) outcome {
 		// There never was anything to switch off.
 		p.instructions = nil
 		return holds(ucv1.HoldsReason, "")
+	case len(loud) == 0 && handover.LoopsOffAt == nil && len(kcm.Unseen) > 0:
+		// Off everywhere else: what cannot be seen may still run them.
+		return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(p.doubts(), " "), 2*time.Second)
 	case len(loud) == 0 && handover.LoopsOffAt == nil:
 		handover.LoopsOffAt = p.stamp()
 		if handover.ChangingSince == nil {

@@ -160,6 +160,17 @@ func TestTheAdministratorsTime(t *testing.T) {
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.WaitingForAdministratorReason,
 			says: []string{"began at 2026-01-01T11:49:00Z and nobody may be running the cloud loops", "on Node a"},
 		},
+		"a Node that cannot be seen is no Node whose loops are off": {
+			given: half, when: func(o *Observation) {
+				staticPlane(o, silentArguments(), silentArguments(), silentArguments())
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], []string{"Node a shows no static pod."}, false
+				})
+			},
+			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.ProvingSilenceReason,
+			says:  []string{"Node a shows no static pod.", "Pod kube-system/kcm-a may run cloud loops and was not seen to end."},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
+		},
 		"a change that was taken back is forgotten": {
 			given: half, when: func(o *Observation) {
 				staticPlane(o, inTree(), inTree(), inTree())
