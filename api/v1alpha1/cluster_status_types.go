@@ -207,7 +207,8 @@ type Instruction struct {
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 
-	// set are flags to give these values, as --name=value; one that is there is changed.
+	// set are flags to give these values, as --name=value; one that is there is changed. With nothing to set or remove,
+	// and not done, the node cannot be seen: wait for its pod.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

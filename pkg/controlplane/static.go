@@ -135,7 +135,9 @@ func (l *staticLook) component(container string) migration.Component {
 		}
 	}
 	slices.SortFunc(component.Pods, func(a, b migration.Process) int { return strings.Compare(a.PodName, b.PodName) })
-	component.Unseen = append(component.Unseen, l.unseen(container, shown)...)
+	expected := l.expected(container, shown)
+	component.Unseen = append(component.Unseen, l.unseen(container, expected, shown)...)
+	component.Missing = slices.DeleteFunc(expected, func(node string) bool { return shown[node] })
 	live := alive(component.Pods)
 	component.Replicas = int32(len(live))
 	component.Arguments, component.FieldOwner = argumentsOfStatic(live, container)
@@ -163,9 +165,9 @@ func (l *staticLook) process(pod *corev1.Pod, container string) migration.Proces
 }
 
 // unseen names the control-plane Nodes that cannot be looked at, or do not show what they should.
-func (l *staticLook) unseen(container string, shown map[string]bool) []string {
+func (l *staticLook) unseen(container string, expected []string, shown map[string]bool) []string {
 	var sentences []string
-	for _, name := range l.expected(container, shown) {
+	for _, name := range expected {
 		node := l.objects[name]
 		switch {
 		case node == nil:

@@ -45,6 +45,19 @@ func (p *pass) targets(component Component) []target {
 	return targets
 }
 
+// missingTargets are the Nodes that show no pod now, as while a kubelet puts another one in its place. They come first:
+// the others have to wait for them.
+func missingTargets(component Component) []target {
+	var targets []target
+	for _, node := range component.Missing {
+		targets = append(targets, target{component: component, process: Process{NodeName: node}})
+	}
+	return targets
+}
+
+// runs says that the target came back after its change; a Deployment's pods are asked for by its rollout.
+func (t target) runs() bool { return t.process.NodeName == "" || !t.process.RunningSince.IsZero() }
+
 func boolRank(last bool) int {
 	if last {
 		return 1
@@ -60,7 +73,7 @@ func (p *pass) leads(process Process) bool {
 
 // String names the target as its administrator knows it.
 func (t target) String() string {
-	if t.process.PodName == "" {
+	if t.process.NodeName == "" {
 		return t.component.String()
 	}
 	return t.component.Container + " on Node " + t.process.NodeName
@@ -111,7 +124,7 @@ func (p *pass) loopsOffByOthers(kcm Component) outcome {
 	case handover.LoopsOffAt != nil:
 		return p.contention(contended(kcm))
 	}
-	return p.waitForLoopsOff(loud, proving, changed)
+	return p.waitForLoopsOff(kcm, loud, proving, changed)
 }
 
 // instructLoopsOff lists what to change, and returns the targets whose loops are still on, those that are changed and not
@@ -119,6 +132,10 @@ func (p *pass) loopsOffByOthers(kcm Component) outcome {
 func (p *pass) instructLoopsOff(kcm Component) (loud, proving []string, changed bool) {
 	silent := p.silentNodes(kcm)
 	p.instructions = nil
+	for _, t := range missingTargets(kcm) {
+		p.instruct(t, ArgumentChange{}, false)
+		proving = append(proving, t.String())
+	}
 	for _, t := range p.targets(kcm) {
 		flag := loopsOffFlag(t.component.Arguments, p.minor())
 		change := ArgumentChange{Set: []Flag{flag}}
@@ -126,7 +143,7 @@ func (p *pass) instructLoopsOff(kcm Component) (loud, proving []string, changed 
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
 			change = ArgumentChange{} // They were switched off in another way, which is as good.
 		}
-		done := off && silent(t)
+		done := off && silent(t) && t.runs()
 		p.instruct(t, change, done)
 		switch {
 		case !off:
@@ -149,10 +166,10 @@ func (p *pass) rememberInstructions() {
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func (p *pass) waitForLoopsOff(loud, proving []string, changed bool) outcome {
+func (p *pass) waitForLoopsOff(kcm Component, loud, proving []string, changed bool) outcome {
 	handover := p.facts.Handover
 	switch {
-	case !changed && handover.ChangingSince != nil:
+	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
 		handover.ChangingSince = nil
 		return records("Recording that no part of KCM has its cloud loops off any more.")
 	case changed && handover.ChangingSince == nil:
@@ -190,7 +207,7 @@ func (p *pass) silentNodes(kcm Component) func(target) bool {
 		}
 	}
 	return func(t target) bool {
-		if t.process.PodName == "" {
+		if t.process.NodeName == "" {
 			return len(running) == 0 && kcm.RolledOut
 		}
 		return !running[t.process.NodeName]
@@ -201,13 +218,16 @@ func (p *pass) silentNodes(kcm Component) func(target) bool {
 func (p *pass) everyTarget(components []Component, change func(Component) (*ArgumentChange, string), held string) outcome {
 	var missing, rolling []string
 	for _, component := range components {
+		for _, t := range missingTargets(component) {
+			p.instruct(t, ArgumentChange{}, false)
+		}
 		for _, t := range p.targets(component) {
 			if !t.component.Arguments.Understood() {
 				return fails(ucv1.InputInvalidReason, t.String()+": "+t.component.Arguments.Problem)
 			}
 			arguments, _ := change(t.component)
 			if arguments == nil {
-				p.instruct(t, ArgumentChange{}, true)
+				p.instruct(t, ArgumentChange{}, t.runs())
 				continue
 			}
 			p.instruct(t, *arguments, false)

@@ -207,6 +207,29 @@ func TestInstructions(t *testing.T) {
 				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{silentControllers}, Leader: true},
 			},
 		},
+		"a Node that shows no pod for now comes first: the others wait for it": {
+			given: half, when: func(o *Observation) {
+				recordStatic(o, "c")
+				edit(&o.ControlPlane, func(c *ControlPlane) {
+					c.KCM.Pods, c.KCM.Missing = []Process{c.KCM.Pods[0], c.KCM.Pods[2]}, []string{"b"}
+				})
+			},
+			want: []ucv1.Instruction{
+				{Order: 1, Component: "kube-controller-manager", Object: "StaticPod kube-system/kube-controller-manager", Node: "b"},
+				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{silentControllers}, Done: true},
+				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{silentControllers}, Leader: true},
+			},
+		},
+		"a Node whose new container does not run is not done": {
+			given: half, when: func(o *Observation) {
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[1].RunningSince = time.Time{} })
+			},
+			want: []ucv1.Instruction{
+				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Set: []string{silentControllers}},
+				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{silentControllers}, Done: true},
+				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{silentControllers}, Leader: true},
+			},
+		},
 		"loops that were switched off in another way are as good": {
 			given: half, when: func(o *Observation) {
 				staticPlane(o, inTree(), silentArguments(), Arguments{Flags: map[string]string{"cloud-provider": "external"}})

@@ -129,6 +129,8 @@ type Component struct {
 	FieldOwner string
 	// Unseen are sentences about static pods that cannot be looked at, and pods that should be static and are not.
 	Unseen []string
+	// Missing are the Nodes that should show a static pod and show none.
+	Missing []string
 }
 
 // Process is the component's container in one pod.

@@ -132,8 +132,14 @@ func (s *staticPods) do(node string) {
 // administer is the administrator who does whatever comes next, one after the other.
 func (s *staticPods) administer() {
 	s.t.Helper()
-	if next := s.todo(); len(next) > 0 {
-		s.do(next[0])
+	for _, instruction := range s.status().Instructions {
+		if instruction.Done {
+			continue
+		}
+		if len(instruction.Set)+len(instruction.Remove) > 0 {
+			s.do(instruction.Node)
+		}
+		return
 	}
 }
 
