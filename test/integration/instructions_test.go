@@ -126,6 +126,11 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	w.pass()
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring(kcm+"-cp-1"))))
+	w.passes(3)
+	g.Eventually(w.playCCM, deadline, interval).Should(BeFalse(), "the fence is closed")
+	g.Expect(s.todo()).To(Equal([]string{"cp-1"}))
+	s.do("cp-1")
+	w.until("the hand-over again", func(c *ucv1.Cluster) bool { return c.Status.Handover.FinishedAt != nil }, s.play)
 }
 
 func TestSingleControlPlaneNodeWithoutLeaderElection(t *testing.T) {
