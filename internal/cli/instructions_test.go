@@ -11,11 +11,7 @@ import (
 )
 
 func TestInstructionsForPeople(t *testing.T) {
-	waiting := metav1.Condition{Type: ucv1.ReadyCondition, Message: "Step Handover: The cloud loops have to be switched off."}
-	for name, test := range map[string]struct {
-		cluster func(*ucv1.Cluster)
-		want    string
-	}{
+	expectPrinted(t, map[string]printed{
 		"Nodes in their order, with what is done": {
 			cluster: func(c *ucv1.Cluster) {
 				c.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
@@ -71,11 +67,22 @@ One after the other; go on when the one before is done.
 			cluster: func(c *ucv1.Cluster) { c.Spec.Paused = true },
 			want:    "Cluster user-alpha/alpha\nspec.paused is true: there are no instructions until that is taken back.\n\nThere is nothing to change now.\n",
 		},
-	} {
+	})
+}
+
+// printed is a Cluster and what is printed of it.
+type printed struct {
+	cluster func(*ucv1.Cluster)
+	want    string
+}
+
+func expectPrinted(t *testing.T, tests map[string]printed) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g, out := NewWithT(t), &strings.Builder{}
 			cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha"}}
-			cluster.Status.Conditions = []metav1.Condition{waiting}
+			cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.ReadyCondition, Message: "Step Handover: The cloud loops have to be switched off."}}
 			if test.cluster != nil {
 				test.cluster(cluster)
 			}

@@ -198,7 +198,7 @@ func (l *staticLook) expected(container string, shown map[string]bool) []string 
 		if process.ConfigHash != "" && container == KubeControllerManager(l.cluster).Container && (exists || process.EndedAt == nil) {
 			expected[process.NodeName] = true
 		}
-		if isAccepted(l.cluster, process) && !(shown[process.NodeName] && l.nodes[process.NodeName].Ready) {
+		if isAccepted(l.cluster, process) && (!shown[process.NodeName] || !l.nodes[process.NodeName].Ready) {
 			vouched[process.NodeName] = true
 		}
 	}

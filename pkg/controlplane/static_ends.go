@@ -29,30 +29,38 @@ const settleTime = 10 * time.Second
 //	Ready, same boot, another manifest runs ──────► ended: the kubelet starts one after the other
 //	anything else ────────────────────────────────► not known; a person may vouch for it
 func followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane migration.ControlPlane, now metav1.MicroTime) {
-	node, exists := plane.ManagementNodes[process.NodeName]
-	shown := staticPodOf(process, plane.KCM.Pods)
-	if shown != nil && shown.ConfigHash == process.ConfigHash && (process.EndedAt == nil || shown.PodUID == process.PodUID) &&
-		(sameMachine(process, shown) || isAccepted(cluster, *process)) {
-		goOn(process, shown, now)
-		return
-	}
-	if process.EndedAt != nil {
-		return
-	}
-	if process.VanishedAt == nil {
-		process.VanishedAt = &now
-	}
+	node, shown, accepted := plane.ManagementNodes[process.NodeName], staticPodOf(process, plane.KCM.Pods), isAccepted(cluster, *process)
 	switch {
-	case exists && node.BootID != "" && process.BootID != "" && node.BootID != process.BootID && node.SystemUUID != "" && node.SystemUUID == process.SystemUUID:
+	case goesOn(process, shown, accepted):
+		goOn(process, shown, now)
+	case process.EndedAt != nil:
+	case rebooted(process, node):
 		process.VanishedAt = nil
 		ended(process, now, fmt.Sprintf("Node %s was booted anew, and its machine is the same", process.NodeName))
 	case succeeded(process, shown, node) && now.Sub(shown.RunningSince) >= settleTime:
 		process.VanishedAt = nil
 		// Dated back to the first sight: a renewal of the Lease within the time would contradict it.
 		ended(process, metav1.NewMicroTime(shown.RunningSince), fmt.Sprintf("Node %s runs Pod %s from another manifest", process.NodeName, process.PodName))
-	case isAccepted(cluster, *process) && (shown == nil || !node.Ready || node.BootID != process.BootID):
-		ended(process, now, acceptedBecause)
+	default:
+		if process.VanishedAt == nil {
+			process.VanishedAt = &now
+		}
+		if lost := shown == nil || !node.Ready || node.BootID != process.BootID; accepted && lost {
+			ended(process, now, acceptedBecause)
+		}
 	}
+}
+
+// goesOn says that the manifest is shown again, by the machine of the record or with a person's word for that one.
+func goesOn(process *ucv1.ManagerProcess, shown *migration.Process, accepted bool) bool {
+	return shown != nil && shown.ConfigHash == process.ConfigHash && (process.EndedAt == nil || shown.PodUID == process.PodUID) &&
+		(sameMachine(process, shown) || accepted)
+}
+
+// rebooted says that the machine of the record runs another kernel.
+func rebooted(process *ucv1.ManagerProcess, node migration.ManagementNode) bool {
+	return node.BootID != "" && process.BootID != "" && node.BootID != process.BootID &&
+		node.SystemUUID != "" && node.SystemUUID == process.SystemUUID
 }
 
 // sameMachine: a Node of the same name and manifest may be another machine, beside which the recorded one goes on.

@@ -101,6 +101,10 @@ func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
 	if process.VanishedAt == nil {
 		return name + " may run cloud loops and was not seen to end."
 	}
+	if process.ConfigHash != "" {
+		return name + " vanished and its process was not seen to end; waiting for Node " + process.NodeName + " to show another one running in its place. " +
+			"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers."
+	}
 	return fmt.Sprintf("%s vanished and its process was not seen to end; waiting for the kubelet of Node %s to outlive it by %d s. "+
 		"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers.",
 		name, process.NodeName, process.GracePeriodSeconds+30)

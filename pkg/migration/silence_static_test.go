@@ -18,11 +18,30 @@ func staticFenced() Observation {
 	return o
 }
 
+func runStaticDoubts(t *testing.T, tests map[string]doubtTest) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := staticFenced()
+			if test.when != nil {
+				test.when(&o)
+			}
+			p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
+			p.mergeProcesses()
+			doubts := p.doubts()
+			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
+			for i, want := range test.want {
+				g.Expect(doubts[i]).To(ContainSubstring(want))
+			}
+			d := Decide(o, noon())
+			g.Expect(d.Verb != nil && d.Verb.Kind == VerbOpenFence).To(Equal(len(test.want) == 0))
+		})
+	}
+}
+
 func TestStaticPodsArePartOfTheProof(t *testing.T) {
-	for name, test := range map[string]struct {
-		when func(*Observation)
-		want []string
-	}{
+	runStaticDoubts(t, map[string]doubtTest{
 		"silent static pods leave no doubt": {},
 		"a Node that cannot be looked at is a doubt": {
 			when: func(o *Observation) {
@@ -33,6 +52,13 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 		"a Node whose former process is not proven to have ended is a doubt": {
 			when: func(o *Observation) { recordStatic(o, "a", "b") }, want: []string{"Pod kube-system/kcm-c may run cloud loops and was not seen to end."},
 		},
+		"a Node that does not show a successor yet is a doubt with the way out": {
+			when: func(o *Observation) {
+				recordStatic(o, "a", "b")
+				o.Processes[2].VanishedAt = microAgo(time.Second)
+			},
+			want: []string{"waiting for Node c to show another one running in its place. If that Node is lost"},
+		},
 		"a static pod with loops is a doubt, whatever was concluded of its record": {
 			when: func(o *Observation) {
 				onPod(o, func(p *Process) { p.Arguments = inTree() })
@@ -41,6 +67,11 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 			},
 			want: []string{"Pod kube-system/kcm-a may run cloud loops."},
 		},
+	})
+}
+
+func TestTheLeaseOfStaticPods(t *testing.T) {
+	runStaticDoubts(t, map[string]doubtTest{
 		"a Lease held under the Node's hostname since the restart is none": {
 			when: func(o *Observation) { onLease(o, func(l *Lease) { l.Holder = "host-b_1" }) },
 		},
@@ -68,24 +99,7 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 			},
 			want: []string{"Lease kube-system/kube-controller-manager does not exist"},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := staticFenced()
-			if test.when != nil {
-				test.when(&o)
-			}
-			p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
-			p.mergeProcesses()
-			doubts := p.doubts()
-			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
-			for i, want := range test.want {
-				g.Expect(doubts[i]).To(ContainSubstring(want))
-			}
-			d := Decide(o, noon())
-			g.Expect(d.Verb != nil && d.Verb.Kind == VerbOpenFence).To(Equal(len(test.want) == 0))
-		})
-	}
+	})
 }
 
 func TestStaticPodsBeforeTheStart(t *testing.T) {

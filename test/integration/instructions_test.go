@@ -48,7 +48,7 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 	s := w.staticControlPlane(loopsOn(), "cp-0", "cp-1", "cp-2")
 	w.pool("pool", 1)
 	s.flipStatic()
-	g.Expect(s.todo()).To(Equal([]string{"cp-1", "cp-2", "cp-0"}), "the leader's Node is last")
+	g.Expect(s.left()).To(Equal([]string{"cp-1", "cp-2", "cp-0"}), "the leader's Node is last")
 	g.Expect(s.status().Instructions[2]).To(Equal(ucv1.Instruction{
 		Order: 3, Component: kcm, Object: "Pod kube-system/" + kcm + "-cp-0", Node: "cp-0", Leader: true, Set: []string{silentList},
 	}))
@@ -62,15 +62,15 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 	for _, node := range []string{"cp-1", "cp-2"} {
 		s.do(node)
 		s.expectWaiting("Node cp-0 is not done")
-		g.Expect(s.todo()).NotTo(ContainElement(node))
+		g.Expect(s.left()).NotTo(ContainElement(node))
 	}
-	g.Expect(s.todo()).To(Equal([]string{"cp-0"}))
+	g.Expect(s.left()).To(Equal([]string{"cp-0"}))
 	s.do("cp-0")
 	s.holder = "cp-1"
 	w.pass()
 	g.Expect(w.status().Handover.FenceOpenedAt).To(BeNil(), "the proof takes its time")
 	w.until("an open fence", opened, s.renewKCM)
-	g.Expect(s.todo()).To(BeEmpty())
+	g.Expect(s.left()).To(BeEmpty())
 	w.until("the hand-over", func(c *ucv1.Cluster) bool { return c.Status.Handover.FinishedAt != nil }, s.play)
 	for _, process := range w.status().Handover.Processes {
 		g.Expect(process.EndedBecause).To(ContainSubstring("from another manifest"), process.PodName)
@@ -95,7 +95,7 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	s.do("cp-0")
 	s.holder = "cp-2"
 	s.expectWaiting("two Nodes still run the loops")
-	g.Expect(s.todo()).To(Equal([]string{"cp-1", "cp-2"}), "the new leader is last")
+	g.Expect(s.left()).To(Equal([]string{"cp-1", "cp-2"}), "the new leader is last")
 	s.do("cp-1")
 	s.expectWaiting("one Node still runs the loops")
 
@@ -104,7 +104,7 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	s.expectWaiting("a mirror pod that was deleted proves nothing")
 	s.mirror("cp-2")
 	s.expectWaiting("it goes on")
-	g.Expect(s.todo()).To(Equal([]string{"cp-2"}))
+	g.Expect(s.left()).To(Equal([]string{"cp-2"}))
 	g.Expect(w.status().Handover.Processes).To(HaveLen(3), "it is the same process")
 
 	for range 20 {
@@ -128,7 +128,7 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring(kcm+"-cp-1"))))
 	w.passes(3)
 	g.Eventually(w.playCCM, deadline, interval).Should(BeFalse(), "the fence is closed")
-	g.Expect(s.todo()).To(Equal([]string{"cp-1"}))
+	g.Expect(s.left()).To(Equal([]string{"cp-1"}))
 	s.do("cp-1")
 	w.until("the hand-over again", func(c *ucv1.Cluster) bool { return c.Status.Handover.FinishedAt != nil }, s.play)
 }
@@ -148,7 +148,7 @@ func TestSingleControlPlaneNodeWithoutLeaderElection(t *testing.T) {
 	w.pass()
 	w.edit(feature(true))
 	w.until("instructions", func(c *ucv1.Cluster) bool { return len(c.Status.Instructions) > 0 }, quiet)
-	g.Expect(s.todo()).To(Equal([]string{"cp-0"}))
+	g.Expect(s.left()).To(Equal([]string{"cp-0"}))
 	s.do("cp-0")
 	w.pass()
 	g.Expect(w.status().Handover.FenceOpenedAt).To(BeNil(), "the proof is the pod's own, and takes its time")

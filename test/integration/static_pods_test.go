@@ -107,8 +107,8 @@ func (s *staticPods) play() {
 	s.playMachines()
 }
 
-// todo are the Nodes that the instructions say are not done, in their order.
-func (s *staticPods) todo() (nodes []string) {
+// left are the Nodes that the instructions say are not done, in their order.
+func (s *staticPods) left() (nodes []string) {
 	s.t.Helper()
 	for _, instruction := range s.status().Instructions {
 		if !instruction.Done {

@@ -11,7 +11,9 @@ const (
 // mutants are all deliberate faults, at least one for each safety rule.
 func mutants() []mutant {
 	var all []mutant
-	for _, group := range [][]mutant{endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks()} {
+	for _, group := range [][]mutant{
+		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
+	} {
 		all = append(all, group...)
 	}
 	return all
