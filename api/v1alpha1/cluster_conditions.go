@@ -103,6 +103,9 @@ const (
 	ProbingReason = "Probing"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
+	// WaitingForAdministratorReason surfaces while somebody else has to change the control plane as status.instructions
+	// says.
+	WaitingForAdministratorReason = "WaitingForAdministrator"
 	// NodesNotReadyReason surfaces while a Node is not Ready at the moment the fence would be opened.
 	NodesNotReadyReason = "NodesNotReady"
 	// WaitingForLeaderReason surfaces while the CCM does not lead yet.

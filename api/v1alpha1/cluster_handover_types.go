@@ -38,7 +38,8 @@ type HandoverSpec struct {
 	// +optional
 	OnContention ContentionPolicy `json:"onContention,omitempty"`
 
-	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended.
+	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended. One that is
+	// still there counts only when it is finished, or when it is a static pod whose Node is gone or not Ready.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
@@ -122,6 +123,11 @@ type HandoverStatus struct {
 	// +optional
 	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
 
+	// changingSince is since when the cloud loops have been off in a part of KCM that somebody else changes: from then on
+	// nobody may be running them.
+	// +optional
+	ChangingSince *metav1.Time `json:"changingSince,omitempty"`
+
 	// workloadAllowedAt is when the CCM's workload was allowed to start; protocol Serialized only.
 	// +optional
 	WorkloadAllowedAt *metav1.Time `json:"workloadAllowedAt,omitempty"`
@@ -193,6 +199,16 @@ type ManagerProcess struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	BootID string `json:"bootID,omitempty"`
+
+	// systemUUID of the node: with it, another boot ID is another boot of the same machine. Static pods only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	SystemUUID string `json:"systemUUID,omitempty"`
+
+	// configHash is what the kubelet identifies the static pod's manifest with. Static pods only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ConfigHash string `json:"configHash,omitempty"`
 
 	// containerID of the process.
 	// +optional

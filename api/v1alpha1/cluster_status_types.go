@@ -153,6 +153,13 @@ type ClusterStatus struct {
 	// +optional
 	Step Step `json:"step,omitempty"`
 
+	// instructions are what somebody else has to change in the control plane, in this order. They are there while
+	// spec.controlPlane.change is Instruct, or the type External, and there is something to change or to prove.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=60
+	Instructions []Instruction `json:"instructions,omitempty"`
+
 	// machines counts Machines.
 	// +optional
 	Machines *ProgressCount `json:"machines,omitempty"`
@@ -178,6 +185,49 @@ type ClusterStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
 	Timeline []TimelineEntry `json:"timeline,omitempty"`
+}
+
+// Instruction says what to change in one part of the control plane.
+type Instruction struct {
+	// order in which to do it, from 1.
+	Order int32 `json:"order"`
+
+	// component to change, by its container: kube-controller-manager, for example.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Component string `json:"component,omitempty"`
+
+	// object to change, as Kind namespace/name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=600
+	Object string `json:"object,omitempty"`
+
+	// node whose manifest is to be changed; static pods only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+
+	// set are flags to give these values, as --name=value; one that is there is changed. With nothing to set or remove,
+	// and not done, the node cannot be seen: wait for its pod.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=16384
+	Set []string `json:"set,omitempty"`
+
+	// remove are flags to take out, as --name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=128
+	Remove []string `json:"remove,omitempty"`
+
+	// leader says that it holds KCM's Lease, so that it comes last.
+	// +optional
+	Leader bool `json:"leader,omitempty"`
+
+	// done says that the change was seen, and that what ran before has ended.
+	Done bool `json:"done"`
 }
 
 // ProgressCount counts objects that are replaced.

@@ -104,20 +104,43 @@ type SecretKeyReference struct {
 }
 
 // ControlPlaneType says who runs the control plane.
-// +kubebuilder:validation:Enum=Hosted
+// +kubebuilder:validation:Enum=Hosted;External
 type ControlPlaneType string
 
-// HostedControlPlane means Deployments in the namespace of the Cluster.
-const HostedControlPlane ControlPlaneType = "Hosted"
+const (
+	// HostedControlPlane means Deployments in the namespace of the Cluster.
+	HostedControlPlane ControlPlaneType = "Hosted"
+	// ExternalControlPlane means static pods on control-plane Nodes of the user cluster, as kubeadm, kops and KubeOne
+	// make them. They are seen as mirror pods, and an administrator changes them.
+	ExternalControlPlane ControlPlaneType = "External"
+)
 
-// ControlPlaneSpec says where the control plane runs.
+// ControlPlaneChange says who changes the control plane.
+// +kubebuilder:validation:Enum=Apply;Instruct
+type ControlPlaneChange string
+
+const (
+	// ApplyChange means that the controller changes the Deployments.
+	ApplyChange ControlPlaneChange = "Apply"
+	// InstructChange means that the controller says in status.instructions what to change, and waits for the proof.
+	InstructChange ControlPlaneChange = "Instruct"
+)
+
+// ControlPlaneSpec says where the control plane runs, and who changes it.
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'External' || !has(self.change) || self.change != 'Apply'",message="spec.controlPlane.change cannot be Apply when the type is External: static pods can be changed on their Nodes only"
 type ControlPlaneSpec struct {
-	// type is Hosted: Deployments in the namespace of the Cluster. Default is Hosted.
+	// type is Hosted, Deployments in the namespace of the Cluster, or External, static pods in namespace kube-system of
+	// the user cluster. Default is Hosted.
 	// +optional
 	Type ControlPlaneType `json:"type,omitempty"`
 
+	// change says who changes the control plane: Apply, the controller does, or Instruct, somebody else does what
+	// status.instructions says. Default is Apply for Hosted; External is always Instruct.
+	// +optional
+	Change ControlPlaneChange `json:"change,omitempty"`
+
 	// kubeControllerManager is the Deployment of kube-controller-manager; default name and container are
-	// kube-controller-manager.
+	// kube-controller-manager. When the type is External, only the container counts.
 	// +optional
 	KubeControllerManager DeploymentReference `json:"kubeControllerManager,omitempty,omitzero"`
 
@@ -302,3 +325,9 @@ type ClusterList struct {
 func (c *Cluster) ExternalCloudProvider() bool {
 	return c.Spec.Features.ExternalCloudProvider != nil && *c.Spec.Features.ExternalCloudProvider
 }
+
+// Static says that the control plane is made of static pods in the user cluster.
+func (s *ControlPlaneSpec) Static() bool { return s.Type == ExternalControlPlane }
+
+// Instructed says that somebody else changes the control plane, and the controller says what.
+func (s *ControlPlaneSpec) Instructed() bool { return s.Static() || s.Change == InstructChange }

@@ -9,9 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
@@ -25,6 +27,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
 	r.observeManagement(ctx, s)
+	r.connect(s)
+	r.observeControlPlane(ctx, s)
 	r.observeUserCluster(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
 }
@@ -36,7 +40,7 @@ func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluste
 	}
 	var names []string
 	for _, other := range clusters.Items {
-		if other.UID != cluster.UID && kcmName(&other) == kcmName(cluster) {
+		if other.UID != cluster.UID && controlPlaneName(&other) == controlPlaneName(cluster) {
 			names = append(names, other.Namespace+"/"+other.Name)
 		}
 	}
@@ -47,20 +51,20 @@ func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluste
 	return migration.Known(names)
 }
 
-func kcmName(cluster *ucv1.Cluster) string {
-	if name := cluster.Spec.ControlPlane.KubeControllerManager.Name; name != "" {
-		return name
+// controlPlaneName is the same for Clusters that share a control plane: the Deployment of KCM, or, for static pods, the
+// kubeconfig that leads to them.
+func controlPlaneName(cluster *ucv1.Cluster) string {
+	switch reference := cluster.Spec.KubeconfigSecretRef; {
+	case !cluster.Spec.ControlPlane.Static():
+		return "Deployment " + controlplane.KubeControllerManager(cluster).Name
+	case reference != nil:
+		return "Secret " + reference.Name + " " + reference.Key
 	}
-	return "kube-controller-manager"
+	return "Secret " + cluster.Name + "-kubeconfig "
 }
 
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
 func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
-	r.ControlPlane.Ledger.Track(s.cluster.Namespace)
-	s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
-	if controlPlane, known := s.observed.ControlPlane.Get(); known {
-		s.observed.Processes = r.ControlPlane.Processes(s.cluster, controlPlane)
-	}
 	s.observed.Baseline = r.observeBaseline(ctx, s.cluster)
 
 	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
@@ -147,17 +151,48 @@ func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster)
 	return migration.Known(inventory)
 }
 
-// observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
-func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
+// connect finds the session; there is none when the user cluster cannot be reached.
+func (r *Reconciler) connect(s *scope) {
 	key := client.ObjectKeyFromObject(s.cluster)
 	r.UserClusters.Ensure(s.cluster)
 	s.observed.Connection = r.UserClusters.State(key)
-	session, connected := r.UserClusters.Session(key)
-	if !connected || !s.observed.Connection.Reachable {
+	if session, connected := r.UserClusters.Session(key); connected && s.observed.Connection.Reachable {
+		s.session = session
+	}
+}
+
+// observeControlPlane reads KCM where it runs, and what became of its recorded processes.
+func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
+	switch {
+	case !s.cluster.Spec.ControlPlane.Static():
+		r.ControlPlane.Ledger.Track(s.cluster.Namespace)
+		s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
+	case s.session == nil:
+		s.observed.ControlPlane = migration.Unknown[migration.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)
+	default:
+		s.observed.ControlPlane = r.ControlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
+	}
+	controlPlane, known := s.observed.ControlPlane.Get()
+	if !known {
+		return
+	}
+	s.observed.Processes = r.ControlPlane.Processes(s.cluster, controlPlane)
+	if s.cluster.Spec.ControlPlane.Static() {
+		for _, component := range append([]migration.Component{controlPlane.KCM}, controlPlane.Others...) {
+			for _, process := range component.Pods {
+				s.session.WatchPod(types.NamespacedName{Namespace: component.Namespace, Name: process.PodName})
+			}
+		}
+	}
+}
+
+// observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
+func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
+	session := s.session
+	if session == nil {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.session = session
 	s.observed.Machines = session.Machines(ctx)
 	s.observed.Nodes = session.Nodes(ctx)
 	s.observed.Inventory = session.Inventory(ctx)

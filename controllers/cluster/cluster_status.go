@@ -68,6 +68,9 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	setProof(&status, s.decision.Proof)
 	status.ObservedGeneration = s.cluster.Generation
 	status.Step = s.decision.Step
+	if s.decision.Wait == nil || !s.decision.Wait.Unknown {
+		status.Instructions = s.decision.Instructions
+	}
 	if s.cluster.ExternalCloudProvider() {
 		setCounts(&status, s)
 	}

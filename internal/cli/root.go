@@ -12,6 +12,6 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(managerCommand(), fenceCommand(), handoverCommand(), leaderMigrationCommand())
+	root.AddCommand(managerCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), leaderMigrationCommand())
 	return root
 }

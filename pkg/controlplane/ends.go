@@ -46,6 +46,8 @@ func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) 
 	for i := range handover.Processes {
 		process := *handover.Processes[i].DeepCopy()
 		switch pod := pods[process.PodUID]; {
+		case process.ConfigHash != "":
+			followStatic(&process, cluster, plane, now)
 		case process.EndedAt != nil:
 		case pod != nil:
 			followPod(&process, pod, now)

@@ -14,7 +14,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// Reader observes control planes. It is to be kept: it remembers when node Leases were seen to change.
+// Reader observes control planes. It is to be kept: it remembers when node Leases were seen to change, and since
+// when containers of static pods run.
 type Reader struct {
 	// Live reads the management cluster without a cache: a proof on stale data is none.
 	Live client.Reader
@@ -24,6 +25,7 @@ type Reader struct {
 	Clock clock.PassiveClock
 
 	leases leaseWatch
+	runs   runWatch
 }
 
 // The defaults of the names in a Cluster's spec.

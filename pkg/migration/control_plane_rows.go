@@ -39,6 +39,9 @@ func (p *pass) everyComponent(change func(Component) (*ArgumentChange, string), 
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
+	if p.o.Cluster.Spec.ControlPlane.Instructed() {
+		return p.everyTarget(components, change, held)
+	}
 	for _, component := range components {
 		if !component.Arguments.Understood() {
 			return fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)

@@ -14,6 +14,8 @@ type pass struct {
 	o     Observation
 	now   time.Time
 	facts ucv1.Facts
+	// instructions for whoever changes the control plane when we do not.
+	instructions []ucv1.Instruction
 }
 
 // Decide names the one next thing for a cluster. It is total and deterministic.
@@ -21,7 +23,7 @@ func Decide(o Observation, now time.Time) Decision {
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
 	if o.Cluster.Spec.Paused {
-		decision.Verb, decision.Wait, decision.Failure = nil, nil, nil
+		decision.Verb, decision.Wait, decision.Failure, decision.Instructions = nil, nil, nil, nil
 		p.facts = p.seenWhilePaused()
 	}
 	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
@@ -140,7 +142,7 @@ func (p *pass) decideDeletion() Decision {
 	}
 	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
 	handover := p.facts.Handover
-	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {
+	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() || p.unchanged() {
 		return p.stopAt(p.currentStep(), release)
 	}
 	if handover.FinishedAt == nil {

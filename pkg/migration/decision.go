@@ -24,6 +24,8 @@ type Decision struct {
 	Facts *ucv1.Facts
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
 	Proof []ucv1.ProofItem
+	// Instructions are what somebody else has to change in the control plane, in order.
+	Instructions []ucv1.Instruction
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
 }

@@ -55,8 +55,8 @@ func (p *pass) handedOver() outcome {
 
 // inTime turns a wait that lasts too long into a failure: from the first patch on, nobody may be running the cloud loops.
 func (p *pass) inTime(out outcome) outcome {
-	started := p.facts.Handover.StartedAt
-	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(started.Time) <= handoverDeadline {
+	started := p.waitingSince()
+	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(*started) <= handoverDeadline {
 		return out
 	}
 	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and nobody may be running the cloud loops. %s",
@@ -108,6 +108,9 @@ func (p *pass) processesRecorded() outcome {
 	if !known {
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
 	}
+	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
+		return cannotLook("every static pod of "+controlPlane.KCM.Name, strings.TrimSuffix(strings.Join(unseen, " "), "."))
+	}
 	if out := p.nodesReady(); !out.holds {
 		return out
 	}
@@ -145,6 +148,7 @@ func (p *pass) addProcesses(kcm Component) {
 		p.facts.Handover.Processes = append(p.facts.Handover.Processes, ucv1.ManagerProcess{
 			PodUID: process.PodUID, PodName: process.PodName, NodeName: process.NodeName, BootID: process.BootID,
 			ContainerID: process.ContainerID, GracePeriodSeconds: process.GracePeriodSeconds,
+			ConfigHash: process.ConfigHash, SystemUUID: process.SystemUUID,
 		})
 	}
 	p.facts.Handover.Processes = dropEnded(p.facts.Handover.Processes, len(p.facts.Handover.Processes)-maxProcesses)
@@ -175,6 +179,9 @@ func (p *pass) loopsOff() outcome {
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
 		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+	}
+	if p.o.Cluster.Spec.ControlPlane.Instructed() {
+		return p.loopsOffByOthers(kcm)
 	}
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) == 0 {

@@ -47,8 +47,11 @@ func (p *pass) checkConnection() (*Finding, string) {
 
 func (p *pass) checkContenders() (*Finding, string) {
 	if names, known := p.o.Contenders.Get(); known {
-		return &Finding{ucv1.InputInvalidReason, "Deployment " + p.kcmName() + " is also named by Cluster " + named(names) +
-			"; leave it in one of them."}, ""
+		what := "Deployment " + p.kcmName() + " is also named by Cluster " + named(names)
+		if p.o.Cluster.Spec.ControlPlane.Static() {
+			what = "The kubeconfig Secret is also that of Cluster " + named(names)
+		}
+		return &Finding{ucv1.InputInvalidReason, what + "; leave it in one of them."}, ""
 	}
 	if p.o.Contenders.IsUnknown() {
 		return nil, "the other Clusters: " + p.o.Contenders.Why()
@@ -96,6 +99,12 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 	}
 	if problem := argumentProblem(controlPlane); problem != "" {
 		return &Finding{ucv1.InputInvalidReason, problem}, ""
+	}
+	if problem := p.staticProblem(controlPlane.KCM); problem != "" {
+		return &Finding{ucv1.InputInvalidReason, problem}, ""
+	}
+	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
+		return nil, "every static pod of " + controlPlane.KCM.Name + ": " + strings.TrimSuffix(strings.Join(unseen, " "), ".")
 	}
 	if problem := processProblem(controlPlane.KCM); problem != "" {
 		return &Finding{ucv1.InputInvalidReason, problem}, ""
@@ -191,6 +200,9 @@ func (p *pass) kcmName() string {
 }
 
 func (p *pass) kcmMissing() string {
+	if p.o.Cluster.Spec.ControlPlane.Static() {
+		return p.staticMissing()
+	}
 	return "Deployment " + p.kcmName() + " does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager."
 }
 

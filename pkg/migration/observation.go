@@ -102,21 +102,23 @@ type Connection struct {
 	Refused bool
 }
 
-// ControlPlane is the Hosted control plane in the management cluster.
+// ControlPlane is the Hosted control plane in the management cluster, or the static pods of an External one.
 type ControlPlane struct {
 	KCM Component
 	// Others are kube-apiserver and kube-scheduler, those that the spec names.
 	Others []Component
-	// ManagementNodes are the Nodes of the management cluster that the recorded processes ran on.
+	// ManagementNodes are the Nodes that the recorded processes ran on: of the management cluster, or, for static pods, of
+	// the user cluster.
 	ManagementNodes map[string]ManagementNode
 }
 
-// Component is a control-plane Deployment.
+// Component is a control-plane Deployment, or the static pods of one component.
 type Component struct {
 	Ref
 	// Container that runs the component.
 	Container string
-	// Arguments of the pod template.
+	// Arguments of the pod template: what a new pod would start with. Of static pods, those of one that may run cloud
+	// loops, when there is one.
 	Arguments Arguments
 	// RolledOut says that the Deployment's status is about its newest template and that all replicas run it.
 	RolledOut bool
@@ -125,6 +127,10 @@ type Component struct {
 	Pods []Process
 	// FieldOwner is the field manager that owns the arguments besides us, if any.
 	FieldOwner string
+	// Unseen are sentences about static pods that cannot be looked at, and pods that should be static and are not.
+	Unseen []string
+	// Missing are the Nodes that should show a static pod and show none.
+	Missing []string
 }
 
 // Process is the component's container in one pod.
@@ -149,6 +155,16 @@ type Process struct {
 	DeletionCost string
 	// Started says that the container ever started; one that did not cannot run loops.
 	Started bool
+
+	// ConfigHash is what the kubelet identifies the manifest of a static pod with; empty for every other pod.
+	ConfigHash string
+	// Hostname of a static pod's Node: pods with hostNetwork take part in elections under it.
+	Hostname string
+	// SystemUUID of a static pod's Node.
+	SystemUUID string
+	// RunningSince is since when, on our clock, this container of a static pod has been seen running. Zero: it does not
+	// run.
+	RunningSince time.Time
 }
 
 // ManagementNode is a Node that KCM pods run on.
@@ -159,6 +175,9 @@ type ManagementNode struct {
 	// RenewingSince is when we saw the first renewal of those up to LeaseRenewed that followed each other without a long
 	// pause. Zero: never seen.
 	RenewingSince time.Time
+	// Ready and SystemUUID are looked at for static pods only.
+	Ready      bool
+	SystemUUID string
 }
 
 // Lease is a leader election Lease.

@@ -41,6 +41,9 @@ func (p *pass) proof() []ucv1.ProofItem {
 		proofItem("Template", mayRunLoops(Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run cloud loops."),
 		proofItem("Rollout", !kcm.RolledOut, kcm.String()+" is still rolling out."),
 	}
+	if p.o.Cluster.Spec.ControlPlane.Static() {
+		items = append(items, proofItem("Nodes", len(kcm.Unseen) > 0, strings.Join(kcm.Unseen, " ")))
+	}
 	processes := p.processDoubts(kcm)
 	items = append(items, proofItem("Processes", len(processes) > 0, strings.Join(processes, " ")))
 	for _, item := range items {
@@ -72,7 +75,8 @@ func (p *pass) processDoubts(kcm Component) []string {
 	named := map[string]bool{}
 	var doubts []string
 	for _, process := range kcm.Pods {
-		if process.Ended || ended[process.PodUID] || !mayRunLoops(process) {
+		// A static pod that shows loops runs them, whatever was concluded of a process before it.
+		if process.Ended || ended[process.PodUID] && process.ConfigHash == "" || !mayRunLoops(process) {
 			continue
 		}
 		named[process.PodUID] = true
@@ -97,6 +101,10 @@ func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
 	if process.VanishedAt == nil {
 		return name + " may run cloud loops and was not seen to end."
 	}
+	if process.ConfigHash != "" {
+		return name + " vanished and its process was not seen to end; waiting for Node " + process.NodeName + " to show another one running in its place. " +
+			"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers."
+	}
 	return fmt.Sprintf("%s vanished and its process was not seen to end; waiting for the kubelet of Node %s to outlive it by %d s. "+
 		"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers.",
 		name, process.NodeName, process.GracePeriodSeconds+30)
@@ -104,7 +112,7 @@ func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
 
 // leaseDoubt reads KCM's Lease as a witness against silence, never for it.
 func (p *pass) leaseDoubt(kcm Component) string {
-	if !kcm.Arguments.True("leader-elect", true) {
+	if !elects(kcm) {
 		return ""
 	}
 	lease, known := p.o.KCMLease.Get()
@@ -131,7 +139,7 @@ func (p *pass) leaseDoubt(kcm Component) string {
 func heldBySilentPod(lease Lease, kcm Component) bool {
 	return slices.ContainsFunc(kcm.Pods, func(process Process) bool {
 		return !mayRunLoops(process) && process.Started && !process.Ended &&
-			heldBy(lease, process.PodName, process.NodeName) && !lease.AcquireTime.Before(process.StartedAt)
+			heldBy(lease, process.PodName, process.NodeName, process.Hostname) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 }
 
@@ -144,8 +152,17 @@ func (p *pass) heldByTheDead(lease Lease) bool {
 	})
 }
 
-func heldBy(lease Lease, podName, nodeName string) bool {
-	return strings.HasPrefix(lease.Holder, podName+"_") || (nodeName != "" && strings.HasPrefix(lease.Holder, nodeName+"_"))
+// elects: of static pods, one that takes part in the election is enough.
+func elects(kcm Component) bool {
+	return kcm.Arguments.True("leader-elect", true) || slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+		return process.ConfigHash != "" && !process.Ended && process.Arguments.True("leader-elect", true)
+	})
+}
+
+func heldBy(lease Lease, hostnames ...string) bool {
+	return slices.ContainsFunc(hostnames, func(hostname string) bool {
+		return hostname != "" && strings.HasPrefix(lease.Holder, hostname+"_")
+	})
 }
 
 // leaseExpiry is how long an unknown holder still has to be waited for, on our clock: the larger of the lease duration

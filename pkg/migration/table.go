@@ -85,6 +85,8 @@ func (p *pass) walk() Decision {
 	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil {
 		decision.Proof = p.proof()
 	}
+	p.rememberInstructions()
+	decision.Instructions = p.instructions
 	return decision
 }
 

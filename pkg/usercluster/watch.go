@@ -4,6 +4,7 @@ import (
 	"context"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -59,14 +61,28 @@ func (s *Session) watch(resource schema.GroupVersionResource, selector string, s
 	if s.network == nil {
 		return
 	}
-	source := s.network.metadata.Resource(resource)
-	s.reflect(resource.String(), store, &metav1.PartialObjectMetadata{}, &cache.ListWatch{
+	s.watchMetadata(resource.String(), s.network.metadata.Resource(resource), metav1.ListOptions{LabelSelector: selector}, store)
+}
+
+// WatchPod wakes when a static pod of the control plane changes, or comes back under its name: all pods of its namespace
+// would wake us for every DaemonSet. To do it again changes nothing.
+func (s *Session) WatchPod(key types.NamespacedName) {
+	if s.network == nil {
+		return
+	}
+	source := s.network.metadata.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(key.Namespace)
+	only := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name).String()}
+	s.watchMetadata("pod "+key.String(), source, only, &wakeStore{wake: s.wake})
+}
+
+func (s *Session) watchMetadata(name string, source metadata.ResourceInterface, only metav1.ListOptions, store cache.ReflectorStore) {
+	s.reflect(name, store, &metav1.PartialObjectMetadata{}, &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.LabelSelector = selector
+			options.LabelSelector, options.FieldSelector = only.LabelSelector, only.FieldSelector
 			return source.List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = selector
+			options.LabelSelector, options.FieldSelector = only.LabelSelector, only.FieldSelector
 			return source.Watch(ctx, options)
 		},
 	})

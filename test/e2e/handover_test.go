@@ -43,7 +43,7 @@ type handovers struct {
 
 // TestHandover makes hand-overs difficult. The outage comes first: it would hide what the others are about.
 func TestHandover(t *testing.T) {
-	h := startHandovers(t, "outage", "leader", "standby")
+	h := startHandovers(t, "handover", bed.UserClusterOptions{Name: "outage"}, bed.UserClusterOptions{Name: "leader"}, bed.UserClusterOptions{Name: "standby"})
 	defer expectStopped(t, h.Bed, h.Stop)
 	verdicts := watchClusters(t, h.Bed)
 
@@ -58,16 +58,16 @@ func TestHandover(t *testing.T) {
 	verdicts.expectGood(t)
 }
 
-func startHandovers(t *testing.T, names ...string) *handovers {
+func startHandovers(t *testing.T, name string, clusters ...bed.UserClusterOptions) *handovers {
 	t.Helper()
 	g := NewWithT(t)
-	options, _ := bedOptions(t, "handover")
+	options, _ := bedOptions(t, name)
 	h := &handovers{survivors: &survivors{pods: map[types.UID]bool{}}, clusters: map[string]*bed.UserCluster{}}
 	options.OutliveForceDelete = h.survivors.outlive
 	var err error
 	h.Bed, err = bed.Start(t.Context(), options)
 	g.Expect(err).NotTo(HaveOccurred())
-	if err := h.populate(t.Context(), names); err != nil {
+	if err := h.populate(t.Context(), clusters); err != nil {
 		h.Stop()
 		t.Fatal(err)
 	}
@@ -75,17 +75,17 @@ func startHandovers(t *testing.T, names ...string) *handovers {
 }
 
 // populate installs the manager and starts the user clusters side by side: most of that is waiting.
-func (h *handovers) populate(ctx context.Context, names []string) error {
+func (h *handovers) populate(ctx context.Context, clusters []bed.UserClusterOptions) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(h.InstallManager)
-	for _, name := range names {
+	for _, options := range clusters {
 		group.Go(func() error {
-			u, err := h.AddUserCluster(bed.UserClusterOptions{Name: name})
+			u, err := h.AddUserCluster(options)
 			if err != nil {
 				return err
 			}
 			h.mu.Lock()
-			h.clusters[name] = u
+			h.clusters[options.Name] = u
 			h.mu.Unlock()
 			return h.furnish(groupCtx, u)
 		})

@@ -50,6 +50,20 @@ func TestNamesAreImmutable(t *testing.T) {
 	})
 }
 
+func TestWhoChangesTheControlPlane(t *testing.T) {
+	changed := func(kind ucv1.ControlPlaneType, change ucv1.ControlPlaneChange) modifier {
+		return func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type, c.Spec.ControlPlane.Change = kind, change }
+	}
+	checkRules(t, map[string]ruleCase{
+		"Deployments may be changed by us":           {nil, changed(ucv1.HostedControlPlane, ucv1.ApplyChange), ""},
+		"Deployments may be changed by others":       {nil, changed("", ucv1.InstructChange), ""},
+		"static pods are changed by others":          {nil, changed(ucv1.ExternalControlPlane, ""), ""},
+		"static pods may be said to be":              {nil, changed(ucv1.ExternalControlPlane, ucv1.InstructChange), ""},
+		"static pods cannot be changed by us":        {nil, changed(ucv1.ExternalControlPlane, ucv1.ApplyChange), "spec.controlPlane.change cannot be Apply"},
+		"a control plane of another kind is refused": {nil, changed("Elsewhere", ""), "spec.controlPlane.type"},
+	})
+}
+
 func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
 	running := []modifier{feature(true), origin(ucv1.OriginMigrating), started}
 	checkRules(t, map[string]ruleCase{

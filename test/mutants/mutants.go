@@ -11,7 +11,9 @@ const (
 // mutants are all deliberate faults, at least one for each safety rule.
 func mutants() []mutant {
 	var all []mutant
-	for _, group := range [][]mutant{endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks()} {
+	for _, group := range [][]mutant{
+		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
+	} {
 		all = append(all, group...)
 	}
 	return all
@@ -32,7 +34,7 @@ func endings() []mutant {
 		in("1 ends", "preflight is judged again after the start", "start.go", "if p.facts.StartedAt != nil {", "if false {"),
 		in("1 ends", "a finished hand-over is walked again", "handover.go",
 			"if p.facts.Handover.FinishedAt != nil {\n\t\treturn p.handedOver()", "if false {\n\t\treturn p.handedOver()"),
-		in("1 ends", "a wait in the hand-over may take forever", "handover.go", "p.now.Sub(started.Time) <= handoverDeadline", "p.now.Sub(started.Time) >= 0"),
+		in("1 ends", "a wait in the hand-over may take forever", "handover.go", "p.now.Sub(*started) <= handoverDeadline", "p.now.Sub(*started) >= 0"),
 	}
 }
 
@@ -45,7 +47,7 @@ func silence() []mutant {
 		in("2 proof", "recorded processes are not asked", "silence.go",
 			"		if process.EndedAt == nil && !named[process.PodUID] {", "		if false {"),
 		in("2 proof", "live pods are not asked", "silence.go",
-			"		if process.Ended || ended[process.PodUID] || !mayRunLoops(process) {", "		if true {"),
+			"		if process.Ended || ended[process.PodUID] && process.ConfigHash == \"\" || !mayRunLoops(process) {", "		if true {"),
 		in("2 proof", "what cannot be read is silent", "handover.go",
 			"return !process.Arguments.Understood() || len", "return len"),
 		in("2 proof", "a rollout need not end", "silence.go", "proofItem(\"Rollout\", !kcm.RolledOut", "proofItem(\"Rollout\", false"),

@@ -123,7 +123,7 @@ func (b *Bed) start() error {
 	if b.Client, err = b.client(b.Management.AdminConfig()); err != nil {
 		return err
 	}
-	if err := b.startKubelet(ManagementName, b.index(1), b.Management.AdminConfig()); err != nil {
+	if err := b.startKubelet(ManagementName, b.index(1), b.Management.AdminConfig(), ""); err != nil {
 		return err
 	}
 	return b.Client.Create(b.ctx, managementNode())
@@ -163,9 +163,9 @@ func (b *Bed) metricsTLS(name string) *tls.Config {
 	return nil
 }
 
-func (b *Bed) startKubelet(name string, index int, config *rest.Config) error {
+func (b *Bed) startKubelet(name string, index int, config *rest.Config, manifests string) error {
 	k, err := kubelet.New(kubelet.Options{
-		Cluster: name, Index: index, Config: config, RunDir: b.options.Dir, BinDir: b.options.BinDir,
+		Cluster: name, Index: index, Config: config, RunDir: b.options.Dir, BinDir: b.options.BinDir, StaticPodDir: manifests,
 		Supervisor: b.supervisor, OutliveForceDelete: b.options.OutliveForceDelete, Log: b.options.Log.WithName("kubelet-" + name),
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,10 @@ type UserClusterOptions struct {
 	External bool
 	// KCMReplicas is 2 by default.
 	KCMReplicas int32
+	// ControlPlaneNodes run KCM as a static pod each. With none of them KCM is a Deployment of the management cluster.
+	ControlPlaneNodes int
+	// WithoutElection has KCM run without leader election; there must be one of it only.
+	WithoutElection bool
 }
 
 // UserCluster is a running user cluster.
@@ -87,7 +92,7 @@ func (u *UserCluster) start(index int) error {
 	if err := b.applyKustomization(u.Client, "usercluster-rbac", nil); err != nil {
 		return err
 	}
-	if err := b.startKubelet(u.Options.Name, index, u.AdminConfig()); err != nil {
+	if err := b.startKubelet(u.Options.Name, index, u.AdminConfig(), u.manifests()); err != nil {
 		return err
 	}
 	b.Cloud.AddCluster(u.Options.Name, u.token())
@@ -124,12 +129,18 @@ func (u *UserCluster) startControlPlane() error {
 			return err
 		}
 	}
-	for _, w := range append([]workload{u.kcm()}, u.machineController()...) {
+	workloads := u.machineController()
+	if u.Options.ControlPlaneNodes == 0 {
+		workloads = append(workloads, u.kcm())
+	} else if err := u.startStaticPods(); err != nil {
+		return err
+	}
+	for _, w := range workloads {
 		if err := b.Client.Create(b.ctx, w.deployment()); err != nil {
 			return err
 		}
 	}
-	for _, w := range append([]workload{u.kcm()}, u.machineController()...) {
+	for _, w := range workloads {
 		if err := b.WaitForDeployment(u.Namespace, w.name); err != nil {
 			return err
 		}
@@ -142,13 +153,9 @@ func (u *UserCluster) secrets() ([]client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.cloudConf()}
-	for name, path := range map[string]string{
-		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
-	} {
-		if files[name], err = os.ReadFile(filepath.Clean(path)); err != nil {
-			return nil, err
-		}
+	files, err := u.controlPlaneFiles()
+	if err != nil {
+		return nil, err
 	}
 	return []client.Object{
 		u.secret("control-plane", files),
@@ -157,6 +164,21 @@ func (u *UserCluster) secrets() ([]client.Object, error) {
 			"endpoint": []byte(u.bed.cloudURL), "cluster": []byte(u.Options.Name), "token": []byte(u.token()),
 		}),
 	}, nil
+}
+
+// controlPlaneFiles are what the processes of a control plane find in /etc/testbed.
+func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
+	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.cloudConf()}
+	for name, path := range map[string]string{
+		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
+	} {
+		content, err := os.ReadFile(filepath.Clean(path))
+		if err != nil {
+			return nil, err
+		}
+		files[name] = content
+	}
+	return files, nil
 }
 
 func (u *UserCluster) cloudConf() []byte {
@@ -175,7 +197,7 @@ func (u *UserCluster) kcm() workload {
 		"--service-account-private-key-file=/etc/testbed/sa.key", "--root-ca-file=/etc/testbed/ca.crt",
 		"--use-service-account-credentials=true", "--cluster-name=kubernetes",
 		"--allocate-node-cidrs=true", "--cluster-cidr=10.244.0.0/16", "--controllers=*,bootstrapsigner,tokencleaner",
-		"--leader-elect=true", "--leader-elect-lease-duration=" + lease.String(),
+		"--leader-elect=" + strconv.FormatBool(!u.Options.WithoutElection), "--leader-elect-lease-duration=" + lease.String(),
 		"--leader-elect-renew-deadline=" + (lease * 2 / 3).String(), "--leader-elect-retry-period=" + retryPeriod(lease).String(),
 	}
 	if u.Options.External {
@@ -225,6 +247,10 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 			Cloud:   ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"}},
 			Rollout: ucv1.RolloutSpec{SoakSeconds: new(int32(0))},
 		},
+	}
+	if u.Options.ControlPlaneNodes > 0 {
+		cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
+		cluster.Spec.Rollout.AcceptNodes = u.ControlPlaneNodes()
 	}
 	if externalCloudProvider {
 		cluster.Spec.Features.ExternalCloudProvider = new(true)

@@ -1,0 +1,300 @@
+package migration
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// A control plane that is not ours to change is changed by somebody else, and the controller says what to change, in
+// which order, and what it has seen done. The rows wait for the same post-conditions as where the controller changes it;
+// nothing here weakens a proof.
+
+// maxInstructions is the bound of status.instructions.
+const maxInstructions = 60
+
+// target is a part of a component that is changed by itself: the Deployment, or the static pod of one Node.
+type target struct {
+	component Component
+	// process is the static pod; zero for a Deployment.
+	process Process
+	leads   bool
+}
+
+// targets are in the order in which they are to be changed: the leader comes last, so that the loops are served for as
+// long as possible, and are without a manager for one restart only.
+func (p *pass) targets(component Component) []target {
+	if !p.o.Cluster.Spec.ControlPlane.Static() {
+		return []target{{component: component}}
+	}
+	var targets []target
+	for _, process := range component.Pods {
+		if process.Ended {
+			continue
+		}
+		one := component
+		one.Arguments = process.Arguments
+		targets = append(targets, target{component: one, process: process, leads: p.leads(process)})
+	}
+	slices.SortStableFunc(targets, func(a, b target) int {
+		return cmp.Or(boolRank(a.leads)-boolRank(b.leads), strings.Compare(a.process.NodeName, b.process.NodeName))
+	})
+	return targets
+}
+
+// missingTargets are the Nodes that show no pod now, as while a kubelet puts another one in its place. They come first:
+// the others have to wait for them.
+func missingTargets(component Component) []target {
+	var targets []target
+	for _, node := range component.Missing {
+		targets = append(targets, target{component: component, process: Process{NodeName: node}})
+	}
+	return targets
+}
+
+// runs says that the target came back after its change; a Deployment's pods are asked for by its rollout.
+func (t target) runs() bool { return t.process.NodeName == "" || !t.process.RunningSince.IsZero() }
+
+func boolRank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// leads says that the process holds KCM's Lease, as far as that can be told.
+func (p *pass) leads(process Process) bool {
+	lease, known := p.o.KCMLease.Get()
+	return known && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+}
+
+// String names the target as its administrator knows it.
+func (t target) String() string {
+	if t.process.NodeName == "" {
+		return t.component.String()
+	}
+	return t.component.Container + " on Node " + t.process.NodeName
+}
+
+// instruct adds what is to be done to the target; done says that this was seen, and proven.
+func (p *pass) instruct(t target, change ArgumentChange, done bool) {
+	if len(p.instructions) == maxInstructions {
+		return
+	}
+	instruction := ucv1.Instruction{
+		Order: int32(len(p.instructions) + 1), Component: t.component.Container, Object: t.component.String(), Node: t.process.NodeName,
+		Leader: t.leads, Done: done,
+	}
+	if t.process.PodName != "" {
+		instruction.Object = "Pod " + t.component.Namespace + "/" + t.process.PodName
+	}
+	for _, flag := range change.Set {
+		instruction.Set = append(instruction.Set, flag.Name+"="+flag.Value)
+	}
+	for _, name := range change.Remove {
+		instruction.Remove = append(instruction.Remove, "--"+name)
+	}
+	p.instructions = append(p.instructions, instruction)
+}
+
+// loopsOffByOthers is the line LoopsOff where somebody else changes KCM. That the loops are off is noted when they are off
+// everywhere: on again, somebody put them back. Until then some are still to be switched off.
+func (p *pass) loopsOffByOthers(kcm Component) outcome {
+	handover := p.facts.Handover
+	loud, proving, changed := p.instructLoopsOff(kcm)
+	switch {
+	case len(loud) == 0 && p.facts.Origin == ucv1.OriginExternal:
+		// There never was anything to switch off.
+		p.instructions = nil
+		return holds(ucv1.HoldsReason, "")
+	case len(loud) == 0 && handover.LoopsOffAt == nil && len(kcm.Unseen) > 0:
+		// Off everywhere else: what cannot be seen may still run them.
+		return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(p.doubts(), " "), 2*time.Second)
+	case len(loud) == 0 && handover.LoopsOffAt == nil:
+		handover.LoopsOffAt = p.stamp()
+		if handover.ChangingSince == nil {
+			handover.ChangingSince = p.stamp()
+		}
+		return records("Recording that the cloud loops are switched off in " + kcm.String() + ".")
+	case len(loud) == 0:
+		return holds(ucv1.HoldsReason, "")
+	case handover.LoopsOffAt != nil:
+		return p.contention(contended(kcm))
+	}
+	return p.waitForLoopsOff(kcm, loud, proving, changed)
+}
+
+// instructLoopsOff lists what to change, and returns the targets whose loops are still on, those that are changed and not
+// proven yet, and whether any is changed.
+func (p *pass) instructLoopsOff(kcm Component) (loud, proving []string, changed bool) {
+	silent := p.silentNodes(kcm)
+	p.instructions = nil
+	for _, t := range missingTargets(kcm) {
+		p.instruct(t, ArgumentChange{}, false)
+		proving = append(proving, t.String())
+	}
+	for _, t := range p.targets(kcm) {
+		flag := loopsOffFlag(t.component.Arguments, p.minor())
+		change := ArgumentChange{Set: []Flag{flag}}
+		off := !mayRunLoops(Process{Arguments: t.component.Arguments})
+		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
+			change = ArgumentChange{} // They were switched off in another way, which is as good.
+		}
+		done := off && silent(t) && t.runs()
+		p.instruct(t, change, done)
+		switch {
+		case !off:
+			loud = append(loud, t.String())
+		case !done:
+			proving = append(proving, t.String())
+		}
+		changed = changed || off
+	}
+	return loud, proving, changed
+}
+
+// rememberInstructions keeps the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
+func (p *pass) rememberInstructions() {
+	handover, kcm := p.facts.Handover, p.o.ControlPlane.Value().KCM
+	if handover != nil && handover.ChangingSince != nil && handover.FinishedAt == nil && p.instructions == nil && p.o.ControlPlane.IsKnown() {
+		p.instructLoopsOff(kcm)
+	}
+}
+
+// waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
+// unless it was begun: then the rest has to follow.
+func (p *pass) waitForLoopsOff(kcm Component, loud, proving []string, changed bool) outcome {
+	handover := p.facts.Handover
+	switch {
+	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
+		handover.ChangingSince = nil
+		return records("Recording that no part of KCM has its cloud loops off any more.")
+	case changed && handover.ChangingSince == nil:
+		handover.ChangingSince = p.stamp()
+		return records("Recording that the cloud loops are switched off in the first part of KCM.")
+	}
+	if out := p.nodesReady(); !out.holds && !changed {
+		p.instructions = nil
+		return out
+	}
+	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
+	if len(proving) > 0 {
+		// The proof of those rests on time, which wakes nobody.
+		return waitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+named(proving)+".", 2*time.Second)
+	}
+	return waits(ucv1.WaitingForAdministratorReason, message)
+}
+
+// inOrder joins names in their order, bounded like those of named.
+func inOrder(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and " + plural(len(names)-most, "more", "more")
+	}
+	return strings.Join(names, ", ")
+}
+
+// silentNodes says of a target whether every process that was recorded on its Node is proven to have ended. For a
+// Deployment its processes are proven all together, in the line Silent.
+func (p *pass) silentNodes(kcm Component) func(target) bool {
+	running := map[string]bool{}
+	for _, process := range p.facts.Handover.Processes {
+		if process.EndedAt == nil {
+			running[process.NodeName] = true
+		}
+	}
+	return func(t target) bool {
+		if t.process.NodeName == "" {
+			return len(running) == 0 && kcm.RolledOut
+		}
+		return !running[t.process.NodeName]
+	}
+}
+
+// everyTarget is everyComponent where somebody else changes the control plane.
+func (p *pass) everyTarget(components []Component, change func(Component) (*ArgumentChange, string), held string) outcome {
+	var missing, rolling []string
+	for _, component := range components {
+		for _, t := range missingTargets(component) {
+			p.instruct(t, ArgumentChange{}, false)
+		}
+		for _, t := range p.targets(component) {
+			if !t.component.Arguments.Understood() {
+				return fails(ucv1.InputInvalidReason, t.String()+": "+t.component.Arguments.Problem)
+			}
+			arguments, _ := change(t.component)
+			if arguments == nil {
+				p.instruct(t, ArgumentChange{}, t.runs())
+				continue
+			}
+			p.instruct(t, *arguments, false)
+			missing = append(missing, t.String())
+		}
+		if !component.RolledOut {
+			rolling = append(append(rolling, component.String()+" is still rolling out."), component.Unseen...)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return waits(ucv1.WaitingForAdministratorReason, "The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.")
+	case len(rolling) > 0:
+		return waitsUntil(ucv1.RollingOutReason, strings.Join(rolling, " "), 5*time.Second)
+	}
+	p.instructions = nil
+	return holds(ucv1.HoldsReason, held)
+}
+
+// waitingSince is from when on nobody may be running the cloud loops, or nil. Where somebody else changes KCM that begins
+// with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
+// be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline.
+func (p *pass) waitingSince() *time.Time {
+	since := p.facts.Handover.StartedAt
+	if p.o.Cluster.Spec.ControlPlane.Instructed() && p.facts.Origin != ucv1.OriginExternal && p.facts.Handover.ContendedAt == nil {
+		since = p.facts.Handover.ChangingSince
+	}
+	if since == nil {
+		return nil
+	}
+	return &since.Time
+}
+
+// unchanged says that nobody has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
+// somebody else changes can be left for long between the beginning of the hand-over and its first change.
+func (p *pass) unchanged() bool {
+	controlPlane, known := p.o.ControlPlane.Get()
+	handover := p.facts.Handover
+	if !known || !p.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil || !controlPlane.KCM.RolledOut {
+		return false
+	}
+	return !slices.ContainsFunc(p.targets(controlPlane.KCM), func(t target) bool { return len(t.component.Arguments.CloudLoops()) == 0 })
+}
+
+// staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
+func (p *pass) staticProblem(kcm Component) string {
+	if !p.o.Cluster.Spec.ControlPlane.Static() || p.facts.StartedAt != nil {
+		return ""
+	}
+	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs", "configure-cloud-routes", "leader-elect"} {
+		for _, process := range kcm.Pods {
+			if process.Ended || process.Arguments.Flags[name] == kcm.Arguments.Flags[name] {
+				continue
+			}
+			return "Pod " + kcm.Namespace + "/" + process.PodName + " has another --" + name + " than others of " + kcm.String() +
+				"; give all Nodes the same manifest first."
+		}
+	}
+	return ""
+}
+
+// staticMissing is kcmMissing for static pods.
+func (p *pass) staticMissing() string {
+	container := p.o.Cluster.Spec.ControlPlane.KubeControllerManager.Container
+	if container == "" {
+		container = "kube-controller-manager"
+	}
+	return "No Node of the user cluster shows a static pod with container " + container + " in namespace kube-system; set " +
+		"spec.controlPlane.kubeControllerManager.container to the one that runs kube-controller-manager."
+}

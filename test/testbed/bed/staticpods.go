@@ -1,0 +1,191 @@
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
+)
+
+const kcmName = "kube-controller-manager"
+
+// manifests is the folder with a folder of static pods for each control-plane Node; none where there is no such Node.
+func (u *UserCluster) manifests() string {
+	if u.Options.ControlPlaneNodes == 0 {
+		return ""
+	}
+	return u.bed.File("manifests", u.Options.Name)
+}
+
+// ControlPlaneNodes are the names of the Nodes that run static pods.
+func (u *UserCluster) ControlPlaneNodes() []string {
+	var names []string
+	for i := range u.Options.ControlPlaneNodes {
+		names = append(names, fmt.Sprintf("%s-cp-%d", u.Options.Name, i))
+	}
+	return names
+}
+
+// startStaticPods makes the control-plane Nodes with their files and manifests, and waits until a KCM works.
+func (u *UserCluster) startStaticPods() error {
+	for _, node := range u.ControlPlaneNodes() {
+		if err := u.startControlPlaneNode(node); err != nil {
+			return fmt.Errorf("node %s: %w", node, err)
+		}
+	}
+	b := u.bed
+	return b.WaitFor(b.ctx, "the static pods of user cluster "+u.Options.Name, patience, func(ctx context.Context) (string, error) {
+		pods := &corev1.PodList{}
+		if err := u.Client.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"component": kcmName}); err != nil {
+			return "", err
+		}
+		ready := 0
+		for i := range pods.Items {
+			if statuses := pods.Items[i].Status.ContainerStatuses; len(statuses) > 0 && statuses[0].Ready {
+				ready++
+			}
+		}
+		if ready < u.Options.ControlPlaneNodes {
+			return fmt.Sprintf("%d of %d are ready", ready, u.Options.ControlPlaneNodes), nil
+		}
+		if u.Options.WithoutElection {
+			return "", nil
+		}
+		lease := &coordinationv1.Lease{}
+		return "", u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease)
+	})
+}
+
+func (u *UserCluster) startControlPlaneNode(name string) error {
+	b := u.bed
+	files, err := u.controlPlaneFiles()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(b.Kubelet(u.Options.Name).NodeRoot(name), "etc", "testbed")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for file, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := u.writeManifest(name, u.staticPod()); err != nil {
+		return err
+	}
+	config, err := cloud.ParseConfig(u.cloudConf())
+	if err != nil {
+		return err
+	}
+	instance, err := cloud.New(config, name).Create(b.ctx, cloud.Instance{Name: name})
+	if err != nil {
+		return err
+	}
+	return u.Client.Create(b.ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname: name, "node-role.kubernetes.io/control-plane": "", corev1.LabelNodeExcludeBalancers: "",
+		}},
+		Spec: corev1.NodeSpec{
+			ProviderID: instance.ProviderID,
+			Taints:     []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}},
+		},
+		Status: corev1.NodeStatus{Addresses: addresses(instance.Addresses)},
+	})
+}
+
+// addresses that the Node has from the start: pods do not move to another one when a cloud manager finds it.
+func addresses(ips []string) []corev1.NodeAddress {
+	var all []corev1.NodeAddress
+	for _, ip := range ips {
+		all = append(all, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: ip})
+	}
+	return all
+}
+
+// staticPod is KCM as kubeadm runs it: with the host's network and files.
+func (u *UserCluster) staticPod() *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: metav1.NamespaceSystem, Name: kcmName, Labels: map[string]string{"component": kcmName, "tier": "control-plane"},
+		},
+		Spec: corev1.PodSpec{
+			HostNetwork:                   true,
+			TerminationGracePeriodSeconds: new(int64(10)),
+			AutomountServiceAccountToken:  new(false),
+			Containers:                    []corev1.Container{u.kcm().container()},
+			Volumes: []corev1.Volume{{Name: "files", VolumeSource: corev1.VolumeSource{
+				HostPath: &corev1.HostPathVolumeSource{Path: "/etc/testbed"},
+			}}},
+		},
+	}
+}
+
+func (u *UserCluster) manifest(node string) string {
+	return filepath.Join(u.manifests(), node, kcmName+".yaml")
+}
+
+// writeManifest replaces the file at once: a kubelet that reads half of one would end the pod.
+func (u *UserCluster) writeManifest(node string, pod *corev1.Pod) error {
+	content, err := yaml.Marshal(pod)
+	if err != nil {
+		return err
+	}
+	path := u.manifest(node)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// Follow is the administrator, who edits the manifest of the instruction's Node as it says, to the letter.
+func (u *UserCluster) Follow(instruction ucv1.Instruction) error {
+	if instruction.Component != kcmName || !slices.Contains(u.ControlPlaneNodes(), instruction.Node) {
+		return errors.New("there is no " + instruction.Component + " on Node " + instruction.Node)
+	}
+	content, err := os.ReadFile(u.manifest(instruction.Node))
+	if err != nil {
+		return err
+	}
+	pod := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict(content, pod); err != nil {
+		return err
+	}
+	container := &pod.Spec.Containers[0]
+	container.Command = followed(container.Command, instruction)
+	u.bed.options.Progress(u.Options.Name + ": the administrator edits the manifest of Node " + instruction.Node)
+	return u.writeManifest(instruction.Node, pod)
+}
+
+// followed is the command line after the change.
+func followed(command []string, instruction ucv1.Instruction) []string {
+	name := func(argument string) string {
+		flag, _, _ := strings.Cut(argument, "=")
+		return flag
+	}
+	after := slices.DeleteFunc(slices.Clone(command), func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) })
+	for _, set := range instruction.Set {
+		if at := slices.IndexFunc(after, func(argument string) bool { return name(argument) == name(set) }); at >= 0 {
+			after[at] = set
+		} else {
+			after = append(after, set)
+		}
+	}
+	return after
+}
