@@ -51,6 +51,7 @@ LINE               STATE    HOLDS WHEN
 Probed             done     The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.
 BaselineTaken      done     The inventory of load balancers and volumes is stored.
 ProcessesRecorded  done     Every KCM process that could run a cloud loop is in the status.
+LeaderEndsLast     done     KCM's present leader is the last of its pods to be deleted.
 LoopsOff           done     The arguments of KCM's Deployment switch the cloud loops off.
 Silent             current  Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.
 FenceOpen          open     The CCM's identity may write its Lease. It was opened when every Node was Ready.

@@ -11,14 +11,14 @@ import (
 const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
-// have to end once more.
+// have to end once more. Where somebody else changes KCM, the instructions have that order.
 func (p *pass) leaderEndsLast() outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	kcm := controlPlane.KCM
 	switch {
 	case !known:
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
-	case p.facts.Handover.LoopsOffAt != nil, kcm.Replicas < 2:
+	case p.facts.Handover.LoopsOffAt != nil, kcm.Replicas < 2, p.o.Cluster.Spec.ControlPlane.Instructed():
 		return holds(ucv1.HoldsReason, "")
 	case p.o.KCMLease.IsUnknown():
 		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
