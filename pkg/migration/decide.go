@@ -141,11 +141,10 @@ func (p *pass) decideDeletion() Decision {
 		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
 	}
 	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
-	handover := p.facts.Handover
-	if handover == nil || handover.StartedAt == nil || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() || p.unchanged() {
+	if p.untouched() || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {
 		return p.stopAt(p.currentStep(), release)
 	}
-	if handover.FinishedAt == nil {
+	if p.facts.Handover.FinishedAt == nil {
 		decision := p.walk()
 		if decision.Wait != nil {
 			decision.Wait.Message = "The Cluster is being deleted; it goes when the hand-over is complete, so that the cloud loops do not stay off. " + decision.Wait.Message

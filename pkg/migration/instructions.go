@@ -261,6 +261,11 @@ func (p *pass) waitingSince() *time.Time {
 	return &since.Time
 }
 
+// untouched says that nothing was done to KCM that would have to be brought to its end.
+func (p *pass) untouched() bool {
+	return p.facts.Handover == nil || p.facts.Handover.StartedAt == nil || p.unchanged()
+}
+
 // unchanged says that nobody has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
 // somebody else changes can be left for long between the beginning of the hand-over and its first change.
 func (p *pass) unchanged() bool {
