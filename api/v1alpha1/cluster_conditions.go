@@ -101,6 +101,8 @@ const (
 	RollingOutReason = "RollingOut"
 	// ProbingReason surfaces while the CCM leads once under another name, before KCM is touched.
 	ProbingReason = "Probing"
+	// ArmingReason surfaces while KCM and the CCM are given the migration lock, and until the CCM holds it.
+	ArmingReason = "Arming"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
 	// WaitingForAdministratorReason surfaces while somebody else has to change the control plane as status.instructions
@@ -132,6 +134,8 @@ const (
 	FenceIneffectiveReason = "FenceIneffective"
 	// ProbeFailedReason surfaces when the CCM did not lead, or did not stay up, under another name; KCM was not touched.
 	ProbeFailedReason = "ProbeFailed"
+	// MigrationLockRefusedReason surfaces when protocol LeaderMigration is wanted and cannot work here.
+	MigrationLockRefusedReason = "MigrationLockRefused"
 	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory.
 	ForeignObjectsReason = "ForeignObjects"
 	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.

@@ -3,7 +3,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // HandoverProtocolChoice says which protocol is wanted.
-// +kubebuilder:validation:Enum=Auto;Fenced;Serialized
+// +kubebuilder:validation:Enum=Auto;Fenced;Serialized;LeaderMigration
 type HandoverProtocolChoice string
 
 const (
@@ -13,6 +13,8 @@ const (
 	FencedProtocolChoice HandoverProtocolChoice = "Fenced"
 	// SerializedProtocolChoice starts the CCM only when KCM is proven silent.
 	SerializedProtocolChoice HandoverProtocolChoice = "Serialized"
+	// LeaderMigrationProtocolChoice hands the cloud loops over by the migration lock of KEP-2436; Auto never takes it.
+	LeaderMigrationProtocolChoice HandoverProtocolChoice = "LeaderMigration"
 )
 
 // ContentionPolicy says what happens when KCM's cloud loops come back after the hand-over.
@@ -28,8 +30,8 @@ const (
 
 // HandoverSpec says what a person decided about the hand-over.
 type HandoverSpec struct {
-	// protocol that makes the hand-over exclusive: Auto (default), Fenced or Serialized. Immutable once the migration
-	// started; what it came to, and why, is in status.handover.
+	// protocol that makes the hand-over exclusive: Auto (default), Fenced, Serialized or LeaderMigration. Immutable once
+	// the migration started; what it came to, and why, is in status.handover.
 	// +optional
 	Protocol HandoverProtocolChoice `json:"protocol,omitempty"`
 
@@ -49,7 +51,7 @@ type HandoverSpec struct {
 }
 
 // HandoverProtocol says how the hand-over is made exclusive.
-// +kubebuilder:validation:Enum=Fenced;Serialized
+// +kubebuilder:validation:Enum=Fenced;Serialized;LeaderMigration
 type HandoverProtocol string
 
 const (
@@ -57,6 +59,8 @@ const (
 	FencedProtocol HandoverProtocol = "Fenced"
 	// SerializedProtocol does not start the CCM until KCM is proven silent.
 	SerializedProtocol HandoverProtocol = "Serialized"
+	// LeaderMigrationProtocol has KCM and the CCM share the migration lock until KCM is proven silent.
+	LeaderMigrationProtocol HandoverProtocol = "LeaderMigration"
 )
 
 // HandoverStatus is the state of the hand-over.
@@ -132,6 +136,14 @@ type HandoverStatus struct {
 	// +optional
 	WorkloadAllowedAt *metav1.Time `json:"workloadAllowedAt,omitempty"`
 
+	// lockArmedAt is when KCM was given the migration lock; protocol LeaderMigration only.
+	// +optional
+	LockArmedAt *metav1.Time `json:"lockArmedAt,omitempty"`
+
+	// lockTakenAt is when the CCM was first seen holding the migration lock; from then on nobody is to have it.
+	// +optional
+	LockTakenAt *metav1.Time `json:"lockTakenAt,omitempty"`
+
 	// contendedAt is when KCM last ran cloud loops again after a hand-over; it was begun anew then.
 	// +optional
 	ContendedAt *metav1.Time `json:"contendedAt,omitempty"`
@@ -144,7 +156,8 @@ type HandoverStatus struct {
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 
-	// gapSeconds is the time between the last seen end of a KCM process and the CCM leading, rounded up.
+	// gapSeconds is the time between the last seen end of a KCM process and the CCM leading, rounded up. With protocol
+	// LeaderMigration it is the time between the first such end and the CCM holding the migration lock.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	GapSeconds *int64 `json:"gapSeconds,omitempty"`

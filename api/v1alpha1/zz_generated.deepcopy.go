@@ -406,6 +406,14 @@ func (in *HandoverStatus) DeepCopyInto(out *HandoverStatus) {
 		in, out := &in.WorkloadAllowedAt, &out.WorkloadAllowedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.LockArmedAt != nil {
+		in, out := &in.LockArmedAt, &out.LockArmedAt
+		*out = (*in).DeepCopy()
+	}
+	if in.LockTakenAt != nil {
+		in, out := &in.LockTakenAt, &out.LockTakenAt
+		*out = (*in).DeepCopy()
+	}
 	if in.ContendedAt != nil {
 		in, out := &in.ContendedAt, &out.ContendedAt
 		*out = (*in).DeepCopy()

@@ -33,7 +33,7 @@ func (p *pass) addonsInPlace() outcome {
 	if out := p.applied(CSISet, addons.CSI); !out.holds {
 		return out
 	}
-	if serialized(p.facts) && p.facts.Handover.StartedAt != nil {
+	if p.ccmFollows() {
 		return holds(ucv1.HoldsReason, "The CSI driver is applied; the CCM follows within the hand-over.")
 	}
 	if out := p.fenceHolds(); !out.holds {
@@ -159,6 +159,9 @@ func (f Fence) why() string {
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
 func (p *pass) openFenceHolds(fence Fence) outcome {
 	doubts := p.doubts()
+	if WantsLock(p.facts) {
+		doubts = p.lockDoubts()
+	}
 	switch {
 	case len(doubts) == 0:
 		return holds(ucv1.HoldsReason, "")

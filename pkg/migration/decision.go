@@ -77,6 +77,10 @@ const (
 	VerbOpenFence VerbKind = "OpenFence"
 	// VerbCloseFence takes that right away again.
 	VerbCloseFence VerbKind = "CloseFence"
+	// VerbAllowLock lets both managers write the Lease of the migration lock.
+	VerbAllowLock VerbKind = "AllowLock"
+	// VerbRemoveLock deletes what is left of the migration lock.
+	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
 	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
 	// VerbRelease lets a deleted Cluster go.
@@ -118,6 +122,21 @@ type ArgumentChange struct {
 	Set []Flag
 	// Remove flags by name.
 	Remove []string
+	// Mount a file of ours into the container. It stays until a change unmounts it.
+	Mount *MountedFile
+	// Unmount takes that file out again.
+	Unmount bool
+}
+
+// MountedFile is a ConfigMap of ours with one file, mounted as a folder.
+type MountedFile struct {
+	// Volume and ConfigMap are names; the ConfigMap is in the Deployment's namespace.
+	Volume    string
+	ConfigMap string
+	// Folder it is mounted at, Key the file's name in it.
+	Folder string
+	Key    string
+	Data   string
 }
 
 // Flag is one flag of a command line.

@@ -30,7 +30,9 @@ func (p *pass) handover() outcome {
 		}
 	}
 	p.facts.Handover.FinishedAt = p.stamp()
-	p.facts.Handover.GapSeconds = p.gap()
+	if p.facts.Handover.LockTakenAt == nil {
+		p.facts.Handover.GapSeconds = p.gap()
+	}
 	p.facts.Handover.Line = ""
 	return records("Recording that the CCM leads.")
 }
@@ -302,6 +304,9 @@ func (p *pass) leading() outcome {
 		return p.finishWithoutNodes()
 	}
 	opened := p.facts.Handover.FenceOpenedAt
+	if taken := p.facts.Handover.LockTakenAt; taken != nil && taken.After(opened.Time) {
+		opened = taken // It was rolled out again since, without the lock.
+	}
 	if waited := p.now.Sub(opened.Time); waited > leaderDeadline {
 		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet.%s Look at the logs of its pods in the user cluster.",
 			opened.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy)))

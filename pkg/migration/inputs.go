@@ -31,7 +31,11 @@ func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 			unknown = append(unknown, why)
 		}
 	}
-	return findings, unknown
+	objections, why := p.lockFindings()
+	if why != "" {
+		unknown = append(unknown, why)
+	}
+	return append(findings, objections...), unknown
 }
 
 func (p *pass) checkConnection() (*Finding, string) {

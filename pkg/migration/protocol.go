@@ -23,6 +23,9 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 	loopsOff := line{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
 	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
 	open := line{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
+	if protocol == ucv1.LeaderMigrationProtocol {
+		return append([]line{probed, baseline, recorded}, lockLines(silent)...)
+	}
 	leading := line{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
 	if protocol == ucv1.SerializedProtocol {
 		return []line{
@@ -43,7 +46,7 @@ type LineMeaning struct{ Name, Means string }
 
 // Protocols lists the protocols that there are.
 func Protocols() []ucv1.HandoverProtocol {
-	return []ucv1.HandoverProtocol{ucv1.FencedProtocol, ucv1.SerializedProtocol}
+	return []ucv1.HandoverProtocol{ucv1.FencedProtocol, ucv1.SerializedProtocol, ucv1.LeaderMigrationProtocol}
 }
 
 // HandoverLines describes the lines of a protocol, for people and for the documentation; none before one is chosen.
@@ -78,9 +81,11 @@ func (p *pass) chooseProtocol() (choice chosen, finding *Finding, unknown string
 		return chosen{}, nil, "the fence: " + p.o.Fence.Why()
 	case !known:
 		return chosen{}, nil, "" // The connection is objected to already.
+	case wanted == ucv1.LeaderMigrationProtocolChoice && (len(fence.Allowed) == 0 || fence.Open):
+		return chosen{ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it."}, nil, ""
 	case len(fence.Allowed) == 0 || fence.Open:
 		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease + " until the fence is opened."}, nil, ""
-	case wanted == ucv1.FencedProtocolChoice:
+	case wanted == ucv1.FencedProtocolChoice || wanted == ucv1.LeaderMigrationProtocolChoice:
 		return chosen{}, &Finding{ucv1.FenceIneffectiveReason, fence.why() + " Or set spec.handover.protocol to Serialized."}, ""
 	}
 	return chosen{ucv1.SerializedProtocol, fence.Identity + " may " + strings.Join(fence.Allowed, ", ") + " Lease " + fence.Lease +
@@ -100,6 +105,11 @@ func (p *pass) newHandover() *ucv1.HandoverStatus {
 
 func serialized(facts ucv1.Facts) bool {
 	return facts.Handover != nil && facts.Handover.Protocol == ucv1.SerializedProtocol
+}
+
+// ccmFollows says that applying the CCM is a line of the hand-over's own table.
+func (p *pass) ccmFollows() bool {
+	return serialized(p.facts) && p.facts.Handover.StartedAt != nil || p.facts.Handover.LockTakenAt != nil
 }
 
 // WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.

@@ -249,10 +249,12 @@ func (p *pass) loopsAreBack() Observed[bool] {
 	controlPlane, known := p.o.ControlPlane.Get()
 	handover := p.facts.Handover
 	switch {
-	case handover == nil || handover.LoopsOffAt == nil || p.o.ControlPlane.IsAbsent():
+	case handover == nil || handover.LoopsOffAt == nil && handover.LockArmedAt == nil || p.o.ControlPlane.IsAbsent():
 		return Absent[bool]()
 	case !known:
 		return Unknown[bool](p.o.ControlPlane.Why())
+	case handover.LoopsOffAt == nil && armed(controlPlane.KCM.Arguments):
+		return Absent[bool]() // It runs them while it holds the migration lock.
 	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0, handover.ContendedAt != nil && p.loud(controlPlane.KCM) != "":
 		return Known(true)
 	}

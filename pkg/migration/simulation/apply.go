@@ -99,6 +99,10 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 		w.released = true
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
+	case migration.VerbAllowLock:
+		w.lock.granted = true
+	case migration.VerbRemoveLock:
+		w.removeLock(verb.Objects)
 	case migration.VerbRecord:
 	}
 	return true
@@ -111,6 +115,7 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	case migration.CCMSet:
 		set = &w.ccm
 		w.inherited = *w.cluster.Status.Inherited
+		w.ccmArmed = migration.WantsLock(w.cluster.Status.Facts)
 	case migration.ProbeSet:
 		set = &w.probe
 	case migration.CSISet:
@@ -149,6 +154,7 @@ func (w *World) changeArguments(change migration.ArgumentChange) {
 	if at < 0 {
 		return
 	}
+	w.lock.file = w.lock.file || change.Mount != nil
 	w.patch(w.workloads[at], change)
 }
 

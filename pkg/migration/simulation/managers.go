@@ -62,6 +62,7 @@ func (w *World) stepManagers() {
 	for _, p := range slices.Clone(w.replicas) {
 		w.elect(p, &w.ccmLease, w.fenceOpen || w.scenario.LeasesAreFree)
 	}
+	w.stepLock()
 }
 
 // elect is one try of client-go's leader election: a leader that could not renew for the renew deadline exits, and its
@@ -112,9 +113,10 @@ func (w *World) stepCCM() {
 		}
 		return
 	}
+	w.rollCCM()
 	if len(w.replicas) < 2 {
 		name := w.id("cloud-controller-manager")
-		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now})
+		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed})
 	}
 	if w.ccmLeader() == nil {
 		return
@@ -143,12 +145,12 @@ func (w *World) ccmLeader() *process {
 func (w *World) running(loop string) []string {
 	var names []string
 	for _, p := range w.processes {
-		if p.leading && p.elects && slices.Contains(p.loops, loop) {
+		if p.runsLoops() && p.elects && slices.Contains(p.loops, loop) {
 			names = append(names, p.podName)
 		}
 	}
 	for _, p := range w.replicas {
-		if p.leading && slices.Contains(w.inherited.Loops, loop) {
+		if p.runsLoops() && slices.Contains(w.inherited.Loops, loop) {
 			names = append(names, p.podName)
 		}
 	}
@@ -160,11 +162,11 @@ func (w *World) running(loop string) []string {
 func (w *World) stepServices() {
 	names := []string{}
 	for _, p := range w.processes {
-		if p.leading && p.elects && slices.Contains(p.loops, migration.ServiceLoop) {
+		if p.runsLoops() && p.elects && slices.Contains(p.loops, migration.ServiceLoop) {
 			names = append(names, p.arguments["cluster-name"])
 		}
 	}
-	if w.ccmLeader() != nil && slices.Contains(w.inherited.Loops, migration.ServiceLoop) {
+	if leader := w.ccmLeader(); leader != nil && leader.runsLoops() && slices.Contains(w.inherited.Loops, migration.ServiceLoop) {
 		names = append(names, w.inherited.ClusterName)
 	}
 	for _, clusterName := range names {

@@ -52,6 +52,7 @@ func (c *Controller) Observe() migration.Observation {
 		Fence:             migration.Known(w.observeFence()),
 		KCMLease:          c.observeLease("kube-controller-manager", w.kcmLease),
 		CCMLease:          c.observeLease("cloud-controller-manager", w.ccmLease),
+		Lock:              c.observeLock(),
 		Machines:          w.observeMachines(),
 		Nodes:             migration.Known(w.observeNodes()),
 		Inventory:         migration.Known(w.observeInventory()),
@@ -78,7 +79,7 @@ func (c *Controller) Observe() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Machines", "Nodes", "Inventory", "Baseline",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline",
 	}
 }
 
@@ -95,6 +96,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Fence":             func() { blank(&o.Fence) },
 		"KCMLease":          func() { blank(&o.KCMLease) },
 		"CCMLease":          func() { blank(&o.CCMLease) },
+		"Lock":              func() { blank(&o.Lock) },
 		"Machines":          func() { blank(&o.Machines) },
 		"Nodes":             func() { blank(&o.Nodes) },
 		"Inventory":         func() { blank(&o.Inventory) },

@@ -32,7 +32,10 @@ func (w *World) observeAddons() migration.Addons {
 
 func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
 	set := migration.AddonSet{Drifted: a.missing(), Foreign: a.foreign, Unschedulable: len(w.nodes) == 0}
-	if a.name == migration.CCMSet && !slices.ContainsFunc(w.replicas, (*process).alive) {
+	if stale := a.name == migration.CCMSet && a.present["Deployment"] && w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts); stale {
+		set.Drifted = append(set.Drifted, a.ref("Deployment"))
+	}
+	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
 	}
 	csiUp := slices.ContainsFunc(w.nodes, func(n *node) bool { return n.csi })

@@ -93,6 +93,9 @@ func randomScenario(seed uint64) Scenario {
 		s.Strangers = []string{"edge"}
 	}
 	s.Configure = randomSpec(rng)
+	if !s.LeasesAreFree && rng.IntN(3) == 0 {
+		byLock(&s)
+	}
 	s.Interventions = helpfulPeople(rng, s)
 	return s
 }

@@ -27,6 +27,8 @@ type Scenario struct {
 	LeasesAreFree bool
 	// ProbeDies ends every CCM as soon as it leads, until a person mends the cloud configuration.
 	ProbeDies bool
+	// KCMIsSomebodyElse keeps KCM from the migration lock's Lease until a person grants it.
+	KCMIsSomebodyElse bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.

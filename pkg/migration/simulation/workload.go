@@ -44,12 +44,16 @@ type process struct {
 	arguments                 map[string]string
 	startedAt, endedAt        time.Time
 	// loops that it runs while it leads; its arguments never change.
-	loops      []string
-	elects     bool
-	leading    bool
-	renewed    time.Time
-	hungUntil  time.Time
-	orphanedAt time.Time
+	loops   []string
+	elects  bool
+	leading bool
+	// armed processes run the loops only while they hold the migration lock, too.
+	armed       bool
+	locking     bool
+	lockRenewed time.Time
+	renewed     time.Time
+	hungUntil   time.Time
+	orphanedAt  time.Time
 }
 
 func (p *process) alive() bool { return p != nil && p.endedAt.IsZero() }
@@ -222,6 +226,7 @@ func (w *World) syncPod(d *workload, p *pod) {
 		}
 		if p.process.elects {
 			p.process.loops = migration.Arguments{Flags: p.arguments}.CloudLoops()
+			p.process.armed = p.arguments["enable-leader-migration"] == "true"
 		}
 		w.processes = append(w.processes, p.process)
 	}
@@ -229,7 +234,7 @@ func (w *World) syncPod(d *workload, p *pod) {
 
 func (w *World) end(p *process) {
 	p.endedAt = w.now
-	p.leading = false
+	p.leading, p.locking = false, false
 	w.processes = slices.DeleteFunc(w.processes, func(other *process) bool { return other == p })
 }
 

@@ -40,6 +40,7 @@ type World struct {
 	processes       []*process
 	kcmLease        lease
 	ccmLease        lease
+	lock            lock
 
 	ccm        addonSet
 	csi        addonSet
@@ -47,6 +48,7 @@ type World struct {
 	probeLease lease
 	replicas   []*process
 	fenceOpen  bool
+	ccmArmed   bool
 	inherited  ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment

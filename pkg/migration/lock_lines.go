@@ -1,0 +1,218 @@
+package migration
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock nobody is to
+// have it any more: those that are about giving it hold then, also when the hand-over is begun anew.
+//
+//	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
+func lockLines(silent line) []line {
+	return []line{
+		{"LockAllowed", "Both managers may get, create and update the Lease of the migration lock.", (*pass).lockAllowed},
+		{
+			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one has ended.",
+			(*pass).kcmArmed,
+		},
+		{"CCMArmed", "The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.", (*pass).ccmArmed},
+		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", (*pass).lockLeavesKCM},
+		silent,
+		{"LockTaken", "The CCM holds the migration lock.", (*pass).lockTaken},
+		{"LockRemoved", "The CCM runs without the lock, nobody holds it, and nothing of it is left.", (*pass).lockRemoved},
+		{"FenceOpen", "The CCM's identity may write its Lease.", (*pass).fenceOpen},
+		{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading},
+	}
+}
+
+func (p *pass) lockAllowed() outcome {
+	lock, known := p.o.Lock.Get()
+	switch {
+	case !WantsLock(p.facts):
+		return holds(ucv1.HoldsReason, "")
+	case !known:
+		return cannotLook("the migration lock", p.o.Lock.Why())
+	case !lock.Granted:
+		return does(Verb{Kind: VerbAllowLock, Why: "Allowing both managers to write the Lease of the migration lock."})
+	case len(lock.Denied) > 0:
+		// The authorizer sees new rules a moment later.
+		return waitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// kcmArmed gives KCM the lock once. Without it again, somebody else did it.
+func (p *pass) kcmArmed() outcome {
+	if !WantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
+		return holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
+	}
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	kcm := controlPlane.KCM
+	if !kcm.Arguments.Understood() {
+		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+	}
+	if mayRunUnlocked(kcm.Arguments) {
+		if p.facts.Handover.LockArmedAt != nil {
+			return p.contention(contended(kcm))
+		}
+		return p.armKCM(kcm)
+	}
+	if doubts := p.lockDoubts(); len(doubts) > 0 {
+		return waitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
+	}
+	return p.lockHeld(kcm)
+}
+
+func (p *pass) armKCM(kcm Component) outcome {
+	if !p.o.Provider.IsKnown() {
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	}
+	configuration, problems := RenderLock(p.o.Cluster.Spec.Version, p.o.Provider.Value().InTreeName)
+	if len(problems) > 0 {
+		return fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
+	}
+	if out := p.nodesReady(); !out.holds {
+		return out
+	}
+	p.facts.Handover.LockArmedAt = p.stamp()
+	file := configuration.File
+	file.ConfigMap = LockConfigMap(p.o.Cluster)
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
+		Why:       "Giving " + kcm.String() + " the migration lock.",
+		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
+	})
+}
+
+// LockConfigMap is the ConfigMap beside the Cluster with the lock's file for KCM.
+func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
+
+// lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
+func (p *pass) lockHeld(kcm Component) outcome {
+	lock, known := p.o.Lock.Get()
+	switch {
+	case !armed(kcm.Arguments):
+		return holds(ucv1.HoldsReason, "") // The loops are off there already.
+	case !known:
+		return cannotLook("the migration lock", p.o.Lock.Why())
+	case lock.Lease.Holder == "" || !lock.Lease.renewed(p.now):
+		return waitsUntil(ucv1.ArmingReason, "Nobody holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
+			LockName+".", 2*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
+func (p *pass) ccmArmed() outcome {
+	if !WantsLock(p.facts) {
+		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.fenceOpen(); !out.holds {
+		return out
+	}
+	return p.leadsUnlessEmpty()
+}
+
+// leadsUnlessEmpty: without Nodes no CCM runs, and the loops have nothing to do. The last line deals with that.
+func (p *pass) leadsUnlessEmpty() outcome {
+	if nodes, known := p.o.Nodes.Get(); known && len(nodes) == 0 {
+		return holds(ucv1.HoldsReason, "")
+	}
+	return p.leading()
+}
+
+// lockLeavesKCM switches the loops off and takes the lock out in one change.
+func (p *pass) lockLeavesKCM() outcome {
+	out := p.loopsOff()
+	if out.verb != nil && out.verb.Arguments != nil {
+		disarm(out.verb.Arguments)
+	}
+	if !out.holds {
+		return out
+	}
+	kcm := p.o.ControlPlane.Value().KCM
+	if !armed(kcm.Arguments) {
+		return out
+	}
+	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
+	disarm(change)
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Arguments: change,
+		Why: "Taking the migration lock out of " + kcm.String() + ", which runs no cloud loop.",
+	})
+}
+
+func disarm(change *ArgumentChange) {
+	change.Remove = append(change.Remove, "enable-leader-migration", "leader-migration-config")
+	change.Unmount = true
+}
+
+// lockTaken is the moment at which the CCM runs the loops: it runs them while it holds both Leases.
+func (p *pass) lockTaken() outcome {
+	if !WantsLock(p.facts) {
+		return holds(ucv1.HoldsReason, "")
+	}
+	lock, known := p.o.Lock.Get()
+	nodes, nodesKnown := p.o.Nodes.Get()
+	if !known {
+		return cannotLook("the migration lock", p.o.Lock.Why())
+	}
+	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.renewed(p.now)
+	if !taken && !(nodesKnown && len(nodes) == 0) {
+		if out := p.leading(); !out.holds {
+			return out
+		}
+		return waitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration.", 2*time.Second)
+	}
+	if taken {
+		p.facts.Handover.GapSeconds = p.lockGap()
+	}
+	p.facts.Handover.LockTakenAt = p.stamp()
+	return records("Recording that the CCM has the migration lock, which nobody needs any more.")
+}
+
+// lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.
+func (p *pass) lockGap() *int64 {
+	off := p.facts.Handover.LoopsOffAt
+	var first *metav1.MicroTime
+	for _, process := range p.facts.Handover.Processes {
+		if end := process.EndedAt; end != nil && off != nil && !end.Time.Before(off.Time) && (first == nil || end.Before(first)) {
+			first = end
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	seconds := int64(math.Ceil(p.now.Sub(first.Time).Seconds()))
+	return &seconds
+}
+
+// lockRemoved rolls the CCM out without the lock. KCM is silent, so that whoever held it is gone then.
+func (p *pass) lockRemoved() outcome {
+	if out := p.workloadApplied(); !out.holds {
+		return out
+	}
+	lock, known := p.o.Lock.Get()
+	switch {
+	case p.facts.Handover.ContendedAt != nil:
+		return holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun anew.
+	case !known:
+		return cannotLook("the migration lock", p.o.Lock.Why())
+	case lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when nobody holds it.", 2*time.Second)
+	case len(lock.Left) > 0:
+		return does(Verb{
+			Kind: VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + named(refNames(lock.Left)) + ".",
+		})
+	}
+	return holds(ucv1.HoldsReason, "")
+}

@@ -1,0 +1,101 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// lock is the migration lock: its Lease, and what was made for it.
+type lock struct {
+	lease
+	granted bool
+	file    bool
+}
+
+// runsLoops says that a process that leads runs the cloud loops: an armed one only with the migration lock.
+func (p *process) runsLoops() bool { return p.leading && (!p.armed || p.locking) }
+
+// stepLock lets the processes that lead and have the lock try for it: upstream the second election begins when the first
+// is won, with the same identity (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go).
+func (w *World) stepLock() {
+	for _, p := range slices.Concat(w.processes, w.replicas) {
+		if p.alive() && p.armed && p.leading {
+			w.electLock(p)
+		}
+	}
+}
+
+// electLock is elect for the second Lease: who loses it exits.
+func (w *World) electLock(p *process) {
+	l := &w.lock.lease
+	allowed := w.lock.granted && (!p.elects || !w.scenario.KCMIsSomebodyElse)
+	if w.now.Sub(p.lockRenewed) < retryPeriod {
+		return
+	}
+	switch {
+	case w.now.Before(p.hungUntil) || !allowed:
+		if p.locking && w.now.Sub(p.lockRenewed) > renewDeadline {
+			w.restart(p)
+		}
+	case l.holder == p.identity():
+		l.renewed, p.lockRenewed, p.locking = w.now, w.now, true
+	case p.locking:
+		w.restart(p) // Somebody else holds it: client-go gives up leading.
+	case l.holder == "" || w.now.Sub(l.renewed) > leaseDuration:
+		l.holder, l.acquired, l.renewed = p.identity(), w.now, w.now
+		p.lockRenewed, p.locking = w.now, true
+		w.say("%s holds the migration lock", p.podName)
+	}
+}
+
+// rollCCM ends one pod that has the lock and should not, or the other way round; one at a time.
+func (w *World) rollCCM() {
+	for _, p := range w.replicas {
+		if p.armed != w.ccmArmed && len(w.replicas) > 1 {
+			w.restart(p)
+			return
+		}
+	}
+}
+
+// ccmRolls says that a pod of the CCM is not of the newest template.
+func (w *World) ccmRolls() bool {
+	return slices.ContainsFunc(w.replicas, func(p *process) bool { return p.armed != w.ccmArmed })
+}
+
+func (c *Controller) observeLock() migration.Observed[migration.MigrationLock] {
+	w := c.world
+	if !migration.ConcernsLock(w.cluster) {
+		return migration.Absent[migration.MigrationLock]()
+	}
+	seen := migration.MigrationLock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
+	for kind, there := range map[string]bool{"Role": w.lock.granted, "ConfigMap": w.lock.file, "Lease": w.lock.holder != ""} {
+		if there {
+			seen.Left = append(seen.Left, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: migration.LockName})
+		}
+	}
+	if !w.lock.granted {
+		seen.Denied = []string{"the managers may not create Lease " + migration.LockName + "."}
+	}
+	return migration.Known(seen)
+}
+
+// removeLock deletes what is left of the lock. A Lease that somebody holds must not be among it.
+func (w *World) removeLock(objects []migration.Ref) {
+	for _, p := range slices.Concat(w.processes, w.replicas) {
+		if p.alive() && p.locking {
+			w.invariants.fail("rule 2: the migration lock is deleted while %s holds it", p.podName)
+		}
+	}
+	for _, object := range objects {
+		switch object.Kind {
+		case "Role":
+			w.lock.granted = false
+		case "ConfigMap":
+			w.lock.file = false
+		case "Lease":
+			w.lock.lease = lease{}
+		}
+	}
+}
