@@ -57,6 +57,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
 	case migration.VerbOpenFence, migration.VerbCloseFence:
 		return s.moveFence(ctx, verb.Kind)
+	case migration.VerbAllowLock, migration.VerbRemoveLock:
+		return r.changeLock(ctx, s, verb.Kind)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
 	case migration.VerbRelease:
@@ -85,6 +87,11 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 	c := r.Client
 	if change.InUserCluster {
 		c = s.session.Client()
+	}
+	if file := change.Mount; file != nil {
+		if err := r.applyLockFile(ctx, s.cluster, *file); err != nil {
+			return err
+		}
 	}
 	return controlplane.ChangeArguments(ctx, c, change)
 }

@@ -47,7 +47,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile is one pass: the controller reads the world, a pure function names the one next thing, the controller does

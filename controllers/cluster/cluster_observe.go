@@ -93,6 +93,10 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.renderProblem = err.Error()
 		return
 	}
+	if addons.CCM, err = r.withLock(s, addons.CCM); err != nil {
+		s.renderProblem = err.Error()
+		return
+	}
 	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
 	s.addons = addons
 }
@@ -200,6 +204,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
 	s.observed.Fence = session.Fence(ctx, s.identity)
+	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
 }
 
@@ -210,6 +215,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.Fence = migration.Unknown[migration.Fence](why)
+	s.observed.Lock = unseenLock(s.cluster, why)
 	s.observed.Addons = migration.Unknown[migration.Addons](why)
 	s.observed.Probe = migration.Unknown[migration.Probe](why)
 }

@@ -43,7 +43,8 @@ func ChangeArguments(ctx context.Context, c client.Client, change migration.Argu
 		return fmt.Errorf("change the arguments of %s: %w", change.Target, err)
 	}
 	fields := owned{command: !slices.Equal(command, container.Command), args: !slices.Equal(args, container.Args)}
-	if fields == (owned{}) {
+	file, remounted := mounted(deployment, change)
+	if fields == (owned{}) && !remounted {
 		return nil
 	}
 	if fields.command && len(command) == 0 || fields.args && len(args) == 0 {
@@ -51,7 +52,7 @@ func ChangeArguments(ctx context.Context, c client.Client, change migration.Argu
 			"change it by hand", change.Container, change.Target)
 	}
 	container.Command, container.Args = command, args
-	patch := applyConfiguration(deployment, change.Container, fields)
+	patch := applyConfiguration(deployment, change.Container, fields, file)
 	if err := c.Apply(ctx, patch, client.FieldOwner(ucv1.FieldManager), client.ForceOwnership); err != nil {
 		return fmt.Errorf("apply the arguments of %s: %w", change.Target, err)
 	}
@@ -72,8 +73,9 @@ func readLive(ctx context.Context, c client.Client, target migration.Ref) (*apps
 	return deployment, nil
 }
 
-// applyConfiguration holds the changed fields and those that we applied before.
-func applyConfiguration(deployment *appsv1.Deployment, changed string, fields owned) *applyappsv1.DeploymentApplyConfiguration {
+// applyConfiguration holds the changed fields and those that we applied before. The file, if there is one, is mounted
+// into the changed container, or into the one that has it.
+func applyConfiguration(deployment *appsv1.Deployment, changed string, fields owned, file *mount) *applyappsv1.DeploymentApplyConfiguration {
 	before := appliedByUs(deployment)
 	pod := applycorev1.PodSpec()
 	for i := range deployment.Spec.Template.Spec.Containers {
@@ -82,9 +84,12 @@ func applyConfiguration(deployment *appsv1.Deployment, changed string, fields ow
 		if container.Name == changed {
 			want = owned{command: want.command || fields.command, args: want.args || fields.args}
 		}
-		if want != (owned{}) {
-			pod.WithContainers(applyContainer(container, want))
+		if mounts := file.in(container.Name); mounts || want != (owned{}) {
+			pod.WithContainers(file.apply(applyContainer(container, want), mounts))
 		}
+	}
+	if file != nil {
+		pod.WithVolumes(file.volume())
 	}
 	return applyappsv1.Deployment(deployment.Name, deployment.Namespace).
 		WithUID(deployment.UID).

@@ -94,6 +94,9 @@ func (p *pass) lockFindings() (findings []Finding, unknown string) {
 		return nil, ""
 	}
 	var problems []string
+	if p.o.Cluster.Spec.ControlPlane.Instructed() {
+		problems = append(problems, "the control plane is changed by somebody else, and instructions for the lock are not written yet.")
+	}
 	if provider, known := p.o.Provider.Get(); known {
 		_, problems = RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
 	}

@@ -14,7 +14,7 @@ import (
 // have it any more: those that are about giving it hold then, also when the hand-over is begun anew.
 //
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
-func lockLines(silent line) []line {
+func lockLines(last, silent line) []line {
 	return []line{
 		{"LockAllowed", "Both managers may get, create and update the Lease of the migration lock.", (*pass).lockAllowed},
 		{
@@ -22,6 +22,7 @@ func lockLines(silent line) []line {
 			(*pass).kcmArmed,
 		},
 		{"CCMArmed", "The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.", (*pass).ccmArmed},
+		last,
 		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", (*pass).lockLeavesKCM},
 		silent,
 		{"LockTaken", "The CCM holds the migration lock.", (*pass).lockTaken},

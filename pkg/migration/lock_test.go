@@ -122,6 +122,9 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
 		"a lock that somebody holds":                        refused(func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
+		"a control plane that somebody else changes": refused(func(o *Observation) {
+			o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
+		}, "changed by somebody else"),
 		"all of them at once": {
 			given: wantsLock, when: func(o *Observation) {
 				azure(o)

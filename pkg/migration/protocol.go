@@ -24,7 +24,7 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
 	open := line{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
 	if protocol == ucv1.LeaderMigrationProtocol {
-		return append([]line{probed, baseline, recorded}, lockLines(silent)...)
+		return append([]line{probed, baseline, recorded}, lockLines(last, silent)...)
 	}
 	leading := line{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
 	if protocol == ucv1.SerializedProtocol {

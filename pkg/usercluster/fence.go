@@ -49,14 +49,29 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Obs
 
 // mayUseLease asks the API server's own authorizers. An answer that one of them could not give is no answer.
 func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb string) (allowed bool, problem string) {
+	return s.subjectMayUseLease(ctx, subjectOf(id), id, verb)
+}
+
+// subject is somebody as authorizers know him.
+type subject struct {
+	user   string
+	groups []string
+}
+
+func subjectOf(id provider.Identity) subject {
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"}
+	return subject{user: UserName(id), groups: groups}
+}
+
+func (s *Session) subjectMayUseLease(ctx context.Context, who subject, id provider.Identity, verb string) (allowed bool, problem string) {
 	name := id.LeaseName
 	if verb == "create" {
 		name = "" // Creating with POST is authorized without a name.
 	}
-	attempt := fmt.Sprintf("asking whether %s may %s Leases", UserName(id), verb)
+	attempt := fmt.Sprintf("asking whether %s may %s Leases", who.user, verb)
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:   UserName(id),
-		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"},
+		User:   who.user,
+		Groups: who.groups,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Group: "coordination.k8s.io", Version: "v1", Resource: "leases",
 			Namespace: id.LeaseNamespace, Name: name, Verb: verb,

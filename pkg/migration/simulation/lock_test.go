@@ -33,10 +33,10 @@ func atLine(line string) func(*World) bool {
 }
 
 func TestLeaderMigration(t *testing.T) {
-	putBack := func(at string, arguments map[string]string) Scenario {
+	putBack := func(when func(*World) bool, arguments map[string]string) Scenario {
 		return locked(func(s *Scenario) {
 			s.Interventions = append([]Intervention{{
-				Name: "puts KCM's old arguments back", When: atLine(at), Lawless: true,
+				Name: "puts KCM's old arguments back", When: when, Lawless: true,
 				Do: func(w *World) { w.ChangeKCM("gitops", arguments) },
 			}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
 				w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
@@ -66,11 +66,11 @@ func TestLeaderMigration(t *testing.T) {
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},
 		"KCM loses the lock while the CCM leads with it": {
-			scenario: putBack("CCMArmed", map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
+			scenario: putBack(func(w *World) bool { return w.last.Line == "CCMArmed" && w.ccmLeader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
 			says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back while the CCM waits for the lock": {
-			scenario: putBack("Silent", map[string]string{"controllers": "*"}), ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
+			scenario: putBack(atLine("Silent"), map[string]string{"controllers": "*"}), ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back when all is done": {
 			scenario: locked(func(s *Scenario) { s.Interventions = contended(AtStep(ucv1.StepMachineController)) }),

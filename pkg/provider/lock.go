@@ -1,0 +1,75 @@
+package provider
+
+import (
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// lockSuffix is what the objects of the migration lock are called apart by.
+const lockSuffix = "-leader-migration"
+
+// WithLock gives the CCM the migration lock: its file as a ConfigMap of the set, and the flags. The probe is made before:
+// it must not take the lock.
+func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (Set, error) {
+	objects := make([]*unstructured.Unstructured, 0, len(ccm.Objects)+1)
+	for _, object := range ccm.Objects {
+		objects = append(objects, object.DeepCopy())
+	}
+	name, changed := id.LeaseName+lockSuffix, false
+	err := manifest.ChangePods(objects, func(_ string, pod *corev1.PodTemplateSpec) error {
+		for i := range pod.Spec.Containers {
+			changed = lockContainer(&pod.Spec.Containers[i], id, configuration) || changed
+		}
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{
+			Name: configuration.File.Volume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: name},
+			}},
+		})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Set{}, err
+	case len(ccm.Workloads) != 1 || !changed:
+		return Set{}, errors.New("give the CCM the migration lock: no single workload has the arguments of its leader election")
+	}
+	file := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{configuration.File.Key: configuration.File.Data},
+	}}
+	file.SetNamespace(ccm.Workloads[0].Namespace)
+	file.SetName(name)
+	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel]
+	return manifest.NewSet(partOf, ccm.Version, slices.Insert(objects, 0, file)), nil
+}
+
+// lockContainer says whether the container is the CCM: that one elects with its Lease.
+func lockContainer(container *corev1.Container, id Identity, configuration migration.LockConfiguration) bool {
+	if !slices.Contains(container.Args, "--leader-elect-resource-name="+id.LeaseName) {
+		return false
+	}
+	for _, flag := range configuration.Flags {
+		container.Args = append(container.Args, flag.Name+"="+flag.Value)
+	}
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
+		Name: configuration.File.Volume, MountPath: configuration.File.Folder, ReadOnly: true,
+	})
+	return true
+}
+
+// LockObjects are the Role and the RoleBinding that let both managers write the Lease of the migration lock: the roles
+// that Kubernetes itself gives to KCM name its main Lease only.
+// https://github.com/kubernetes/kubernetes/blob/v1.30.14/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go
+func LockObjects(id Identity) []*unstructured.Unstructured {
+	lock := id
+	lock.LeaseName = migration.LockName
+	objects := FenceObjects(lock)
+	subjects := objects[1].Object["subjects"].([]any)
+	objects[1].Object["subjects"] = append(subjects, map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": migration.KCMUser})
+	return objects
+}

@@ -1,0 +1,112 @@
+package usercluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// lockVerbs are what client-go's election does to a Lease.
+func lockVerbs() []string { return []string{"get", "create", "update"} }
+
+// MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
+func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migration.Observed[migration.MigrationLock] {
+	id.LeaseName = migration.LockName
+	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
+	if lease.IsUnknown() {
+		return migration.Unknown[migration.MigrationLock](lease.Why())
+	}
+	lock := migration.MigrationLock{Lease: lease.Value(), Granted: true}
+	for _, want := range provider.LockObjects(id) {
+		live, err := s.get(ctx, want)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return migration.Unknown[migration.MigrationLock](because("reading "+refOf(want).String(), err))
+		}
+		lock.Granted = lock.Granted && err == nil && sameContent(want, live)
+		if err == nil {
+			lock.Left = append(lock.Left, refOf(want))
+		}
+	}
+	slices.Reverse(lock.Left) // The binding goes first: it is what grants.
+	if lease.IsKnown() {
+		lock.Left = append(lock.Left, lease.Value().Ref)
+	}
+	var problem string
+	lock.Denied, problem = s.lockDenied(ctx, id)
+	if problem != "" {
+		return migration.Unknown[migration.MigrationLock](problem)
+	}
+	return migration.Known(lock)
+}
+
+func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
+	managers := []subject{subjectOf(id), {user: migration.KCMUser, groups: []string{"system:authenticated"}}}
+	for _, manager := range managers {
+		var verbs []string
+		for _, verb := range lockVerbs() {
+			allowed, problem := s.subjectMayUseLease(ctx, manager, id, verb)
+			if problem != "" {
+				return nil, problem
+			}
+			if !allowed {
+				verbs = append(verbs, verb)
+			}
+		}
+		if len(verbs) > 0 {
+			denied = append(denied, fmt.Sprintf("%s may not %s Lease %s/%s.", manager.user, strings.Join(verbs, ", "), id.LeaseNamespace, id.LeaseName))
+		}
+	}
+	return denied, ""
+}
+
+// AllowLock lets both managers write the Lease of the migration lock.
+func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
+	for _, object := range provider.LockObjects(id) {
+		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("allow the migration lock with %s: %w", refOf(object), err)
+		}
+	}
+	return nil
+}
+
+// RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by nobody, if that is still so.
+func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen migration.Lease) error {
+	objects := provider.LockObjects(id)
+	slices.Reverse(objects)
+	for _, object := range objects {
+		if err := s.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove the migration lock with %s: %w", refOf(object), err)
+		}
+	}
+	if seen.Name == "" {
+		return nil
+	}
+	lease := &coordinationv1.Lease{}
+	switch err := s.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read %s to delete it: %w", seen, err)
+	case lease.Spec.RenewTime != nil && !lease.Spec.RenewTime.Time.Equal(seen.RenewTime):
+		return fmt.Errorf("%s was renewed a moment ago: look again who holds it", seen)
+	}
+	err := s.client.Delete(ctx, lease, client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s: %w", seen, err)
+	}
+	return nil
+}
