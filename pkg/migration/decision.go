@@ -77,7 +77,7 @@ const (
 	VerbOpenFence VerbKind = "OpenFence"
 	// VerbCloseFence takes that right away again.
 	VerbCloseFence VerbKind = "CloseFence"
-	// VerbAllowLock lets both managers write the Lease of the migration lock.
+	// VerbAllowLock makes the Lease of the migration lock and lets both managers hold it.
 	VerbAllowLock VerbKind = "AllowLock"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"

@@ -29,7 +29,7 @@ const (
 type MigrationLock struct {
 	// Lease of the lock; without a name: it does not exist.
 	Lease Lease
-	// Granted says that our Role and RoleBinding for it are there.
+	// Granted says that the Lease, and our Role and RoleBinding for it, are there.
 	Granted bool
 	// Denied are sentences about who may not do what with it, by SubjectAccessReview.
 	Denied []string

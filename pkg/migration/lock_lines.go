@@ -16,7 +16,7 @@ import (
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
 func lockLines(last, silent line) []line {
 	return []line{
-		{"LockAllowed", "Both managers may get, create and update the Lease of the migration lock.", (*pass).lockAllowed},
+		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", (*pass).lockAllowed},
 		{
 			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one has ended.",
 			(*pass).kcmArmed,
@@ -40,7 +40,7 @@ func (p *pass) lockAllowed() outcome {
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
 	case !lock.Granted:
-		return does(Verb{Kind: VerbAllowLock, Why: "Allowing both managers to write the Lease of the migration lock."})
+		return does(Verb{Kind: VerbAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
 	case len(lock.Denied) > 0:
 		// The authorizer sees new rules a moment later.
 		return waitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)

@@ -62,14 +62,31 @@ func lockContainer(container *corev1.Container, id Identity, configuration migra
 	return true
 }
 
-// LockObjects are the Role and the RoleBinding that let both managers write the Lease of the migration lock: the roles
+// LockObjects are the Role and the RoleBinding that let both managers hold the Lease of the migration lock: the roles
 // that Kubernetes itself gives to KCM name its main Lease only.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go
+//
+// They do not let anybody create Leases, because a rule for that cannot have a name, and the CCM behind its fence could
+// then create its main one. LockLease is created for them.
 func LockObjects(id Identity) []*unstructured.Unstructured {
-	lock := id
-	lock.LeaseName = migration.LockName
-	objects := FenceObjects(lock)
-	subjects := objects[1].Object["subjects"].([]any)
-	objects[1].Object["subjects"] = append(subjects, map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": migration.KCMUser})
-	return objects
+	name := "ccm-migration:" + migration.LockName + "-lease"
+	role := rbacObject("Role", id.LeaseNamespace, name)
+	hold := leaseRule("get", "update")
+	hold["resourceNames"] = []any{migration.LockName}
+	role.Object["rules"] = []any{hold}
+	binding := rbacObject("RoleBinding", id.LeaseNamespace, name)
+	binding.Object["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": "Role", "name": name}
+	binding.Object["subjects"] = []any{
+		map[string]any{"kind": "ServiceAccount", "namespace": id.ServiceAccountNamespace, "name": id.ServiceAccountName},
+		map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": migration.KCMUser},
+	}
+	return []*unstructured.Unstructured{role, binding}
+}
+
+// LockLease is the Lease of the migration lock without a holder.
+func LockLease(id Identity) *unstructured.Unstructured {
+	lease := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}}
+	lease.SetNamespace(id.LeaseNamespace)
+	lease.SetName(migration.LockName)
+	return lease
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// lockVerbs are what client-go's election does to a Lease.
-func lockVerbs() []string { return []string{"get", "create", "update"} }
+// lockVerbs are what client-go's election does to a Lease that exists.
+func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
 func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migration.Observed[migration.MigrationLock] {
@@ -27,7 +27,7 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migra
 	if lease.IsUnknown() {
 		return migration.Unknown[migration.MigrationLock](lease.Why())
 	}
-	lock := migration.MigrationLock{Lease: lease.Value(), Granted: true}
+	lock := migration.MigrationLock{Lease: lease.Value(), Granted: lease.IsKnown()}
 	for _, want := range provider.LockObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -70,9 +70,9 @@ func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied 
 	return denied, ""
 }
 
-// AllowLock lets both managers write the Lease of the migration lock.
+// AllowLock makes the Lease of the migration lock, and lets both managers hold it.
 func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
-	for _, object := range provider.LockObjects(id) {
+	for _, object := range append(provider.LockObjects(id), provider.LockLease(id)) {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -33,7 +34,7 @@ func emptyUserCluster(t *testing.T) {
 	}
 	system := client.InNamespace(metav1.NamespaceSystem)
 	for _, object := range []client.Object{
-		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &corev1.Secret{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
+		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
 	} {
 		remove(object, system, ours)
 	}
@@ -42,7 +43,7 @@ func emptyUserCluster(t *testing.T) {
 	}
 	remove(&corev1.Node{})
 	remove(&storagev1.CSINode{})
-	for _, name := range []string{kcm, ccm, ccm + "-probe"} {
+	for _, name := range []string{kcm, ccm, ccm + "-probe", migration.LockName} {
 		remove(&coordinationv1.Lease{}, system, client.MatchingFields{"metadata.name": name})
 	}
 	NewWithT(t).Expect(group.Wait()).To(Succeed())
