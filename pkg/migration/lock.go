@@ -98,7 +98,8 @@ func (p *pass) lockFindings() (findings []Finding, unknown string) {
 		problems = append(problems, "the control plane is changed by somebody else, and instructions for the lock are not written yet.")
 	}
 	if provider, known := p.o.Provider.Get(); known {
-		_, problems = RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
+		_, unfit := RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
+		problems = append(problems, unfit...)
 	}
 	if controlPlane, known := p.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
 		problems = append(problems, p.lockArgumentProblems(controlPlane.KCM)...)
