@@ -1,0 +1,24 @@
+package provider
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+func TestLockNeedsTheCCM(t *testing.T) {
+	g := NewWithT(t)
+	_, err := WithLock(manifest.NewSet("ccm", "v1", nil), Identity{LeaseName: "ccm"}, migration.LockConfiguration{})
+	g.Expect(err).To(MatchError(ContainSubstring("no single workload")))
+}
+
+func TestLockLetsNobodyCreateLeases(t *testing.T) {
+	g := NewWithT(t)
+	objects := LockObjects(Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"})
+	g.Expect(objects[0].Object["rules"]).To(HaveExactElements(And(
+		HaveKeyWithValue("verbs", ConsistOf("get", "update")), HaveKeyWithValue("resourceNames", ConsistOf(migration.LockName)))))
+	g.Expect(objects[1].Object["subjects"]).To(ConsistOf(HaveKeyWithValue("name", "ccm"), HaveKeyWithValue("name", migration.KCMUser)))
+}
