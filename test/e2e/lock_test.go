@@ -9,13 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 )
 
 // TestHandoverByTheMigrationLock is protocol LeaderMigration with the real managers.
 func TestHandoverByTheMigrationLock(t *testing.T) {
 	g := NewWithT(t)
-	h := startHandovers(t, "lock")
+	h := startHandovers(t, "lock", bed.UserClusterOptions{Name: "lock"})
 	defer expectStopped(t, h.Bed, h.Stop)
 	verdicts := watchClusters(t, h.Bed)
 	u := h.clusters["lock"]
