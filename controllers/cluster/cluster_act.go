@@ -55,10 +55,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return r.changeArguments(ctx, s, *verb.Arguments)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
-	case migration.VerbOpenFence, migration.VerbCloseFence:
-		return s.moveFence(ctx, verb.Kind)
-	case migration.VerbAllowLock, migration.VerbRemoveLock:
-		return r.changeLock(ctx, s, verb.Kind)
+	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock, migration.VerbRemoveLock:
+		return r.changeLeases(ctx, s, verb.Kind)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
 	case migration.VerbRelease:
@@ -67,11 +65,16 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	return fmt.Errorf("verb %s is not known", verb.Kind)
 }
 
-func (s *scope) moveFence(ctx context.Context, kind migration.VerbKind) error {
-	if kind == migration.VerbCloseFence {
-		return s.session.CloseFence(ctx, s.identity)
+// changeLeases is about who may hold the CCM's Lease and the migration lock.
+func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.VerbKind) error {
+	change := map[migration.VerbKind]func() error{
+		migration.VerbOpenFence:   func() error { return s.session.OpenFence(ctx, s.identity) },
+		migration.VerbCloseFence:  func() error { return s.session.CloseFence(ctx, s.identity) },
+		migration.VerbAllowLock:   func() error { return s.session.AllowLock(ctx, s.identity) },
+		migration.VerbReleaseLock: func() error { return s.session.ReleaseLock(ctx, s.observed.Lock.Value().Lease) },
+		migration.VerbRemoveLock:  func() error { return r.removeLock(ctx, s) },
 	}
-	return s.session.OpenFence(ctx, s.identity)
+	return change[kind]()
 }
 
 func (r *Reconciler) rollMachineDeployments(ctx context.Context, s *scope, verb migration.Verb) error {

@@ -17,12 +17,12 @@ import (
 )
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
-func (r *Reconciler) observeLock(ctx context.Context, s *scope) migration.Observed[migration.MigrationLock] {
+func (r *Reconciler) observeLock(ctx context.Context, s *scope) migration.Observed[migration.Lock] {
 	if !migration.ConcernsLock(s.cluster) {
-		return migration.Absent[migration.MigrationLock]()
+		return migration.Absent[migration.Lock]()
 	}
 	if s.identity == (provider.Identity{}) {
-		return migration.Unknown[migration.MigrationLock]("the provider is not known")
+		return migration.Unknown[migration.Lock]("the provider is not known")
 	}
 	observed := s.session.MigrationLock(ctx, s.identity)
 	lock, known := observed.Get()
@@ -35,16 +35,16 @@ func (r *Reconciler) observeLock(ctx context.Context, s *scope) migration.Observ
 	case err == nil:
 		lock.Left = append(lock.Left, migration.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
 	case !apierrors.IsNotFound(err):
-		return migration.Unknown[migration.MigrationLock](err.Error())
+		return migration.Unknown[migration.Lock](err.Error())
 	}
 	return migration.Known(lock)
 }
 
-func unseenLock(cluster *ucv1.Cluster, why string) migration.Observed[migration.MigrationLock] {
+func unseenLock(cluster *ucv1.Cluster, why string) migration.Observed[migration.Lock] {
 	if !migration.ConcernsLock(cluster) {
-		return migration.Absent[migration.MigrationLock]()
+		return migration.Absent[migration.Lock]()
 	}
-	return migration.Unknown[migration.MigrationLock](why)
+	return migration.Unknown[migration.Lock](why)
 }
 
 // withLock is the CCM with the lock, while it is to have that.
@@ -68,13 +68,6 @@ func (r *Reconciler) applyLockFile(ctx context.Context, cluster *ucv1.Cluster, f
 		return fmt.Errorf("apply ConfigMap %s/%s with the migration lock: %w", cluster.Namespace, file.ConfigMap, err)
 	}
 	return nil
-}
-
-func (r *Reconciler) changeLock(ctx context.Context, s *scope, kind migration.VerbKind) error {
-	if kind == migration.VerbAllowLock {
-		return s.session.AllowLock(ctx, s.identity)
-	}
-	return r.removeLock(ctx, s)
 }
 
 func (r *Reconciler) removeLock(ctx context.Context, s *scope) error {

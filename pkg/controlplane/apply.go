@@ -30,10 +30,6 @@ func ChangeArguments(ctx context.Context, c client.Client, change migration.Argu
 	if err != nil {
 		return err
 	}
-	if deployment.UID != types.UID(change.Target.UID) {
-		return fmt.Errorf("%s is not the one that was observed (uid %s, now %s): observe it again",
-			change.Target, change.Target.UID, deployment.UID)
-	}
 	container := containerNamed(deployment.Spec.Template.Spec.Containers, change.Container)
 	if container == nil {
 		return fmt.Errorf("%s has no container %s: name the right one in the Cluster's spec", change.Target, change.Container)
@@ -69,6 +65,9 @@ func readLive(ctx context.Context, c client.Client, target migration.Ref) (*apps
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
 		return nil, fmt.Errorf("understand %s to change its arguments: %w", target, err)
+	}
+	if deployment.UID != types.UID(target.UID) {
+		return nil, fmt.Errorf("%s is not the one that was observed (uid %s, now %s): observe it again", target, target.UID, deployment.UID)
 	}
 	return deployment, nil
 }

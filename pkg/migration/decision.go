@@ -79,6 +79,8 @@ const (
 	VerbCloseFence VerbKind = "CloseFence"
 	// VerbAllowLock makes the Lease of the migration lock and lets both managers hold it.
 	VerbAllowLock VerbKind = "AllowLock"
+	// VerbReleaseLock clears the name of a holder that has ended from the migration lock.
+	VerbReleaseLock VerbKind = "ReleaseLock"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.

@@ -96,7 +96,7 @@ func finished() Observation {
 			Pods: []Process{kcmPod("new", finalArguments())},
 		}}),
 		MachineController: Known(machineControllers()),
-		Addons:            Known(Addons{}), Probe: Known(Probe{}), Lock: Absent[MigrationLock](),
+		Addons:            Known(Addons{}), Probe: Known(Probe{}), Lock: Absent[Lock](),
 		Fence: Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
 		KCMLease: Known(Lease{
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,

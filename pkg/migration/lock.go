@@ -25,8 +25,8 @@ const (
 	wildcardMinor = 22
 )
 
-// MigrationLock is the lock in the user cluster.
-type MigrationLock struct {
+// Lock is the lock in the user cluster.
+type Lock struct {
 	// Lease of the lock; without a name: it does not exist.
 	Lease Lease
 	// Granted says that the Lease, and our Role and RoleBinding for it, are there.
@@ -104,17 +104,23 @@ func (p *pass) lockFindings() (findings []Finding, unknown string) {
 	if controlPlane, known := p.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
 		problems = append(problems, p.lockArgumentProblems(controlPlane.KCM)...)
 	}
-	lock, known := p.o.Lock.Get()
-	switch {
-	case !known && p.o.Connection.Reachable:
-		unknown = "the migration lock: " + p.o.Lock.Why()
-	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
-		problems = append(problems, lock.Lease.String()+" is held by "+lock.Lease.Holder+" already: somebody else hands loops over by it. Wait until that is done.")
-	}
+	held, unknown := p.lockIsHeld()
+	problems = append(problems, held...)
 	for _, problem := range problems {
 		findings = append(findings, Finding{ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: " + problem})
 	}
 	return findings, unknown
+}
+
+func (p *pass) lockIsHeld() (problems []string, unknown string) {
+	lock, known := p.o.Lock.Get()
+	switch {
+	case !known && p.o.Connection.Reachable:
+		return nil, "the migration lock: " + p.o.Lock.Why()
+	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder + " already: somebody else hands loops over by it. Wait until that is done."}, ""
+	}
+	return nil, ""
 }
 
 // lockArgumentProblems are those of KCM's own arguments.

@@ -168,17 +168,29 @@ func (p *pass) lockTaken() outcome {
 		return cannotLook("the migration lock", p.o.Lock.Why())
 	}
 	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.renewed(p.now)
-	if !taken && !(nodesKnown && len(nodes) == 0) {
-		if out := p.leading(); !out.holds {
-			return out
-		}
-		return waitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration.", 2*time.Second)
+	if !taken && (!nodesKnown || len(nodes) > 0) {
+		return p.lockAwaited(lock.Lease)
 	}
 	if taken {
 		p.facts.Handover.GapSeconds = p.lockGap()
 	}
 	p.facts.Handover.LockTakenAt = p.stamp()
 	return records("Recording that the CCM has the migration lock, which nobody needs any more.")
+}
+
+// lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
+// seen to end keeps it, because its process could go on.
+func (p *pass) lockAwaited(lease Lease) outcome {
+	if lease.Holder != "" && p.heldByTheDead(lease) {
+		return does(Verb{
+			Kind: VerbReleaseLock, Objects: []Ref{lease.Ref},
+			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
+		})
+	}
+	if out := p.leading(); !out.holds {
+		return out
+	}
+	return waitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration at most.", 2*time.Second)
 }
 
 // lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.

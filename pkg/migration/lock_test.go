@@ -23,7 +23,7 @@ func locked(arguments Arguments) Arguments {
 func wantsLock() Observation {
 	o := fresh()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-	o.Lock = Known(MigrationLock{Denied: []string{KCMUser + " may not create Leases."}})
+	o.Lock = Known(Lock{Denied: []string{KCMUser + " may not create Leases."}})
 	return o
 }
 
@@ -32,7 +32,7 @@ func unlocked() Observation {
 	o := loud()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 	o.Cluster.Status.Handover.Protocol = ucv1.LeaderMigrationProtocol
-	o.Lock = Known(MigrationLock{Granted: true})
+	o.Lock = Known(Lock{Granted: true})
 	return o
 }
 
@@ -44,7 +44,7 @@ func kcmLocked() Observation {
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	setKCM(&o, locked(inTree()))
 	edit(&o.KCMLease, func(l *Lease) { l.Holder = "new_1" })
-	edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("new_1") })
+	edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("new_1") })
 	return o
 }
 
@@ -73,7 +73,7 @@ func kcmUnlocked() Observation {
 		ucv1.ManagerProcess{PodUID: "uid-armed-2", PodName: "armed-2", EndedAt: microAgo(4 * time.Second)})
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	setKCM(&o, silentArguments())
-	edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("armed_1") })
+	edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("armed_1") })
 	return o
 }
 
@@ -81,12 +81,23 @@ func kcmUnlocked() Observation {
 func unlocking() Observation {
 	o := kcmUnlocked()
 	o.Cluster.Status.Handover.LockTakenAt = stampAgo(time.Second)
-	edit(&o.Lock, func(l *MigrationLock) {
+	edit(&o.Lock, func(l *Lock) {
 		l.Lease = lockLease("ccm_1")
 		l.Lease.ChangedAt = ago(time.Minute)
 		l.Left = []Ref{{Kind: "Role", Namespace: "kube-system", Name: "ccm-migration:lock"}}
 	})
 	return o
+}
+
+// lockOf has the Lease of the lock as given.
+func lockOf(lease Lease) func(*Observation) {
+	return func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lease }) }
+}
+
+func renewedBy(holder string, before time.Duration) Lease {
+	lease := lockLease(holder)
+	lease.ChangedAt = ago(before)
+	return lease
 }
 
 func withoutNodes(o *Observation) { o.Nodes = Known([]Node{}) }
@@ -120,7 +131,7 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a KCM that somebody armed already":                 refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
 		"a KCM whose Leases are elsewhere":                  refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
-		"a lock that somebody holds":                        refused(func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
+		"a lock that somebody holds":                        refused(func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
 		"a control plane that somebody else changes": refused(func(o *Observation) {
 			o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
@@ -135,13 +146,13 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			says: []string{"ignores them", "--leader-elect=false", "although our fence is closed"},
 		},
 		"a lock that cannot be looked at is waited for": {
-			given: wantsLock, when: func(o *Observation) { o.Lock = Unknown[MigrationLock]("timeout") }, step: ucv1.StepPreflight,
+			given: wantsLock, when: func(o *Observation) { o.Lock = Unknown[Lock]("timeout") }, step: ucv1.StepPreflight,
 			wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
 		},
 		"a cluster that was created with the feature has no loops to hand over": {
 			given: external, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-				o.Lock = Known(MigrationLock{})
+				o.Lock = Known(Lock{})
 			},
 			step: ucv1.StepAddons, fails: ucv1.MigrationLockRefusedReason, says: []string{"nothing to hand over"},
 		},
@@ -154,19 +165,14 @@ func azure(o *Observation) {
 }
 
 func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
-	pod := func(process Process) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(slices.Clone(c.KCM.Pods), process) })
-		}
-	}
 	runDecisions(t, map[string]decision{
 		"what both managers need for the Lease is granted first": {
-			given: unlocked, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Granted = false }) },
+			given: unlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Granted = false }) },
 			step: ucv1.StepHandover, line: "LockAllowed", verb: VerbAllowLock,
 		},
 		"and then it is looked at again": {
 			given: unlocked, when: func(o *Observation) {
-				edit(&o.Lock, func(l *MigrationLock) { l.Denied = []string{KCMUser + " may not create Leases."} })
+				edit(&o.Lock, func(l *Lock) { l.Denied = []string{KCMUser + " may not create Leases."} })
 			},
 			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{KCMUser + " may not create Leases."},
 		},
@@ -177,6 +183,22 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 		"KCM does not get it while a Node is NotReady": {
 			given: unlocked, when: notReady, step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.NodesNotReadyReason,
 		},
+		"the fence is opened beside a KCM with the lock": {
+			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", verb: VerbOpenFence,
+		},
+		"a CCM that does not lead keeps the loops on": {
+			given: bothLocked, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
+		},
+	})
+}
+
+func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
+	pod := func(process Process) func(*Observation) {
+		return func(o *Observation) {
+			edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(slices.Clone(c.KCM.Pods), process) })
+		}
+	}
+	runDecisions(t, map[string]decision{
 		"a KCM that lost the lock again is contended": {
 			given: kcmLocked, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
 		},
@@ -215,18 +237,12 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"stranger_1"},
 		},
 		"nobody holding the lock keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = Lease{} }) },
+			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = Lease{} }) },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"Nobody holds the migration lock yet", KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease.ChangedAt = ago(time.Hour) }) },
+			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
-		},
-		"the fence is opened beside a KCM with the lock": {
-			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", verb: VerbOpenFence,
-		},
-		"a CCM that does not lead keeps the loops on": {
-			given: bothLocked, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
@@ -246,17 +262,39 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 		"without Nodes no CCM is waited for": {
 			given: bothLocked, when: func(o *Observation) { withoutNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
+	})
+}
+
+func TestTheCCMTakesTheLock(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a KCM with the lock breaks the proof of silence": {
 			given: kcmUnlocked, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("armed-3", locked(inTree()))) })
 			},
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"Pod user-alpha/armed-3"},
 		},
-		"the CCM is waited for": {
-			given: kcmUnlocked, step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason, says: []string{"one lease duration"},
+		"a holder that was seen to end loses it": {
+			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", 10*time.Second)),
+			step: ucv1.StepHandover, line: "LockTaken", verb: VerbReleaseLock, says: []string{"armed_1, which was seen to end"},
+		},
+		"a holder that renewed after that keeps it": {
+			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", time.Second)),
+			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
+		},
+		"a holder that vanished keeps it": {
+			given: kcmUnlocked, when: func(o *Observation) {
+				lockOf(renewedBy("armed_1", 10*time.Second))(o)
+				for i := range o.Processes {
+					o.Processes[i].VanishedAt = microAgo(9 * time.Second)
+				}
+			},
+			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason, says: []string{"one lease duration"},
+		},
+		"the CCM is waited for when it is free": {
+			given: kcmUnlocked, when: lockOf(Lease{}), step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"the CCM has the lock when it holds both Leases": {
-			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("ccm_1") }) },
+			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_1") }) },
 			step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.LockTakenAt.Time).To(Equal(noon()))
@@ -264,26 +302,31 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 			},
 		},
 		"a lock of another process of the CCM is not taken": {
-			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("ccm_2") }) },
+			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_2") }) },
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"without Nodes nobody takes it": {
 			given: kcmUnlocked, when: func(o *Observation) { withoutNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 		},
+	})
+}
+
+func TestTheLockIsRemoved(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a lock that is renewed is not deleted": {
-			given: unlocking, when: func(o *Observation) { edit(&o.Lock, func(l *MigrationLock) { l.Lease = lockLease("ccm_0") }) },
+			given: unlocking, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_0") }) },
 			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.ArmingReason, says: []string{"still held by ccm_0"},
 		},
 		"what is left of it is deleted": {
 			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", verb: VerbRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
 		},
 		"a lock that cannot be looked at is not done with": {
-			given: unlocking, when: func(o *Observation) { o.Lock = Unknown[MigrationLock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
+			given: unlocking, when: func(o *Observation) { o.Lock = Unknown[Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
 		},
 		"then the hand-over is done, and the gap stays as it was": {
 			given: unlocking, when: func(o *Observation) {
 				o.Cluster.Status.Handover.GapSeconds = new(int64(6))
-				edit(&o.Lock, func(l *MigrationLock) { l.Left = nil })
+				edit(&o.Lock, func(l *Lock) { l.Left = nil })
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
@@ -293,7 +336,7 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 		"a CCM that was rolled out without the lock has its time to lead": {
 			given: unlocking, when: func(o *Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
-				edit(&o.Lock, func(l *MigrationLock) { l.Left = nil })
+				edit(&o.Lock, func(l *Lock) { l.Left = nil })
 				o.CCMLease = Absent[Lease]()
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,

@@ -32,8 +32,8 @@ type Observation struct {
 	Fence     Observed[Fence]
 	KCMLease  Observed[Lease]
 	CCMLease  Observed[Lease]
-	Lock      Observed[MigrationLock] // absent: nobody asks for protocol LeaderMigration
-	Machines  Observed[Machines]      // absent: the machine-controller's CRDs are not there
+	Lock      Observed[Lock]     // absent: nobody asks for protocol LeaderMigration
+	Machines  Observed[Machines] // absent: the machine-controller's CRDs are not there
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken

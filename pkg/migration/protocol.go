@@ -76,14 +76,15 @@ func (p *pass) chooseProtocol() (choice chosen, finding *Finding, unknown string
 		return chosen{ucv1.SerializedProtocol, "spec.handover.protocol asks for it."}, nil, ""
 	}
 	fence, known := p.o.Fence.Get()
+	works := len(fence.Allowed) == 0 || fence.Open
 	switch {
 	case !known && p.o.Connection.Reachable:
 		return chosen{}, nil, "the fence: " + p.o.Fence.Why()
 	case !known:
 		return chosen{}, nil, "" // The connection is objected to already.
-	case wanted == ucv1.LeaderMigrationProtocolChoice && (len(fence.Allowed) == 0 || fence.Open):
+	case works && wanted == ucv1.LeaderMigrationProtocolChoice:
 		return chosen{ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it."}, nil, ""
-	case len(fence.Allowed) == 0 || fence.Open:
+	case works:
 		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease + " until the fence is opened."}, nil, ""
 	case wanted == ucv1.FencedProtocolChoice || wanted == ucv1.LeaderMigrationProtocolChoice:
 		return chosen{}, &Finding{ucv1.FenceIneffectiveReason, fence.why() + " Or set spec.handover.protocol to Serialized."}, ""

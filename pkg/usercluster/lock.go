@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -21,17 +22,17 @@ import (
 func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
-func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migration.Observed[migration.MigrationLock] {
+func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migration.Observed[migration.Lock] {
 	id.LeaseName = migration.LockName
 	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
-		return migration.Unknown[migration.MigrationLock](lease.Why())
+		return migration.Unknown[migration.Lock](lease.Why())
 	}
-	lock := migration.MigrationLock{Lease: lease.Value(), Granted: lease.IsKnown()}
+	lock := migration.Lock{Lease: lease.Value(), Granted: lease.IsKnown()}
 	for _, want := range provider.LockObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return migration.Unknown[migration.MigrationLock](because("reading "+refOf(want).String(), err))
+			return migration.Unknown[migration.Lock](because("reading "+refOf(want).String(), err))
 		}
 		lock.Granted = lock.Granted && err == nil && sameContent(want, live)
 		if err == nil {
@@ -45,7 +46,7 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migra
 	var problem string
 	lock.Denied, problem = s.lockDenied(ctx, id)
 	if problem != "" {
-		return migration.Unknown[migration.MigrationLock](problem)
+		return migration.Unknown[migration.Lock](problem)
 	}
 	return migration.Known(lock)
 }
@@ -82,6 +83,37 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 	return nil
 }
 
+// ReleaseLock clears the holder from the Lease of the migration lock, if nobody renewed it since it was seen: for client-go
+// a Lease without a holder is free at once.
+// https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
+func (s *Session) ReleaseLock(ctx context.Context, seen migration.Lease) error {
+	lease, err := s.unrenewed(ctx, seen, "release")
+	if err != nil || lease == nil {
+		return err
+	}
+	before := lease.DeepCopy()
+	lease.Spec.HolderIdentity = nil
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := s.client.Patch(ctx, lease, patch, client.FieldOwner(ucv1.FieldManager)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("release %s: %w", seen, err)
+	}
+	return nil
+}
+
+// unrenewed is the Lease, if it is as it was seen; nil when it is gone.
+func (s *Session) unrenewed(ctx context.Context, seen migration.Lease, to string) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{}
+	switch err := s.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s to %s it: %w", seen, to, err)
+	case ptr.Deref(lease.Spec.HolderIdentity, "") != seen.Holder || lease.Spec.RenewTime != nil && !lease.Spec.RenewTime.Time.Equal(seen.RenewTime):
+		return nil, fmt.Errorf("%s was renewed a moment ago: look again who holds it", seen)
+	}
+	return lease, nil
+}
+
 // RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by nobody, if that is still so.
 func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen migration.Lease) error {
 	objects := provider.LockObjects(id)
@@ -94,16 +126,11 @@ func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen mig
 	if seen.Name == "" {
 		return nil
 	}
-	lease := &coordinationv1.Lease{}
-	switch err := s.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("read %s to delete it: %w", seen, err)
-	case lease.Spec.RenewTime != nil && !lease.Spec.RenewTime.Time.Equal(seen.RenewTime):
-		return fmt.Errorf("%s was renewed a moment ago: look again who holds it", seen)
+	lease, err := s.unrenewed(ctx, seen, "delete")
+	if err != nil || lease == nil {
+		return err
 	}
-	err := s.client.Delete(ctx, lease, client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
+	err = s.client.Delete(ctx, lease, client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s: %w", seen, err)

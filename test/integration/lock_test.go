@@ -50,6 +50,14 @@ type lockPlayers struct {
 func (p *lockPlayers) play() {
 	p.t.Helper()
 	p.playEverybody()
+	p.playArmedKCM()
+	if deployment := p.ccm(); deployment != nil && slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, armedFlag) && p.playCCM() {
+		p.elect(p.asCCM, ccm+"-0_1")
+	}
+}
+
+func (p *lockPlayers) playArmedKCM() {
+	p.t.Helper()
 	for _, pod := range p.pods(kcm) {
 		arguments := slices.Concat(pod.Spec.Containers[0].Command, pod.Spec.Containers[0].Args)
 		locked := slices.Contains(arguments, armedFlag) && slices.Contains(arguments, lockFlag)
@@ -58,11 +66,8 @@ func (p *lockPlayers) play() {
 		}
 		if locked && pod.DeletionTimestamp == nil {
 			p.elect(p.asKCM, pod.Name+"_1")
-			break
+			return
 		}
-	}
-	if deployment := p.ccm(); deployment != nil && slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, armedFlag) && p.playCCM() {
-		p.elect(p.asCCM, ccm+"-0_1")
 	}
 }
 

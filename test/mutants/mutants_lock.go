@@ -17,6 +17,7 @@ func migrationLock() []mutant {
 		inLock("a held lock is no objection", "case known && lock.Lease.Holder != \"\" && !lock.Lease.stale(p.now):", "case false:"),
 		inLines("a KCM that lost the lock gets it again", "if p.facts.Handover.LockArmedAt != nil {", "if false {"),
 		inLines("the lock need not be held", "case lock.Lease.Holder == \"\" || !lock.Lease.renewed(p.now):", "case false:"),
+		inLines("a lock is taken from whoever holds it", "lease.Holder != \"\" && p.heldByTheDead(lease)", "lease.Holder != \"\""),
 		inLines("another process of the CCM has the lock", " && lock.Lease.Holder == p.o.CCMLease.Value().Holder", ""),
 		inLines("a lock that is held is deleted", "case lock.Lease.Holder != \"\" && !lock.Lease.stale(p.now):", "case false:"),
 		inLines("the lock stays in KCM", "	change.Unmount = true\n", ""),

@@ -83,26 +83,21 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 	case migration.VerbRestoreAnnotations:
 		w.annotate()
 	case migration.VerbTakeBaseline:
-		inventory := w.observeInventory()
-		w.baseline = &inventory
+		w.baseline = new(w.observeInventory())
 	case migration.VerbApplyAddons:
 		return c.applyAddons(verb, decision)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
 	case migration.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
-	case migration.VerbOpenFence, migration.VerbCloseFence:
-		w.fenceOpen = verb.Kind == migration.VerbOpenFence
 	case migration.VerbRollMachineDeployment:
 		return c.roll(verb, decision)
 	case migration.VerbRelease:
 		w.released = true
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
-	case migration.VerbAllowLock:
-		w.lock.granted = true
-	case migration.VerbRemoveLock:
-		w.removeLock(verb.Objects)
+	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock, migration.VerbRemoveLock:
+		w.changeLeases(verb)
 	case migration.VerbRecord:
 	}
 	return true

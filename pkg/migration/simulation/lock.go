@@ -29,12 +29,11 @@ func (w *World) stepLock() {
 // electLock is elect for the second Lease: who loses it exits.
 func (w *World) electLock(p *process) {
 	l := &w.lock.lease
-	allowed := w.lock.granted && (!p.elects || !w.scenario.KCMIsSomebodyElse)
 	if w.now.Sub(p.lockRenewed) < retryPeriod {
 		return
 	}
 	switch {
-	case w.now.Before(p.hungUntil) || !allowed:
+	case w.now.Before(p.hungUntil) || !w.mayLock(p):
 		if p.locking && w.now.Sub(p.lockRenewed) > renewDeadline {
 			w.restart(p)
 		}
@@ -47,6 +46,10 @@ func (w *World) electLock(p *process) {
 		p.lockRenewed, p.locking = w.now, true
 		w.say("%s holds the migration lock", p.podName)
 	}
+}
+
+func (w *World) mayLock(p *process) bool {
+	return w.lock.granted && (!p.elects || !w.scenario.KCMIsSomebodyElse)
 }
 
 // rollCCM ends one pod that has the lock and should not, or the other way round; one at a time.
@@ -64,12 +67,12 @@ func (w *World) ccmRolls() bool {
 	return slices.ContainsFunc(w.replicas, func(p *process) bool { return p.armed != w.ccmArmed })
 }
 
-func (c *Controller) observeLock() migration.Observed[migration.MigrationLock] {
+func (c *Controller) observeLock() migration.Observed[migration.Lock] {
 	w := c.world
 	if !migration.ConcernsLock(w.cluster) {
-		return migration.Absent[migration.MigrationLock]()
+		return migration.Absent[migration.Lock]()
 	}
-	seen := migration.MigrationLock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
+	seen := migration.Lock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
 	for kind, there := range map[string]bool{"Role": w.lock.granted, "ConfigMap": w.lock.file, "Lease": w.lock.holder != ""} {
 		if there {
 			seen.Left = append(seen.Left, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: migration.LockName})
@@ -81,14 +84,23 @@ func (c *Controller) observeLock() migration.Observed[migration.MigrationLock] {
 	return migration.Known(seen)
 }
 
-// removeLock deletes what is left of the lock. A Lease that somebody holds must not be among it.
-func (w *World) removeLock(objects []migration.Ref) {
+// changeLeases changes who may hold the CCM's Lease and the migration lock.
+func (w *World) changeLeases(verb migration.Verb) {
+	w.fenceOpen = verb.Kind == migration.VerbOpenFence || w.fenceOpen && verb.Kind != migration.VerbCloseFence
+	w.lock.granted = verb.Kind == migration.VerbAllowLock || w.lock.granted
+	if verb.Kind == migration.VerbReleaseLock || verb.Kind == migration.VerbRemoveLock {
+		w.takeLock(verb)
+	}
+}
+
+// takeLock takes it away, but not from somebody who holds it.
+func (w *World) takeLock(verb migration.Verb) {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.locking {
-			w.invariants.fail("rule 2: the migration lock is deleted while %s holds it", p.podName)
+			w.invariants.fail("rule 2: %s takes the migration lock from %s, which holds it", verb.Kind, p.podName)
 		}
 	}
-	for _, object := range objects {
+	for _, object := range verb.Objects {
 		switch object.Kind {
 		case "Role":
 			w.lock.granted = false

@@ -49,7 +49,7 @@ func TestLeaderMigration(t *testing.T) {
 			says: []string{"RemoveLock", "ConfigMap", "Lease", "Role"},
 		},
 		"one KCM": {
-			scenario: locked(func(s *Scenario) { s.KCMReplicas = 1 }), ends: ucv1.StepFinished, says: []string{"RemoveLock"},
+			scenario: locked(func(s *Scenario) { s.KCMReplicas = 1 }), ends: ucv1.StepFinished, says: []string{"ReleaseLock", "was seen to end"},
 		},
 		"where leases are free it is refused": {
 			scenario: locked(func(s *Scenario) { s.LeasesAreFree = true }), ends: ucv1.StepPreflight, reason: ucv1.FenceIneffectiveReason,
@@ -73,8 +73,11 @@ func TestLeaderMigration(t *testing.T) {
 			scenario: putBack(atLine("Silent"), map[string]string{"controllers": "*"}), ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back when all is done": {
-			scenario: locked(func(s *Scenario) { s.Interventions = contended(AtStep(ucv1.StepMachineController)) }),
-			ends:     ucv1.StepFinished, says: []string{"CloseFence"},
+			scenario: locked(func(s *Scenario) {
+				s.Interventions = contended(AtStep(ucv1.StepMachineController))
+				s.Interventions[1].When = func(w *World) bool { return Stalled(ucv1.CloudLoopsContendedReason)(w) && !w.fenceOpen }
+			}),
+			ends: ucv1.StepFinished, says: []string{"CloseFence"},
 		},
 	})
 }
