@@ -185,12 +185,16 @@ func (p *pass) loopsOff() outcome {
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
 		return p.loopsOffByOthers(kcm)
 	}
-	loops := kcm.Arguments.CloudLoops()
-	if len(loops) == 0 {
+	loops, noted := kcm.Arguments.CloudLoops(), p.facts.Handover.LoopsOffAt != nil
+	switch {
+	case len(loops) == 0 && noted:
 		return holds(ucv1.HoldsReason, "")
-	}
-	if p.facts.Handover.LoopsOffAt != nil {
+	case len(loops) > 0 && noted:
 		return p.contention(contended(kcm))
+	case len(loops) == 0:
+		// Without the note, loops that come back would be taken for those that nobody has switched off yet.
+		p.facts.Handover.LoopsOffAt = p.stamp()
+		return records("Recording that the arguments of " + kcm.String() + " switch the cloud loops off.")
 	}
 	if out := p.nodesReady(); !out.holds {
 		return out

@@ -85,6 +85,11 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.InputInvalidReason, says: []string{"argument $(X) is a variable"},
 		},
+		"loops that were switched off and not noted are noted, so that we know them when they come back": {
+			given: fenced, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = nil },
+			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt.Time).To(Equal(noon())) },
+		},
 		"silence that is not proven is waited for": {
 			given: fenced, when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"is still rolling out"},

@@ -67,6 +67,10 @@ func (p *pass) kcmArmed() outcome {
 		}
 		return p.armKCM(kcm)
 	}
+	if p.facts.Handover.LockArmedAt == nil && armed(kcm.Arguments) {
+		p.facts.Handover.LockArmedAt = p.stamp()
+		return records("Recording that " + kcm.String() + " has the migration lock.")
+	}
 	if doubts := p.lockDoubts(); len(doubts) > 0 {
 		return waitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
 	}

@@ -180,6 +180,11 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			given: unlocked, step: ucv1.StepHandover, line: "KCMArmed", verb: VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
+		"a lock that was given and not noted is noted": {
+			given: kcmLocked, when: func(o *Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
+			step: ucv1.StepHandover, line: "KCMArmed", verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
+		},
 		"KCM does not get it while a Node is NotReady": {
 			given: unlocked, when: notReady, step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.NodesNotReadyReason,
 		},
@@ -359,6 +364,7 @@ func TestKCMChangesOfTheLock(t *testing.T) {
 
 	o := bothLocked()
 	setKCM(&o, locked(silentArguments()))
+	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second)
 	quiet := Decide(o, noon()).Verb
 	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops somebody switched off loses the lock, too")
 }

@@ -23,6 +23,7 @@ const (
 type pass struct {
 	decision migration.Decision
 	truth    truth
+	lock     lease
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -36,7 +37,7 @@ func (c *Controller) step() {
 		o := c.Observe()
 		decision := migration.Decide(o, w.now)
 		w.invariants.decided(w, o, decision)
-		c.pending = &pass{decision: decision, truth: w.truth()}
+		c.pending = &pass{decision: decision, truth: w.truth(), lock: w.lock.lease}
 		c.report(decision)
 		if c.killed(AfterDecide, decision) || w.chance(0.3) {
 			return
@@ -50,6 +51,9 @@ func (c *Controller) step() {
 func (c *Controller) Apply(p pass) {
 	w := c.world
 	if p.decision.Verb != nil {
+		if w.lockConflicts(p) {
+			return
+		}
 		w.invariants.acting(w, p)
 		if !c.act(*p.decision.Verb, p.decision) || c.killed(BeforePersist, p.decision) {
 			return

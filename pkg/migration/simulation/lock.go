@@ -93,6 +93,12 @@ func (w *World) changeLeases(verb migration.Verb) {
 	}
 }
 
+// lockConflicts is the API's answer to who takes a lock that was renewed since it was looked at.
+func (w *World) lockConflicts(p pass) bool {
+	kind := p.decision.Verb.Kind
+	return (kind == migration.VerbReleaseLock || kind == migration.VerbRemoveLock) && w.lock.lease != p.lock
+}
+
 // takeLock takes it away, but not from somebody who holds it.
 func (w *World) takeLock(verb migration.Verb) {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
