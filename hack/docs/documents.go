@@ -37,12 +37,7 @@ Which table it is depends on the origin of the cluster, which is judged once and
 		}
 	}
 	out.WriteString("\n## The hand-over\n\nStep Handover has a table of its own for each protocol. Its current line is in `status.handover.line`.\n")
-	for _, protocol := range migration.Protocols() {
-		fmt.Fprintf(&out, "\n### Protocol %s\n\n| # | Line | Holds when |\n|---|---|---|\n", protocol)
-		for i, line := range migration.HandoverLines(protocol) {
-			fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
-		}
-	}
+	out.WriteString("The tables, as pictures too, and what to do at each line: [handover.md](handover.md).\n")
 	out.WriteString("\nWhen the last line holds, the hand-over is recorded as finished. From then on the row is the guard: it holds as\n" +
 		"long as no KCM process may run cloud loops.\n")
 	return out.String(), nil

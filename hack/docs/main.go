@@ -12,6 +12,8 @@ const (
 	stepsFile      = "api/v1alpha1/cluster_status_types.go"
 	mappingFile    = "controllers/cluster/cluster_status.go"
 	runbooksFile   = "docs/operations.md"
+	handoverFile   = "docs/handover.md"
+	silenceFile    = "pkg/migration/silence.go"
 )
 
 func main() {
@@ -37,11 +39,15 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	handover, err := sources.handoverDocument()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return err
 	}
 	for name, content := range map[string]string{
-		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(),
+		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(), "handover.md": handover,
 	} {
 		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
 			return err
