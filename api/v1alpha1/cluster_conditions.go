@@ -15,6 +15,8 @@ const (
 	ExternalReason = "External"
 	// MigratedReason surfaces on Ready when the migration is completed.
 	MigratedReason = "Migrated"
+	// RolledBackReason surfaces on Ready and on the steps when the migration is undone.
+	RolledBackReason = "RolledBack"
 	// DeletingReason surfaces on Ready while a deleted Cluster waits for the next safe row.
 	DeletingReason = "Deleting"
 )
@@ -120,6 +122,12 @@ const (
 	WaitingForBudgetReason = "WaitingForBudget"
 	// SoakingReason surfaces while the proof has to stay stable for the soak time.
 	SoakingReason = "Soaking"
+	// WaitingBeforePointOfNoReturnReason surfaces while spec.handover.pauseBeforePointOfNoReturn holds the migration.
+	WaitingBeforePointOfNoReturnReason = "WaitingBeforePointOfNoReturn"
+	// UndoInProgressReason surfaces on the steps that an undo has not undone yet.
+	UndoInProgressReason = "UndoInProgress"
+	// WaitingForVolumesReason surfaces while a volume is attached by the CSI driver that an undo takes out of its way.
+	WaitingForVolumesReason = "WaitingForVolumes"
 )
 
 // Reasons of failure: a person must act, Stalled is True.
@@ -148,6 +156,10 @@ const (
 	InventoryChangedReason = "InventoryChanged"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
 	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"
+	// RollbackRefusedReason surfaces when spec.handover.rollback asks for what cannot be undone any more.
+	RollbackRefusedReason = "RollbackRefused"
+	// VolumesNeedDriverReason surfaces when spec.handover.rollbackAddons would take the CSI driver from a volume.
+	VolumesNeedDriverReason = "VolumesNeedDriver"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
 	InputInvalidReason = "InputInvalid"
 	// NotSupportedReason surfaces when the provider or the Kubernetes version cannot be migrated.

@@ -40,8 +40,23 @@ type HandoverSpec struct {
 	// +optional
 	OnContention ContentionPolicy `json:"onContention,omitempty"`
 
-	// acceptLostManagers names KCM pods whose node is lost and of which a person knows that they have ended. One that is
-	// still there counts only when it is finished, or when it is a static pod whose Node is gone or not Ready.
+	// rollback undoes the migration: Machines, then the CCM, then the cloud loops are back where they were. It is refused
+	// once the point of no return is passed (status.handover.pointOfNoReturn). When it is undone, false starts the
+	// migration again.
+	// +optional
+	Rollback bool `json:"rollback,omitempty"`
+
+	// rollbackAddons also deletes the addons when everything else is undone. It waits while a volume needs the CSI driver.
+	// +optional
+	RollbackAddons bool `json:"rollbackAddons,omitempty"`
+
+	// pauseBeforePointOfNoReturn waits before the controller's first step that cannot be undone, until it is false.
+	// +optional
+	PauseBeforePointOfNoReturn bool `json:"pauseBeforePointOfNoReturn,omitempty"`
+
+	// acceptLostManagers names pods of KCM, and in an undo of the CCM, whose node is lost and of which a person knows that
+	// they have ended. One of KCM that is still there counts only when it is finished, or when it is a static pod whose
+	// Node is gone or not Ready.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
@@ -118,6 +133,17 @@ type HandoverStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
 	Proof []ProofItem `json:"proof,omitempty"`
+
+	// original are the flags of the control plane before it was changed: what an undo gives back.
+	// +optional
+	// +listType=map
+	// +listMapKey=deployment
+	// +kubebuilder:validation:MaxItems=8
+	Original []OriginalArguments `json:"original,omitempty"`
+
+	// pointOfNoReturn says whether the migration can still be undone, as it was last seen; output only.
+	// +optional
+	PointOfNoReturn *PointOfNoReturnStatus `json:"pointOfNoReturn,omitempty"`
 
 	// startedAt is when KCM was about to be changed; after a contention, when the hand-over began anew.
 	// +optional

@@ -3,7 +3,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Step is a row of the migration table. It is output only: nothing reads it back.
-// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished
+// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished;UndoMachineController;UndoRoll;UndoVolumes;UndoFence;UndoSilence;UndoLoops;UndoAddons;RolledBack
 type Step string
 
 // The steps, in the order of the migration table. InTree and Finished stand before and behind it.
@@ -20,6 +20,18 @@ const (
 	StepComplete          Step = "Complete"
 	StepFinalize          Step = "Finalize"
 	StepFinished          Step = "Finished"
+)
+
+// The steps of an undo, in the order of its table. RolledBack stands behind it.
+const (
+	StepUndoMachineController Step = "UndoMachineController"
+	StepUndoRoll              Step = "UndoRoll"
+	StepUndoVolumes           Step = "UndoVolumes"
+	StepUndoFence             Step = "UndoFence"
+	StepUndoSilence           Step = "UndoSilence"
+	StepUndoLoops             Step = "UndoLoops"
+	StepUndoAddons            Step = "UndoAddons"
+	StepRolledBack            Step = "RolledBack"
 )
 
 // Origin says how the cluster came to the external cloud provider.
@@ -80,9 +92,14 @@ type Facts struct {
 	// +optional
 	StableSince *metav1.Time `json:"stableSince,omitempty"`
 
-	// pointOfNoReturnAt is when undo became impossible.
+	// pointOfNoReturnAt is when undo became impossible. What a person takes away again, such as a Machine, takes it back;
+	// completion is for good.
 	// +optional
 	PointOfNoReturnAt *metav1.Time `json:"pointOfNoReturnAt,omitempty"`
+
+	// rollback is how far an undo is.
+	// +optional
+	Rollback *RollbackStatus `json:"rollback,omitempty"`
 
 	// completedAt is when the migration completed; the rows up to Complete hold from then on.
 	// +optional

@@ -66,6 +66,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 		status.Facts = *s.decision.Facts.DeepCopy()
 	}
 	setProof(&status, s.decision.Proof)
+	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
 	status.ObservedGeneration = s.cluster.Generation
 	status.Step = s.decision.Step
 	if s.decision.Wait == nil || !s.decision.Wait.Unknown {
@@ -95,6 +96,15 @@ func setProof(status *ucv1.ClusterStatus, proof []ucv1.ProofItem) {
 	for i := range status.Handover.Proof {
 		status.Handover.Proof[i].Message = bounded(status.Handover.Proof[i].Message, maxMessage)
 	}
+}
+
+// setPointOfNoReturn shows it as it was last seen.
+func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnStatus) {
+	if status.Handover == nil || seen == nil {
+		return
+	}
+	seen.Reason, seen.Next = bounded(seen.Reason, maxMessage), bounded(seen.Next, maxMessage)
+	status.Handover.PointOfNoReturn = seen
 }
 
 // factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they

@@ -172,6 +172,9 @@ func (p *pass) complete() outcome {
 	if out := p.noStrangerLeads(); !out.holds {
 		return out
 	}
+	if out := p.beforePointOfNoReturn(); !out.holds {
+		return out
+	}
 	p.facts.CompletedAt = p.stamp()
 	if p.facts.PointOfNoReturnAt == nil {
 		p.facts.PointOfNoReturnAt = p.facts.CompletedAt

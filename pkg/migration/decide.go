@@ -22,6 +22,7 @@ type pass struct {
 func Decide(o Observation, now time.Time) Decision {
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
+	decision.PointOfNoReturn = p.judgePointOfNoReturn()
 	if o.Cluster.Spec.Paused {
 		decision.Verb, decision.Wait, decision.Failure, decision.Instructions = nil, nil, nil, nil
 		p.facts = p.seenWhilePaused()

@@ -26,6 +26,8 @@ type Decision struct {
 	Proof []ucv1.ProofItem
 	// Instructions are what somebody else has to change in the control plane, in order.
 	Instructions []ucv1.Instruction
+	// PointOfNoReturn is how the undo stands; nil when there is nothing to judge.
+	PointOfNoReturn *ucv1.PointOfNoReturnStatus
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
 }

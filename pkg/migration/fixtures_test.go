@@ -75,6 +75,7 @@ func finished() Observation {
 		Handover: &ucv1.HandoverStatus{
 			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
 			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
+			Original: []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}},
 			Processes: []ucv1.ManagerProcess{{
 				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30, EndedAt: microAgo(55 * time.Minute),
 			}},

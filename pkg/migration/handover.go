@@ -118,6 +118,7 @@ func (p *pass) processesRecorded() outcome {
 	}
 	p.facts.Handover.StartedAt = p.stamp()
 	p.facts.Handover.Processes = nil
+	p.rememberOriginals(append(controlPlane.Others, controlPlane.KCM)...)
 	p.addProcesses(controlPlane.KCM)
 	return records(fmt.Sprintf("Recording %s of %s before it is changed.",
 		plural(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
@@ -198,6 +199,9 @@ func (p *pass) loopsOff() outcome {
 	}
 	if out := p.nodesReady(); !out.holds {
 		return out
+	}
+	if !p.rememberOriginals(kcm) {
+		return records("Recording the arguments of " + kcm.String() + " before they are changed.")
 	}
 	p.facts.Handover.LoopsOffAt = p.stamp()
 	return does(Verb{

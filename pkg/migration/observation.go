@@ -78,6 +78,11 @@ type Provider struct {
 	MigrationGates map[string]bool
 	// RetiredGates are on for good in this minor and unknown to the next one or two: they go with the in-tree flags.
 	RetiredGates []string
+	// SharesLoadBalancerNames says that the in-tree provider finds load balancers that the CCM made, by the name of the
+	// cluster.
+	SharesLoadBalancerNames bool
+	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
+	MigratedPlugins []string
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.
@@ -321,4 +326,7 @@ type Volume struct {
 	UID   string `json:"uid"`
 	Phase string `json:"phase"`
 	Claim string `json:"claim"`
+	// Driver is the CSI driver, Plugin the in-tree plugin of a cloud, that it was made for.
+	Driver string `json:"driver,omitempty"`
+	Plugin string `json:"plugin,omitempty"`
 }

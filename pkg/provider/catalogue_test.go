@@ -56,6 +56,7 @@ func TestFacts(t *testing.T) {
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			RetiredGates:            []string{"CSIMigration", "CSIMigrationOpenStack"},
+			MigratedPlugins:         []string{"kubernetes.io/cinder"},
 		}},
 		"OpenStack before the catalogue begins": {"openstack", "1.23.17", migration.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
@@ -69,6 +70,7 @@ func TestFacts(t *testing.T) {
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
 			RequiredCloudConfigKeys: []string{"endpoint", "cluster", "token"},
 			MigrationGates:          map[string]bool{"CSIMigrationPortworx": true},
+			SharesLoadBalancerNames: true,
 		}},
 	}
 	for name, test := range tests {

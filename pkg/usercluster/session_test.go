@@ -132,6 +132,10 @@ func TestInventory(t *testing.T) {
 		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v", UID: "2"},
 			Spec:   corev1.PersistentVolumeSpec{ClaimRef: &corev1.ObjectReference{Namespace: "a", Name: "claim"}},
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}},
+		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "w"}, Spec: corev1.PersistentVolumeSpec{
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d"}}}},
+		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "x"}, Spec: corev1.PersistentVolumeSpec{
+			PersistentVolumeSource: corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "x"}}}},
 	)
 	inventory, known := s.Inventory(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
@@ -140,6 +144,6 @@ func TestInventory(t *testing.T) {
 			{Namespace: "a", Name: "lb", UID: "1", Ingress: []string{}},
 			{Namespace: "b", Name: "lb", Ingress: []string{"192.0.2.1", "192.0.2.2"}},
 		},
-		Volumes: []migration.Volume{{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"}},
+		Volumes: []migration.Volume{{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"}, {Name: "w", Driver: "d"}, {Name: "x", Plugin: "kubernetes.io/cinder"}},
 	}, inventory)).To(BeEmpty())
 }

@@ -45,11 +45,17 @@ func (Profile) Facts(version string) migration.Provider {
 		// CSIMigrationOpenStack is GA and locked to true in 1.24 and 1.25, and gone from 1.26 on:
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L922
 		MigrationGates: nil,
+		// The in-tree provider names load balancers after the Service's UID, the CCM new ones kube_service_CLUSTER_…; it
+		// finds the old names, and the in-tree provider none of the new ones:
+		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/staging/src/k8s.io/legacy-cloud-providers/openstack/openstack_loadbalancer.go
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go
+		SharesLoadBalancerNames: false,
 	}
 	if minor := migration.MinorOf(version); minor == 24 || minor == 25 {
 		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
 		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go
 		facts.RetiredGates = []string{"CSIMigration", "CSIMigrationOpenStack"}
+		facts.MigratedPlugins = []string{"kubernetes.io/cinder"}
 	}
 	if _, _, err := find(version); err != nil {
 		facts.VersionProblem = err.Error()

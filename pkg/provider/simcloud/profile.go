@@ -53,6 +53,8 @@ func (Profile) Facts(version string) migration.Provider {
 		// deprecation, so the testbed borrows it to exercise the row; without Portworx volumes it changes nothing.
 		// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1040
 		MigrationGates: map[string]bool{"CSIMigrationPortworx": true},
+		// KCM and CCM of the testbed are built with the same provider.
+		SharesLoadBalancerNames: true,
 	}
 	if err := checkVersion(version); err != nil {
 		facts.VersionProblem = err.Error()

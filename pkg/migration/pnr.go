@@ -1,0 +1,262 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// judgePointOfNoReturn says in every pass of a started migration whether it can still be undone. What a person takes
+// away again brings the undo back; what could not be looked at changes nothing. Nil: there is nothing to judge.
+func (p *pass) judgePointOfNoReturn() *ucv1.PointOfNoReturnStatus {
+	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Handover == nil || p.facts.Rollback != nil {
+		return nil
+	}
+	passed, unknown := p.pointOfNoReturn()
+	switch {
+	case len(passed) > 0:
+		if p.facts.PointOfNoReturnAt == nil {
+			p.facts.PointOfNoReturnAt = p.stamp()
+		}
+		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: strings.Join(passed, " ")}
+	case len(unknown) > 0:
+		why := "Could not look at " + strings.Join(unknown, "; ") + "."
+		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnUnknown, Reason: why, Next: p.passesNext()}
+	}
+	p.facts.PointOfNoReturnAt = nil
+	return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnAhead, Next: p.passesNext()}
+}
+
+// passesNext says what would pass it: the controller itself at the end only, other people at any time.
+func (p *pass) passesNext() string {
+	next := "The controller passes it at step Complete. Earlier, these pass it: a volume that the CSI driver makes"
+	if !p.o.Provider.Value().SharesLoadBalancerNames {
+		next += ", a load balancer of another Service"
+	}
+	return next + ", a Machine without MachineDeployment that joins with an external cloud provider."
+}
+
+// pointOfNoReturn names what an undo could not take back, whoever made it, and what could not be looked at.
+func (p *pass) pointOfNoReturn() (passed, unknown []string) {
+	if completed := p.facts.CompletedAt; completed != nil {
+		return []string{"The migration was completed at " + completed.UTC().Format(time.RFC3339) + "."}, nil
+	}
+	for _, check := range []func() (string, string){
+		p.passedByVersion, p.passedByControlPlane, p.passedByMachines, p.passedByLoadBalancers, p.passedByVolumes,
+	} {
+		what, why := check()
+		if what != "" {
+			passed = append(passed, what)
+		}
+		if why != "" && !slices.Contains(unknown, why) {
+			unknown = append(unknown, why)
+		}
+	}
+	return passed, unknown
+}
+
+func (p *pass) passedByVersion() (passed, unknown string) {
+	provider, known := p.o.Provider.Get()
+	switch {
+	case !known:
+		return "", "the catalogue: " + p.o.Provider.Why()
+	case p.minor() > provider.LastInTreeMinor:
+		return fmt.Sprintf("Kubernetes 1.%d is the last with in-tree provider %s, and spec.version is %s.",
+			provider.LastInTreeMinor, provider.InTreeName, p.o.Cluster.Spec.Version), ""
+	}
+	return "", ""
+}
+
+// passedByControlPlane: without its flag KCM has no in-tree provider, whatever --controllers says, and unregistered
+// plugins serve no volume (https://github.com/kubernetes/enhancements/tree/master/keps/sig-storage/625-csi-migration).
+func (p *pass) passedByControlPlane() (passed, unknown string) {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return "", "the control plane: " + p.o.ControlPlane.Why()
+	}
+	if name := p.o.Provider.Value().InTreeName; name != "" {
+		if has, _ := controlPlane.KCM.Arguments.Flag("cloud-provider"); has != name {
+			return controlPlane.KCM.String() + " does not run in-tree provider " + name + " any more.", ""
+		}
+	}
+	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
+		if !component.Arguments.Understood() {
+			return "", component.String() + ": " + component.Arguments.Problem
+		}
+		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(p.facts, component.Name), gate) {
+			return component.String() + " has " + gate + ": its in-tree volume plugins are unregistered.", ""
+		}
+	}
+	return "", ""
+}
+
+// unregistered is the first gate that takes an in-tree volume plugin out, such as InTreePluginOpenStackUnregister.
+func unregistered(arguments Arguments) string {
+	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if strings.HasPrefix(name, "InTreePlugin") && strings.HasSuffix(name, "Unregister") && strings.EqualFold(value, "true") {
+			return name
+		}
+	}
+	return ""
+}
+
+// passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by nobody.
+func (p *pass) passedByMachines() (passed, unknown string) {
+	if p.o.Machines.IsUnknown() {
+		return "", "the Machines: " + p.o.Machines.Why()
+	}
+	view := p.fleet()
+	var names []string
+	for _, machine := range view.machines.Machines {
+		set, owned := view.setOf(machine)
+		replaceable := owned && view.hasDeployment(set)
+		if !replaceable && !machine.Deleting && (machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
+			names = append(names, machine.String())
+		}
+	}
+	if len(names) == 0 {
+		return "", ""
+	}
+	return "No MachineDeployment can replace these external Machines: " + named(names) + ".", ""
+}
+
+// passedByLoadBalancers: the in-tree provider would make a second load balancer where it does not find the CCM's by its
+// own name. The API objects do not say who made a load balancer, so every Service that is not in the baseline counts.
+func (p *pass) passedByLoadBalancers() (passed, unknown string) {
+	before, now, known, why := p.inventories()
+	if !known {
+		return "", why
+	}
+	if p.o.Provider.Value().SharesLoadBalancerNames && p.clusterNameKept() {
+		return "", ""
+	}
+	var names []string
+	for _, balancer := range now.LoadBalancers {
+		at := slices.IndexFunc(before.LoadBalancers, func(b LoadBalancer) bool { return b.UID == balancer.UID })
+		if at < 0 || (len(before.LoadBalancers[at].Ingress) == 0 && len(balancer.Ingress) > 0) {
+			names = append(names, "Service "+balancer.Namespace+"/"+balancer.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", ""
+	}
+	return "The in-tree provider does not find the load balancers of these by its own names: " + named(names) + ".", ""
+}
+
+// clusterNameKept: both sides name load balancers after the cluster, so it has to be the name that the CCM was given.
+func (p *pass) clusterNameKept() bool {
+	controlPlane, known := p.o.ControlPlane.Get()
+	return known && p.facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == p.facts.Inherited.ClusterName
+}
+
+// passedByVolumes: a volume of the driver that was made since. A driver that is somebody else's stays whatever we do, and
+// so do its volumes.
+func (p *pass) passedByVolumes() (passed, unknown string) {
+	before, now, known, why := p.inventories()
+	if !known {
+		return "", why
+	}
+	var names []string
+	for _, volume := range now.Volumes {
+		made := !slices.ContainsFunc(before.Volumes, func(b Volume) bool { return b.UID == volume.UID })
+		if made && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
+			names = append(names, "PersistentVolume "+volume.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", ""
+	}
+	addons, known := p.o.Addons.Get()
+	switch {
+	case !known:
+		return "", "the addons in the user cluster: " + p.o.Addons.Why()
+	case addons.CSI.SatisfiedBy != "":
+		return "", ""
+	}
+	return "Only the CSI driver can serve these: " + named(names) + ".", ""
+}
+
+// inventories are those of before and of now; nothing was made since while there is no baseline.
+func (p *pass) inventories() (before, now Inventory, known bool, why string) {
+	// One that is taken in this very pass was not read yet.
+	if p.o.Cluster.Status.Baseline == nil {
+		return Inventory{}, Inventory{}, true, ""
+	}
+	before, stored := p.o.Baseline.Get()
+	switch {
+	case !stored:
+		return before, now, false, "the baseline: " + p.o.Baseline.Why()
+	case before.Digest() != p.facts.Baseline.Digest:
+		return before, now, false, "the baseline: Secret " + p.facts.Baseline.SecretName + " is not the one that was taken"
+	}
+	now, known = p.o.Inventory.Get()
+	return before, now, known, "the load balancers and volumes: " + p.o.Inventory.Why()
+}
+
+// beforePointOfNoReturn is where a person may want to look before the controller goes on.
+func (p *pass) beforePointOfNoReturn() outcome {
+	if !p.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || p.facts.PointOfNoReturnAt != nil {
+		return holds(ucv1.HoldsReason, "")
+	}
+	return waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone (spec.handover.rollback). "+
+		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
+}
+
+// rememberOriginals keeps the flags that are about to be changed: afterwards nobody could say what they were. It says
+// whether they were kept already.
+func (p *pass) rememberOriginals(components ...Component) bool {
+	handover, kept := p.facts.Handover, true
+	for _, component := range components {
+		original := originalOf(component)
+		at := slices.IndexFunc(handover.Original, func(o ucv1.OriginalArguments) bool { return o.Deployment == component.Name })
+		switch {
+		case at < 0:
+			handover.Original = append(handover.Original, original)
+		case sameOriginal(handover.Original[at], original):
+			continue
+		default:
+			handover.Original[at] = original
+		}
+		kept = false
+	}
+	return kept
+}
+
+func originalOf(component Component) ucv1.OriginalArguments {
+	original := ucv1.OriginalArguments{Deployment: component.Name}
+	if value, given := component.Arguments.Flag("controllers"); given {
+		original.Controllers = &value
+	}
+	if value, given := component.Arguments.Flag("feature-gates"); given {
+		original.FeatureGates = &value
+	}
+	return original
+}
+
+func sameOriginal(a, b ucv1.OriginalArguments) bool {
+	same := func(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+	return same(a.Controllers, b.Controllers) && same(a.FeatureGates, b.FeatureGates)
+}
+
+// original is what was kept of a Deployment; nil when it was never changed.
+func original(facts ucv1.Facts, deployment string) *ucv1.OriginalArguments {
+	if facts.Handover == nil {
+		return nil
+	}
+	at := slices.IndexFunc(facts.Handover.Original, func(o ucv1.OriginalArguments) bool { return o.Deployment == deployment })
+	if at < 0 {
+		return nil
+	}
+	return &facts.Handover.Original[at]
+}
+
+func originalGates(facts ucv1.Facts, deployment string) string {
+	if kept := original(facts, deployment); kept != nil && kept.FeatureGates != nil {
+		return *kept.FeatureGates
+	}
+	return ""
+}
