@@ -3,7 +3,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Step is a row of the migration table. It is output only: nothing reads it back.
-// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished;UndoMachineController;UndoRoll;UndoVolumes;UndoFence;UndoSilence;UndoLoops;UndoAddons;RolledBack
+// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished;UndoMachineController;UndoRoll;UndoVolumes;UndoFence;UndoSilence;UndoLoops;UndoLock;UndoAddons;RolledBack
 type Step string
 
 // The steps, in the order of the migration table. InTree and Finished stand before and behind it.
@@ -30,6 +30,7 @@ const (
 	StepUndoFence             Step = "UndoFence"
 	StepUndoSilence           Step = "UndoSilence"
 	StepUndoLoops             Step = "UndoLoops"
+	StepUndoLock              Step = "UndoLock"
 	StepUndoAddons            Step = "UndoAddons"
 	StepRolledBack            Step = "RolledBack"
 )

@@ -9,7 +9,8 @@ import (
 // AddonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
 // also has to lead. They say what is, also when the row itself only repairs drift.
 func AddonStates(o Observation, row RowState, now time.Time) (csi, ccm RowState) {
-	if row.Reason == ucv1.WaitingForEarlierStepReason {
+	switch row.Reason {
+	case ucv1.WaitingForEarlierStepReason, ucv1.UndoInProgressReason, ucv1.RolledBackReason:
 		return row, row
 	}
 	addons, known := o.Addons.Get()

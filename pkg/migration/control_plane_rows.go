@@ -151,7 +151,7 @@ func (p *pass) ccmCanServe() outcome {
 	out := p.ccmLeads()
 	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.deadSince(p.now, leaderDeadline) {
 		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+leaderDeadline.String()+": "+
-			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster.")
+			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer())
 	}
 	nodes, known := p.o.Nodes.Get()
 	switch {

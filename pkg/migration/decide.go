@@ -59,7 +59,7 @@ func (p *pass) decide() Decision {
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
 	}
-	decision := p.walk()
+	decision := p.course()
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{
@@ -142,6 +142,9 @@ func (p *pass) decideDeletion() Decision {
 		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
 	}
 	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
+	if p.undoing() {
+		return p.deletedWhileUndone(release)
+	}
 	if p.untouched() || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {
 		return p.stopAt(p.currentStep(), release)
 	}
@@ -167,6 +170,9 @@ func (p *pass) decideDeletion() Decision {
 func (p *pass) currentStep() ucv1.Step {
 	if !p.o.Cluster.ExternalCloudProvider() {
 		return ucv1.StepInTree
+	}
+	if p.facts.Rollback != nil {
+		return ucv1.StepRolledBack
 	}
 	return p.walkOnly().Step
 }

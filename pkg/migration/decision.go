@@ -59,7 +59,7 @@ type Failure struct {
 // VerbKind names the one thing that a pass does.
 type VerbKind string
 
-// The verbs. None of them gives a cloud loop back to KCM.
+// The verbs. None of them gives a cloud loop back to KCM but VerbChangeArguments in an undo (undo_loops.go).
 const (
 	// VerbRecord persists facts and changes nothing else.
 	VerbRecord VerbKind = "Record"

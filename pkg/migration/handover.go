@@ -62,7 +62,7 @@ func (p *pass) inTime(out outcome) outcome {
 		return out
 	}
 	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and nobody may be running the cloud loops. %s",
-		started.UTC().Format(time.RFC3339), out.message))
+		started.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
 	failed.line = out.line
 	return failed
 }
@@ -118,8 +118,8 @@ func (p *pass) processesRecorded() outcome {
 	}
 	p.facts.Handover.StartedAt = p.stamp()
 	p.facts.Handover.Processes = nil
-	p.rememberOriginals(append(controlPlane.Others, controlPlane.KCM)...)
 	p.addProcesses(controlPlane.KCM)
+	p.rememberOriginals(append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
 	return records(fmt.Sprintf("Recording %s of %s before it is changed.",
 		plural(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
 }
@@ -317,7 +317,7 @@ func (p *pass) leading() outcome {
 	}
 	if waited := p.now.Sub(opened.Time); waited > leaderDeadline {
 		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet.%s Look at the logs of its pods in the user cluster.",
-			opened.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy)))
+			opened.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}
 	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }

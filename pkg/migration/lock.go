@@ -52,7 +52,7 @@ func ConcernsLock(cluster *ucv1.Cluster) bool {
 // WantsLock says that the CCM is to have the migration lock.
 func WantsLock(facts ucv1.Facts) bool {
 	handover := facts.Handover
-	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil
+	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil && !withdrawn(facts)
 }
 
 // LockConfiguration is what arms a manager.

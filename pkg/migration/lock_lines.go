@@ -218,6 +218,11 @@ func (p *pass) lockRemoved() outcome {
 	if out := p.workloadApplied(); !out.holds {
 		return out
 	}
+	return p.lockGone()
+}
+
+// lockGone deletes what is left of the lock when nobody holds it.
+func (p *pass) lockGone() outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case p.facts.Handover.ContendedAt != nil:

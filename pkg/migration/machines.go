@@ -20,6 +20,10 @@ type fleetView struct {
 	prefix       string
 	deadline     time.Duration
 	now          time.Time
+	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
+	// before which nothing of it was external.
+	undo      bool
+	startedAt time.Time
 }
 
 func (p *pass) fleet() fleetView {
@@ -30,13 +34,23 @@ func (p *pass) fleet() fleetView {
 	if seconds := p.o.Cluster.Spec.Rollout.NodeDeadlineSeconds; seconds != nil {
 		v.deadline = time.Duration(*seconds) * time.Second
 	}
-	if p.facts.MachineControllerConfiguredAt != nil {
+	if p.undoing() {
+		v.turnRound(p.facts)
+	} else if p.facts.MachineControllerConfiguredAt != nil {
 		v.configuredAt = p.facts.MachineControllerConfiguredAt.Time
 	}
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
 	}
 	return v
+}
+
+func (v *fleetView) turnRound(facts ucv1.Facts) {
+	v.undo, v.startedAt = true, facts.StartedAt.Time
+	v.generation, v.rolled = facts.Rollback.RollGeneration, facts.Rollback.RolledMachineDeployments
+	if facts.Rollback.MachineControllerRevertedAt != nil {
+		v.configuredAt = facts.Rollback.MachineControllerRevertedAt.Time
+	}
 }
 
 // wanted says whether a MachineSet makes external kubelets: its template carries our forceRestart value, or it was made
@@ -46,7 +60,17 @@ func (v fleetView) wanted(set MachineSet) bool {
 	if v.generation != "" && set.RestartValue == v.generation {
 		return true
 	}
-	return !v.configuredAt.IsZero() && set.CreatedAt.After(v.configuredAt)
+	if !v.configuredAt.IsZero() && set.CreatedAt.After(v.configuredAt) {
+		return true
+	}
+	return v.undo && v.neverExternal(set)
+}
+
+// neverExternal: made before the migration started, and so were all its Machines.
+func (v fleetView) neverExternal(set MachineSet) bool {
+	return set.CreatedAt.Before(v.startedAt) && !slices.ContainsFunc(v.machines.Machines, func(m Machine) bool {
+		return m.Set == set.UID && m.Annotation == "true"
+	})
 }
 
 func (v fleetView) setOf(machine Machine) (MachineSet, bool) {
@@ -60,11 +84,14 @@ func (v fleetView) setOf(machine Machine) (MachineSet, bool) {
 // upToDate needs both: the MachineSet says which kubelet its Machines get, the annotation alone proves nothing
 // (the webhook stamps it from its own flag, whatever the operating-system-manager rendered).
 func (v fleetView) upToDate(machine Machine) bool {
-	if machine.Annotation != "true" {
+	if (machine.Annotation == "true") == v.undo {
 		return false
 	}
 	if set, owned := v.setOf(machine); owned {
 		return v.wanted(set)
+	}
+	if v.undo {
+		return machine.Set == ""
 	}
 	// A Machine that stands alone has no revision; it was made after the flags, or it is outdated.
 	return machine.Set == "" && !v.configuredAt.IsZero() && machine.CreatedAt.After(v.configuredAt)

@@ -37,6 +37,11 @@ type Observation struct {
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+
+	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
+	// have not finished.
+	CCMPods     Observed[[]string]
+	Attachments Observed[[]Attachment]
 }
 
 // Ref names an object for people and for acting on it.
@@ -222,8 +227,9 @@ type Addons struct {
 // AddonSet is one of the two sets of objects.
 type AddonSet struct {
 	Version string
-	// WorkloadWithheld says that the wanted objects are all but the workload.
+	// WorkloadWithheld says that the wanted objects are all but the workload, Withdrawn that none is.
 	WorkloadWithheld bool
+	Withdrawn        bool
 	// Drifted are wanted objects that are missing or differ.
 	Drifted []Ref
 	// Foreign are objects that exist, are wanted, and are not in our inventory, with their owner in the Kind's place
@@ -310,6 +316,13 @@ type Node struct {
 type Inventory struct {
 	LoadBalancers []LoadBalancer `json:"loadBalancers"`
 	Volumes       []Volume       `json:"volumes"`
+}
+
+// Attachment is a VolumeAttachment.
+type Attachment struct {
+	Name, Attacher, Node string
+	// Volume is the PersistentVolume; empty for one that stands in a pod.
+	Volume string
 }
 
 // LoadBalancer is a Service of type LoadBalancer.

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -36,13 +37,39 @@ func withMachine(machine Machine) func(*Observation) {
 	}
 }
 
+// judged is an observation and how the point of no return stands in it.
+type judged struct {
+	given func() Observation
+	when  func(*Observation)
+	state ucv1.PointOfNoReturnState
+	says  string
+}
+
+func runJudged(t *testing.T, tests map[string]judged) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := test.given()
+			if test.when != nil {
+				test.when(&o)
+			}
+			seen := Decide(o, noon()).PointOfNoReturn
+			if test.state == "" {
+				g.Expect(seen).To(BeNil())
+				return
+			}
+			g.Expect(seen.State).To(Equal(test.state), seen.Reason)
+			g.Expect(seen.Reason).To(ContainSubstring(test.says))
+			if test.state != ucv1.PointOfNoReturnPassed {
+				g.Expect(seen.Next).NotTo(BeEmpty(), "what would pass it is said before")
+			}
+		})
+	}
+}
+
 func TestPointOfNoReturn(t *testing.T) {
-	tests := map[string]struct {
-		given func() Observation
-		when  func(*Observation)
-		state ucv1.PointOfNoReturnState
-		says  string
-	}{
+	runJudged(t, map[string]judged{
 		"a cluster that waits for its start has none": {given: fresh, when: func(o *Observation) { o.Nodes = Unknown[[]Node]("timeout"); o.Connection.Reachable = false }},
 		"a cluster that was created so has none":      {given: external},
 		"a started migration can be undone":           {given: starting, state: ucv1.PointOfNoReturnAhead},
@@ -53,6 +80,11 @@ func TestPointOfNoReturn(t *testing.T) {
 		"a volume of another driver is not ours":      {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},
 		"a volume that only the driver can serve":     {given: verifying, when: withVolume("cinder.csi.openstack.org"), state: ucv1.PointOfNoReturnPassed, says: "PersistentVolume late"},
 		"a Service that is new, where names differ":   {given: verifying, when: withService, state: ucv1.PointOfNoReturnPassed, says: "Service web/late"},
+	})
+}
+
+func TestPointOfNoReturnOfVolumesAndLoadBalancers(t *testing.T) {
+	runJudged(t, map[string]judged{
 		"a driver that is somebody else's stays, and its volumes": {
 			given: verifying, when: func(o *Observation) {
 				withVolume("cinder.csi.openstack.org")(o)
@@ -76,6 +108,11 @@ func TestPointOfNoReturn(t *testing.T) {
 				o.Baseline, o.Cluster.Status.Baseline.Digest = Known(before), before.Digest()
 			}, state: ucv1.PointOfNoReturnPassed, says: "Service web/front",
 		},
+	})
+}
+
+func TestPointOfNoReturnOfMachines(t *testing.T) {
+	runJudged(t, map[string]judged{
 		"an external Machine that stands alone": {
 			given: verifying, when: withMachine(Machine{Annotation: "true"}), state: ucv1.PointOfNoReturnPassed, says: "Machine kube-system/pet",
 		},
@@ -93,6 +130,11 @@ func TestPointOfNoReturn(t *testing.T) {
 				})
 			}, state: ucv1.PointOfNoReturnPassed, says: "Machine kube-system/pet",
 		},
+	})
+}
+
+func TestPointOfNoReturnOfTheControlPlane(t *testing.T) {
+	runJudged(t, map[string]judged{
 		"a minor without in-tree provider": {
 			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Version = "1.26.1" }, state: ucv1.PointOfNoReturnPassed, says: "1.25 is the last",
 		},
@@ -126,24 +168,7 @@ func TestPointOfNoReturn(t *testing.T) {
 				o.Inventory = Unknown[Inventory]("timeout")
 			}, state: ucv1.PointOfNoReturnPassed,
 		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := test.given()
-			if test.when != nil {
-				test.when(&o)
-			}
-			seen := Decide(o, noon()).PointOfNoReturn
-			if test.state == "" {
-				g.Expect(seen).To(BeNil())
-				return
-			}
-			g.Expect(seen.State).To(Equal(test.state), seen.Reason)
-			g.Expect(seen.Reason).To(ContainSubstring(test.says))
-			g.Expect(seen.Next == "").To(Equal(test.state == ucv1.PointOfNoReturnPassed), "what would pass it is said before")
-		})
-	}
+	})
 }
 
 func TestWhatIsUnknownIsNoPointOfNoReturnAhead(t *testing.T) {
@@ -199,6 +224,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			given: func() Observation {
 				o := loud()
 				o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.Original = nil, nil
+				o.Cluster.Status.Handover.ProbedAt = stampAgo(time.Minute)
 				return o
 			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,

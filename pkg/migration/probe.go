@@ -29,7 +29,7 @@ type Probe struct {
 // WantsProbe says that the probe's objects are to be there.
 func WantsProbe(cluster *ucv1.Cluster) bool {
 	handover := cluster.Status.Handover
-	return cluster.DeletionTimestamp.IsZero() && handover != nil && handover.ProbeStartedAt != nil
+	return cluster.DeletionTimestamp.IsZero() && handover != nil && handover.ProbeStartedAt != nil && cluster.Status.Rollback == nil
 }
 
 // probed lets the CCM lead once before KCM is touched, because cloud.Initialize and much of a provider's set-up run only

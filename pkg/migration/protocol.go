@@ -115,7 +115,17 @@ func (p *pass) ccmFollows() bool {
 
 // WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
 func WithholdsWorkload(facts ucv1.Facts) bool {
-	return serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
+	return withdrawn(facts) || serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
+}
+
+// withdrawn says that an undo does not want the CCM any more.
+func withdrawn(facts ucv1.Facts) bool {
+	return facts.Rollback != nil && facts.Rollback.WorkloadWithdrawnAt != nil
+}
+
+// WithdrawsAddons says that no addon is wanted any more.
+func WithdrawsAddons(facts ucv1.Facts) bool {
+	return facts.Rollback != nil && facts.Rollback.AddonsWithdrawnAt != nil
 }
 
 // workloadWithheld deletes a workload that was allowed once and is not any more.

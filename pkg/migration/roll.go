@@ -65,7 +65,7 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	for _, pool := range pools {
 		plan = append(plan, rollout.Pool{
 			Name: pool.deployment.Namespace + "/" + pool.deployment.Name, Replicas: pool.deployment.Replicas, State: pool.state,
-			Disrupted: pool.disrupted,
+			Disrupted: pool.disrupted, Turning: p.undoing() && pool.disrupted,
 		})
 	}
 	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(plan)); err != nil {
@@ -78,13 +78,13 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	if len(intents) == 0 {
 		return outcome{}, false
 	}
-	for _, gate := range []func() outcome{p.ccmCanServe, p.noStrangerLeads} {
+	for _, gate := range p.rollGates() {
 		if out := gate(); !out.holds {
 			return out, true
 		}
 	}
-	if p.facts.RollGeneration == "" {
-		p.facts.RollGeneration = strconv.FormatInt(p.now.UnixNano(), 10)
+	if generation, _ := p.rollFacts(); *generation == "" {
+		*generation = strconv.FormatInt(p.now.UnixNano(), 10)
 		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
 	}
 	return does(p.rollVerb(pools, intents)), true
@@ -93,26 +93,43 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 // canaryProven says that a MachineDeployment that we rolled is done: until then only one is rolled, whatever the budget.
 func (p *pass) canaryProven(pools []pool) bool {
 	return slices.ContainsFunc(pools, func(pool pool) bool {
-		return pool.done() && pool.deployment.Replicas > 0 && p.facts.RollGeneration != "" &&
-			pool.deployment.RestartValue == p.facts.RollGeneration
+		generation, _ := p.rollFacts()
+		return pool.done() && pool.deployment.Replicas > 0 && *generation != "" && pool.deployment.RestartValue == *generation
 	})
+}
+
+// rollFacts are the forceRestart value and those that were given it: an undo has its own.
+func (p *pass) rollFacts() (generation *string, rolled *[]string) {
+	if p.undoing() {
+		return &p.facts.Rollback.RollGeneration, &p.facts.Rollback.RolledMachineDeployments
+	}
+	return &p.facts.RollGeneration, &p.facts.RolledMachineDeployments
+}
+
+// rollGates hold before Machines are replaced. In-tree Nodes need nobody to initialize them.
+func (p *pass) rollGates() []func() outcome {
+	if p.undoing() {
+		return nil
+	}
+	return []func() outcome{p.ccmCanServe, p.noStrangerLeads}
 }
 
 // maxRolled is the bound of status.rolledMachineDeployments.
 const maxRolled = 200
 
 func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
-	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: p.facts.RollGeneration}
+	generation, rolled := p.rollFacts()
+	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation}
 	for _, intent := range intents {
 		for _, pool := range pools {
 			if pool.deployment.Namespace+"/"+pool.deployment.Name == intent.Name {
 				verb.Objects = append(verb.Objects, pool.deployment.Ref)
-				p.facts.RolledMachineDeployments = append(p.facts.RolledMachineDeployments, pool.deployment.UID)
+				*rolled = append(*rolled, pool.deployment.UID)
 			}
 		}
 	}
-	if more := len(p.facts.RolledMachineDeployments) - maxRolled; more > 0 {
-		p.facts.RolledMachineDeployments = slices.Delete(p.facts.RolledMachineDeployments, 0, more)
+	if more := len(*rolled) - maxRolled; more > 0 {
+		*rolled = slices.Delete(*rolled, 0, more)
 	}
 	verb.Why = "Rolling " + named(refNames(verb.Objects)) + ": " + intents[0].Why + "."
 	return verb

@@ -205,11 +205,7 @@ func (p *pass) loud(kcm Component) string {
 }
 
 func contended(kcm Component) string {
-	owner := kcm.FieldOwner
-	if owner == "" {
-		owner = "somebody"
-	}
-	return kcm.String() + " may run cloud loops again; its arguments were changed by " + owner +
+	return kcm.String() + " may run cloud loops again; its arguments were changed by " + owner(kcm) +
 		". Switch the loops off where that gets its arguments from; nothing is rolled until then."
 }
 

@@ -33,6 +33,9 @@ type Pool struct {
 	State    State
 	// Disrupted says that not all of its Machines serve, whoever caused that.
 	Disrupted bool
+	// Turning says that an outdated pool that does not serve in full may be rolled all the same: it is being rolled to what
+	// is not wanted any more.
+	Turning bool
 }
 
 // Intent is a pool to roll now.
@@ -55,6 +58,10 @@ func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrd
 	}
 	if !canaryProven {
 		budget = min(budget, 1)
+	}
+	if turning, rolling := turned(pools); len(turning) > 0 && budget > len(rolling) {
+		// They use the budget up already, so that turning one round disrupts nothing more.
+		candidates, used = turning, rolling
 	}
 	if budget <= len(used) || len(candidates) == 0 {
 		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows %d at once, and %d of %d are rolling or not serving in full%s.",
@@ -79,6 +86,19 @@ func split(pools []Pool) (candidates []Pool, used []string) {
 		}
 	}
 	return candidates, used
+}
+
+// turned are the pools that may be turned round, and those that roll to what is wanted.
+func turned(pools []Pool) (turning []Pool, rolling []string) {
+	for _, pool := range pools {
+		switch {
+		case pool.State == Rolling:
+			rolling = append(rolling, pool.Name)
+		case pool.State == Outdated && pool.Disrupted && pool.Turning:
+			turning = append(turning, pool)
+		}
+	}
+	return turning, rolling
 }
 
 // first names some of the pools for a message.

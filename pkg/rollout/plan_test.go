@@ -133,3 +133,32 @@ func TestPlanCountsDisruptions(t *testing.T) {
 		},
 	})
 }
+
+func turning(p Pool) Pool {
+	p.Turning = true
+	return disrupted(p)
+}
+
+func TestPlanTurnsRound(t *testing.T) {
+	runPlans(t, map[string]planTest{
+		"one that does not serve in full goes before those that do": {
+			pools: []Pool{pool("a", 1, Outdated), turning(pool("b", 3, Outdated))}, want: []string{"b"},
+		},
+		"one after the other": {
+			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated))}, want: []string{"a"},
+		},
+		"one alone until a canary is proven": {
+			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated))}, budget: new(intstr.FromInt32(2)), canary: true, want: []string{"a"},
+		},
+		"as many as the budget allows": {
+			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated)), pool("c", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"a", "b"},
+		},
+		"what rolls back already uses the budget up": {
+			pools:  []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 2, Outdated)), pool("c", 1, Rolling)},
+			budget: new(intstr.FromInt32(2)), want: []string{"a"},
+		},
+		"what rolls back already counts": {
+			pools: []Pool{turning(pool("a", 1, Outdated)), pool("b", 1, Rolling)}, held: "allows 1 at once",
+		},
+	})
+}

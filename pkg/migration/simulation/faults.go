@@ -15,7 +15,7 @@ func (w *World) disturb() {
 		chance float64
 		happen func()
 	}{
-		{f.Crash, w.crash}, {f.Crash, w.crashCCM}, {f.Evict, w.evict}, {f.Vanish, w.vanish}, {f.KubeletDown, w.stopKubelet},
+		{f.Crash, w.crash}, {f.Crash, w.crashCCM}, {f.Evict, w.evict}, {f.Vanish, w.vanish}, {f.Vanish, w.vanishCCM}, {f.KubeletDown, w.stopKubelet},
 		{f.Hang, w.hang}, {f.NotReady, w.breakNode}, {f.Drift, w.drift},
 	}
 	for _, fault := range faults {
@@ -77,6 +77,14 @@ func (w *World) vanish() {
 	}
 	d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
 	w.say("fault: %s is deleted with grace 0", p.name)
+}
+
+// vanishCCM takes the object of a CCM's pod away; its process goes on for a while.
+func (w *World) vanishCCM() {
+	if p, ok := pick(w, w.replicas); ok && !p.podGone {
+		p.podGone = true
+		w.say("fault: %s is deleted with grace 0", p.podName)
+	}
 }
 
 func (w *World) wasSeen(p *pod) bool {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,6 +95,27 @@ func (w *World) OwnRevision(name string, keep bool) {
 func (w *World) Spec(change func(*ucv1.ClusterSpec)) {
 	change(&w.cluster.Spec)
 	w.cluster.Generation++
+}
+
+// Undo asks for the undo, or takes that back.
+func (w *World) Undo(on bool) {
+	w.Spec(func(spec *ucv1.ClusterSpec) { spec.Handover.Rollback = on })
+}
+
+// MakeVolume makes a volume that only the CSI driver can serve.
+func (w *World) MakeVolume(name string) {
+	w.made = append(w.made, migration.Volume{Name: name, UID: name, Phase: "Bound", Driver: csiDriver})
+}
+
+// DeleteVolumes deletes those again.
+func (w *World) DeleteVolumes() { w.made = nil }
+
+// AddStandalone makes a Machine without MachineSet, as the webhook stamps it now.
+func (w *World) AddStandalone(name string) {
+	stamped, _ := w.runs("machine-controller-webhook", "node-external-cloud-provider")
+	m := &machine{name: name, namespace: machineNamespace, uid: w.id("machine"), annotation: strconv.FormatBool(stamped), external: stamped, createdAt: w.now}
+	w.machines = append(w.machines, m)
+	w.join(m)
 }
 
 // LoseAnnotations takes the two annotations away, as a replace by GitOps does.

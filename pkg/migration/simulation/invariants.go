@@ -21,11 +21,15 @@ type invariants struct {
 	created   int
 	replacing int
 	restarts  map[string]int
+	values    map[string]bool
+	undone    bool
 	lastLed   time.Time
 	previous  migration.Decision
 }
 
-func newInvariants() *invariants { return &invariants{restarts: map[string]int{}} }
+func newInvariants() *invariants {
+	return &invariants{restarts: map[string]int{}, values: map[string]bool{}}
+}
 
 func (i *invariants) fail(format string, args ...any) {
 	if i.err == nil {
@@ -61,7 +65,7 @@ func (i *invariants) check(w *World) {
 func (i *invariants) decided(w *World, o migration.Observation, d migration.Decision) {
 	i.passes++
 	i.checkShape(o, d)
-	i.checkOrder(w, d)
+	i.checkOrder(w, o, d)
 	i.checkUnknown(w, o, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
@@ -77,7 +81,8 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 		}
 	}
 	paused := o.Cluster.Spec.Paused || !o.Cluster.ExternalCloudProvider()
-	if want := d.Step != ucv1.StepFinished && !paused; set > 1 || (set == 0 && want) {
+	atRest := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack
+	if want := !atRest && !paused; set > 1 || (set == 0 && want) {
 		i.fail("decision at step %s has %d of verb, wait and failure", d.Step, set)
 	}
 	i.checkRows(d)
@@ -97,6 +102,9 @@ func (i *invariants) checkRows(d migration.Decision) {
 		if row.Reason == "" || (!row.Holds && row.Message == "") {
 			i.fail("row %s has no reason or message at step %s", row.Step, d.Step)
 		}
+		if d.Step == ucv1.StepRolledBack && row.Reason != ucv1.RolledBackReason {
+			i.fail("row %s has reason %s when everything is undone", row.Step, row.Reason)
+		}
 	}
 }
 
@@ -105,6 +113,8 @@ func stepOrder() []ucv1.Step {
 	return []ucv1.Step{
 		ucv1.StepInTree, ucv1.StepAdmitted, ucv1.StepPreflight, ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration,
 		ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify, ucv1.StepComplete, ucv1.StepFinalize, ucv1.StepFinished,
+		ucv1.StepUndoMachineController, ucv1.StepUndoRoll, ucv1.StepUndoVolumes, ucv1.StepUndoFence, ucv1.StepUndoSilence,
+		ucv1.StepUndoLoops, ucv1.StepUndoLock, ucv1.StepUndoAddons, ucv1.StepRolledBack,
 	}
 }
 
@@ -112,7 +122,13 @@ func position(step ucv1.Step) int { return slices.Index(stepOrder(), step) }
 
 // checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
 // disturbance from outside is repaired.
-func (i *invariants) checkOrder(w *World, d migration.Decision) {
+// An undo goes by the order of its own, and when it is forgotten, everything begins anew.
+func (i *invariants) checkOrder(w *World, o migration.Observation, d migration.Decision) {
+	undone := o.Cluster.Status.Rollback != nil
+	if undone || i.undone {
+		i.furthest, i.undone = 0, undone
+		return
+	}
 	at := position(d.Step)
 	guard := d.Failure != nil && d.Failure.Reason == ucv1.CloudLoopsContendedReason
 	unknown := d.Wait != nil && d.Wait.Unknown
@@ -147,10 +163,10 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	without := migration.Decide(o, w.now)
 	// Drift that cannot be looked at undoes nothing once the migration is completed.
 	drift := fact == "Addons" && o.Cluster.Status.CompletedAt != nil
-	if position(without.Step) > position(d.Step) && !drift {
+	if position(without.Step) > position(d.Step) && !drift && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
-	if without.Verb == nil || without.Verb.Kind == migration.VerbRestoreAnnotations {
+	if without.Verb == nil || slices.Contains([]migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbCloseFence}, without.Verb.Kind) {
 		return
 	}
 	if !drift && (d.Verb == nil || without.Verb.Kind != d.Verb.Kind) {
@@ -161,7 +177,12 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 
 // checkRestsOn: without Nodes, nobody has to lead.
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
-	if slices.Contains(restsOn()[without.Verb.Kind], fact) && (fact != "CCMLease" || len(w.nodes) > 0) {
+	facts := restsOn()[without.Verb.Kind]
+	if without.Step == ucv1.StepUndoLoops {
+		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider"}
+	}
+	ledForNobody := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
+	if slices.Contains(facts, fact) && !ledForNobody {
 		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
 	}
 }
@@ -173,6 +194,9 @@ func (i *invariants) acting(w *World, p pass) {
 	case migration.VerbChangeArguments:
 		i.checkChange(w, *verb.Arguments)
 	case migration.VerbOpenFence:
+		if w.undoing() {
+			i.fail("rule 2: the fence is opened in an undo")
+		}
 		i.checkSilent(w, "the fence is opened")
 	case migration.VerbApplyAddons:
 		open := w.fenceOpen || w.scenario.LeasesAreFree
@@ -186,8 +210,17 @@ func (i *invariants) acting(w *World, p pass) {
 }
 
 func (i *invariants) checkRoll(w *World, p pass) {
-	if used := p.truth.busy + len(p.truth.idle(p.decision.Verb.Objects)); used > w.budget() {
+	idle := p.truth.idle(p.decision.Verb.Objects)
+	// To turn one round that does not serve anyway disrupts nothing more.
+	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.decision.Verb.Objects) <= w.budget()
+	if used := p.truth.busy + len(idle); used > w.budget() && !turns {
 		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
+	}
+	if w.undoing() {
+		if p.truth.configured != "" {
+			i.fail("rule 5: MachineDeployments are rolled back while %s runs with its flag", p.truth.configured)
+		}
+		return
 	}
 	if !p.truth.led {
 		i.fail("rule 5: MachineDeployments are rolled while the CCM does not lead")
@@ -212,7 +245,8 @@ func (w *World) accepted(podName string) bool {
 	return slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, podName)
 }
 
-// checkChange: no verb gives a loop back to KCM.
+// checkChange: no verb gives a loop back to KCM, except in an undo before the point of no return, and never before every
+// process of the CCM is silent.
 func (i *invariants) checkChange(w *World, change migration.ArgumentChange) {
 	kcm := w.kcm()
 	if change.Target.UID != kcm.uid {
@@ -220,25 +254,65 @@ func (i *invariants) checkChange(w *World, change migration.ArgumentChange) {
 	}
 	after := &workload{arguments: maps.Clone(kcm.arguments)}
 	w.patch(after, change)
-	before := migration.Arguments{Flags: kcm.arguments}.CloudLoops()
-	for _, loop := range (migration.Arguments{Flags: after.arguments}).CloudLoops() {
-		if !slices.Contains(before, loop) {
+	before := unlocked(kcm.arguments)
+	for _, loop := range unlocked(after.arguments) {
+		switch {
+		case slices.Contains(before, loop):
+		case !w.undoing() || w.cluster.Status.CompletedAt != nil:
 			i.fail("rule 2: a verb gives %s back to KCM", loop)
+		default:
+			i.checkCCMSilent(w, "KCM gets "+loop+" back")
 		}
 	}
 }
 
+// unlocked are the loops that a KCM with these arguments runs whoever holds the migration lock.
+func unlocked(arguments map[string]string) []string {
+	if arguments["enable-leader-migration"] == "true" {
+		return nil
+	}
+	return migration.Arguments{Flags: arguments}.CloudLoops()
+}
+
+// checkCCMSilent: no process of the CCM leads or can come to lead.
+func (i *invariants) checkCCMSilent(w *World, what string) {
+	for _, p := range w.replicas {
+		if p.leading || w.mayWriteLease(p) {
+			i.fail("rule 2: %s while %s leads or may lead", what, p.podName)
+		}
+	}
+}
+
+func (w *World) undoing() bool {
+	rollback := w.cluster.Status.Rollback
+	return rollback != nil && rollback.FinishedAt == nil
+}
+
+// generation is the forceRestart value of the present direction.
+func (w *World) generation() string {
+	if w.undoing() {
+		return w.cluster.Status.Rollback.RollGeneration
+	}
+	return w.cluster.Status.RollGeneration
+}
+
 // rolling checks one MachineDeployment whose forceRestart value is about to be set.
 func (i *invariants) rolling(w *World, d *machineDeployment, value string) {
-	if value == "" || value != w.cluster.Status.RollGeneration {
+	if value == "" || value != w.generation() {
 		i.fail("rule 5: forceRestart value %q was not persisted before it is used", value)
 	}
 	if d.restart == value {
 		return
 	}
 	i.restarts[d.uid]++
-	if i.restarts[d.uid] > 1 {
+	again := i.values[d.uid+"/"+value]
+	i.values[d.uid+"/"+value] = true
+	if again {
 		i.fail("rule 5: MachineDeployment %s gets its forceRestart value twice", d.name)
+	}
+	if w.undoing() {
+		i.rollingBack(w, d)
+		return
 	}
 	configured := w.cluster.Status.MachineControllerConfiguredAt
 	for _, s := range w.setsOf(d) {
@@ -255,7 +329,7 @@ func (i *invariants) replaced(w *World, m *machine, s *machineSet) {
 		return
 	}
 	i.replacing++
-	if s.restart != "" && s.restart == w.cluster.Status.RollGeneration && s.revision == w.deployments[at].revision {
+	if s.restart != "" && s.restart == w.generation() && s.revision == w.deployments[at].revision {
 		i.fail("rule 5: Machine %s was made from our revision and is replaced again", m.name)
 	}
 }

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,10 @@ import (
 func (i *invariants) persisting(w *World, p pass) {
 	before, after := w.cluster.Status.Facts, *p.decision.Facts
 	kept := lasting(after)
+	if forgets(before, after) {
+		i.checkRolledBack(w, before)
+		return
+	}
 	for name, value := range lasting(before) {
 		if value != "" && value != kept[name] {
 			i.fail("fact %s was %q and becomes %q", name, value, kept[name])
@@ -23,6 +28,48 @@ func (i *invariants) persisting(w *World, p pass) {
 	migrated := before.CompletedAt == nil && after.CompletedAt != nil && after.Origin == ucv1.OriginMigrating
 	if migrated && len(p.truth.unproven) > 0 {
 		i.fail("completed, but not proven: %v", p.truth.unproven)
+	}
+}
+
+// forgets: the end of an undo, and the new beginning after it.
+func forgets(before, after ucv1.Facts) bool {
+	return (after.Rollback != nil && after.Rollback.FinishedAt != nil) || (before.Rollback != nil && after.Rollback == nil)
+}
+
+// checkRolledBack: what is recorded as undone is in-tree, and the CCM is silent.
+func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
+	if before.Handover == nil {
+		return
+	}
+	i.checkCCMSilent(w, "the migration counts as undone")
+	if len(unlocked(w.kcm().arguments)) == 0 {
+		i.fail("the migration counts as undone, and KCM runs no cloud loop")
+	}
+	for kind, there := range w.probe.present {
+		if there {
+			i.fail("the migration counts as undone, and %s of the probe is left", kind)
+		}
+	}
+	if w.lock.granted || w.lock.file || w.lock.holder != "" {
+		i.fail("the migration counts as undone, and something of the migration lock is left")
+	}
+	for _, m := range w.machines {
+		if m.external && !m.deleting() {
+			i.fail("the migration counts as undone, and Machine %s is external", m.name)
+		}
+	}
+}
+
+// rollingBack: a MachineDeployment that was in-tree all the time is left alone.
+func (i *invariants) rollingBack(w *World, d *machineDeployment) {
+	started := w.cluster.Status.StartedAt.Time
+	for _, s := range w.setsOf(d) {
+		if !d.current(s) || s.external || !s.createdAt.Before(started) {
+			continue
+		}
+		if external := slices.ContainsFunc(w.machinesOf(s), func(m *machine) bool { return m.external || m.annotation == "true" }); !external {
+			i.fail("rule 5: MachineDeployment %s is rolled back although it is in-tree", d.name)
+		}
 	}
 }
 

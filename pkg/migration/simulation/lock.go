@@ -49,7 +49,7 @@ func (w *World) electLock(p *process) {
 }
 
 func (w *World) mayLock(p *process) bool {
-	return w.lock.granted && (!p.elects || !w.scenario.KCMIsSomebodyElse)
+	return w.lock.granted && !p.podGone && (!p.elects || !w.scenario.KCMIsSomebodyElse)
 }
 
 // rollCCM ends one pod that has the lock and should not, or the other way round; one at a time.

@@ -33,7 +33,7 @@ func (a *addonSet) missing() []migration.Ref {
 }
 
 func (w *World) prune(objects []migration.Ref) {
-	for _, set := range []*addonSet{&w.ccm, &w.probe} {
+	for _, set := range []*addonSet{&w.ccm, &w.csi, &w.probe} {
 		for _, object := range objects {
 			if set.ref(object.Kind) == object {
 				delete(set.present, object.Kind)
@@ -60,9 +60,14 @@ func (w *World) stepManagers() {
 		w.elect(p, &w.kcmLease, true)
 	}
 	for _, p := range slices.Clone(w.replicas) {
-		w.elect(p, &w.ccmLease, w.fenceOpen || w.scenario.LeasesAreFree)
+		w.elect(p, &w.ccmLease, w.mayWriteLease(p))
 	}
 	w.stepLock()
+}
+
+// mayWriteLease: the token of a process is bound to its pod.
+func (w *World) mayWriteLease(p *process) bool {
+	return (w.fenceOpen || w.scenario.LeasesAreFree) && !p.podGone
 }
 
 // elect is one try of client-go's leader election: a leader that could not renew for the renew deadline exits, and its
@@ -109,18 +114,30 @@ func (w *World) stepProbe() {
 func (w *World) stepCCM() {
 	if !w.ccm.present["Deployment"] || len(w.nodes) == 0 {
 		for _, p := range slices.Clone(w.replicas) {
-			w.restart(p)
+			w.endReplica(p)
 		}
 		return
 	}
 	w.rollCCM()
-	if len(w.replicas) < 2 {
+	running := 0
+	for _, p := range slices.Clone(w.replicas) {
+		if p.podGone {
+			w.endReplica(p)
+		} else {
+			running++
+		}
+	}
+	if running < 2 {
 		name := w.id("cloud-controller-manager")
 		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed})
 	}
-	if w.ccmLeader() == nil {
-		return
+	if w.ccmLeader() != nil {
+		w.initializeNodes()
 	}
+}
+
+// initializeNodes is the cloud-node loop.
+func (w *World) initializeNodes() {
 	for _, n := range w.nodes {
 		if n.tainted && n.instance && w.chance(0.6) {
 			n.tainted = false
@@ -129,6 +146,16 @@ func (w *World) stepCCM() {
 			}
 			w.say("ccm: initializes Node %s", n.name)
 		}
+	}
+}
+
+// endReplica is what the kubelet does with a pod that is to go, or is gone: within the grace period.
+func (w *World) endReplica(p *process) {
+	if p.orphanedAt.IsZero() {
+		p.orphanedAt = w.now
+	}
+	if w.now.Sub(p.orphanedAt) >= gracePeriod || w.chance(0.4) {
+		w.restart(p)
 	}
 }
 

@@ -58,6 +58,9 @@ func (c *Controller) Observe() migration.Observation {
 		Inventory:         migration.Known(w.observeInventory()),
 		Baseline:          migration.Absent[migration.Inventory](),
 	}
+	if cluster.Status.Rollback != nil {
+		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
+	}
 	if w.baseline != nil {
 		o.Baseline = migration.Known(*w.baseline)
 	}
@@ -79,7 +82,7 @@ func (c *Controller) Observe() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments",
 	}
 }
 
@@ -101,6 +104,8 @@ func Forget(o *migration.Observation, fact string) {
 		"Nodes":             func() { blank(&o.Nodes) },
 		"Inventory":         func() { blank(&o.Inventory) },
 		"Baseline":          func() { blank(&o.Baseline) },
+		"CCMPods":           func() { blank(&o.CCMPods) },
+		"Attachments":       func() { blank(&o.Attachments) },
 	}
 	forget[fact]()
 }
@@ -110,7 +115,7 @@ func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("t
 func (w *World) provider() migration.Provider {
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
-		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates,
+		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true,
 	}
 }
 

@@ -18,6 +18,9 @@ func (w *World) observeMachineController() []migration.MachineControllerDeployme
 
 func (w *World) observeAddons() migration.Addons {
 	addons := migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi)}
+	if migration.WithdrawsAddons(w.cluster.Status.Facts) {
+		return withdrawn(w)
+	}
 	if !migration.WithholdsWorkload(w.cluster.Status.Facts) {
 		return addons
 	}
@@ -28,6 +31,30 @@ func (w *World) observeAddons() migration.Addons {
 		addons.Obsolete = []migration.Ref{w.ccm.ref("Deployment")}
 	}
 	return addons
+}
+
+// withdrawn is what is left when no addon is wanted: drivers stay for good.
+func withdrawn(w *World) migration.Addons {
+	set := migration.AddonSet{Withdrawn: true, WorkloadWithheld: true}
+	addons := migration.Addons{CCM: set, CSI: set}
+	for _, a := range []*addonSet{&w.ccm, &w.csi} {
+		for _, kind := range a.wanted {
+			if a.present[kind] && kind != "CSIDriver" {
+				addons.Obsolete = append(addons.Obsolete, a.ref(kind))
+			}
+		}
+	}
+	return addons
+}
+
+func (w *World) observeCCMPods() []string {
+	var names []string
+	for _, p := range w.replicas {
+		if !p.podGone {
+			names = append(names, p.podName)
+		}
+	}
+	return names
 }
 
 func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
@@ -115,7 +142,7 @@ func (w *World) observeNodes() []migration.Node {
 
 func (w *World) observeInventory() migration.Inventory {
 	inventory := migration.Inventory{
-		Volumes: []migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}},
+		Volumes: append([]migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
 	}
 	for _, s := range w.services {
 		inventory.LoadBalancers = append(inventory.LoadBalancers, migration.LoadBalancer{

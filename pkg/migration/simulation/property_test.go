@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -97,6 +98,9 @@ func randomScenario(seed uint64) Scenario {
 		byLock(&s)
 	}
 	s.Interventions = helpfulPeople(rng, s)
+	if rng.IntN(2) == 0 {
+		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 2500
+	}
 	return s
 }
 
@@ -113,22 +117,22 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 	switch {
 	case rng.IntN(6) == 0 && len(s.Pools) > 0:
 		people = append(people, Intervention{
-			Name: "scales the first pool in the middle of the roll", When: AtStep(ucv1.StepRoll),
+			Name: "scales the first pool in the middle of the roll", When: fromStep(ucv1.StepRoll),
 			Do: func(w *World) { w.Scale(s.Pools[0].Name, s.Pools[0].Replicas+1) },
 		})
 	case rng.IntN(6) == 0:
 		people = append(people, Intervention{
-			Name: "adds a pool in the middle of the hand-over", When: AtStep(ucv1.StepHandover),
+			Name: "adds a pool in the middle of the hand-over", When: fromStep(ucv1.StepHandover),
 			Do: func(w *World) { w.AddPool(Pool{Name: "late", Replicas: 2}) },
 		})
 	case rng.IntN(6) == 0:
 		people = append(people, Intervention{
-			Name: "replaces the Cluster without its annotations", When: AtStep(ucv1.StepHandover), Do: (*World).LoseAnnotations,
+			Name: "replaces the Cluster without its annotations", When: fromStep(ucv1.StepHandover), Do: (*World).LoseAnnotations,
 		})
 	}
 	contention := rng.IntN(16)
 	if contention == 0 && len(people) == 0 {
-		people = append(people, contended(AtStep(ucv1.StepMachineController))...)
+		people = append(people, contended(fromStep(ucv1.StepMachineController))...)
 	}
 	if len(s.Standalone) > 0 || hasPaused(s.Pools) {
 		people = append(people, Intervention{
@@ -147,6 +151,23 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 	return people
 }
 
+// changedMinds ask for the undo at any time, and for the migration again when it is undone, or too late.
+func changedMinds(rng *rand.Rand) []Intervention {
+	at := time.Duration(rng.IntN(200)) * tick
+	var people []Intervention
+	if rng.IntN(5) == 0 {
+		people = append(people, Intervention{Name: "wants the addons gone", Do: func(w *World) {
+			w.Spec(func(spec *ucv1.ClusterSpec) { spec.Handover.RollbackAddons = true })
+		}})
+	}
+	return append(people,
+		Intervention{Name: "asks for the undo", When: After(at), Do: func(w *World) { w.Undo(true) }},
+		Intervention{Name: "asks for the migration again", Do: func(w *World) { w.Undo(false) }, When: func(w *World) bool {
+			return RolledBack(w) || Stalled(ucv1.RollbackRefusedReason)(w)
+		}},
+	)
+}
+
 // contended is somebody who gives the cloud loops back to KCM, and then does what the condition says.
 func contended(when func(*World) bool) []Intervention {
 	loud := map[string]string{"cloud-provider": "simcloud", "controllers": "*"}
@@ -156,6 +177,11 @@ func contended(when func(*World) bool) []Intervention {
 			w.ChangeKCM("gitops", map[string]string{"cloud-provider": "external"})
 		}},
 	}
+}
+
+// fromStep also comes when the step is over: an undo may have taken the time in between.
+func fromStep(step ucv1.Step) func(*World) bool {
+	return func(w *World) bool { return w.last.Step == step || Finished(w) }
 }
 
 func hasPaused(pools []Pool) bool {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -80,7 +81,8 @@ func (w *World) atRest() bool {
 	if w.released {
 		return true
 	}
-	if len(w.scenario.Interventions) > 0 || w.faulty() || w.ticks() < 10 {
+	away := func(n *managementNode) bool { return w.now.Before(n.downUntil) && n.downUntil.Sub(w.now) < time.Hour }
+	if len(w.scenario.Interventions) > 0 || w.faulty() || w.ticks() < 10 || slices.ContainsFunc(w.managementNodes, away) {
 		return false
 	}
 	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)
@@ -89,7 +91,7 @@ func (w *World) atRest() bool {
 // idle says that the controller does nothing and waits for nothing but a person.
 func (w *World) idle() bool {
 	d := w.last
-	return d.Verb == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || w.cluster.Spec.Paused)
+	return d.Verb == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack || w.cluster.Spec.Paused)
 }
 
 func (w *World) finish() {

@@ -112,6 +112,9 @@ func AtStep(step ucv1.Step) func(*World) bool {
 // Finished is for interventions that come when everything is done.
 func Finished(w *World) bool { return w.last.Step == ucv1.StepFinished }
 
+// RolledBack is for interventions that come when everything is undone.
+func RolledBack(w *World) bool { return w.last.Step == ucv1.StepRolledBack }
+
 // After is for interventions that come at a time of the run.
 func After(since time.Duration) func(*World) bool {
 	return func(w *World) bool { return w.elapsed() >= since }

@@ -10,7 +10,7 @@ import (
 
 // Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
 func Stories() []Scenario {
-	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle()}
+	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone()}
 }
 
 // HighlyAvailable has two KCM replicas, two MachineDeployments and two load balancers.
@@ -59,6 +59,20 @@ func KilledInTheMiddle() Scenario {
 		now := !killed && point == BeforePersist && d.Verb != nil && d.Verb.Kind == migration.VerbRollMachineDeployment
 		killed = killed || now
 		return now
+	}
+	return s
+}
+
+// UndoneAndRedone is undone in the middle of the roll, and then migrated after all.
+func UndoneAndRedone() Scenario {
+	s := HighlyAvailable()
+	s.Name, s.MaxTicks = "zeta", 2000
+	s.Interventions = []Intervention{
+		{
+			Name: "asks for the undo", When: func(w *World) bool { return w.invariants.replacing > 1 },
+			Do: func(w *World) { w.Undo(true) },
+		},
+		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { w.Undo(false) }},
 	}
 	return s
 }

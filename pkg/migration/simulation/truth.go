@@ -15,10 +15,14 @@ type truth struct {
 	// busy is the number of MachineDeployments that roll or do not serve in full, names their UIDs.
 	busy  int
 	names []string
+	// back is the number of those that are being rolled back.
+	back int
 	// led says that the CCM led a moment ago, or that there is no Node to lead for.
 	led bool
 	// unconfigured is a Deployment of the machine-controller with a process without its flag.
 	unconfigured string
+	// configured is one with a process that has its flag.
+	configured string
 	// unproven are Nodes and Machines that are not what the migration promises.
 	unproven []string
 }
@@ -34,17 +38,30 @@ func (w *World) truth() truth {
 		if w.busy(d) {
 			t.busy++
 			t.names = append(t.names, d.uid)
-		}
-	}
-	for _, d := range w.workloads {
-		for _, p := range d.pods {
-			if d.flag != "" && p.process.alive() && p.arguments[strings.TrimLeft(d.flag, "-")] != "true" {
-				t.unconfigured = d.name
+			if w.undoing() && d.restart != "" && d.restart == w.generation() {
+				t.back++
 			}
 		}
 	}
+	t.unconfigured, t.configured = w.machineControllerFlags()
 	t.unproven = w.unproven()
 	return t
+}
+
+func (w *World) machineControllerFlags() (unconfigured, configured string) {
+	for _, d := range w.workloads {
+		for _, p := range d.pods {
+			on := p.arguments[strings.TrimLeft(d.flag, "-")] == "true"
+			switch {
+			case d.flag == "" || !p.process.alive():
+			case on:
+				configured = d.name
+			default:
+				unconfigured = d.name
+			}
+		}
+	}
+	return unconfigured, configured
 }
 
 func (w *World) busy(d *machineDeployment) bool {
@@ -77,6 +94,17 @@ func (w *World) unproven() []string {
 		}
 	}
 	return names
+}
+
+// undoTurned says that KCM may run the loops already: the rows of an undo have another order then.
+func (w *World) undoTurned() bool {
+	if w.cluster.Status.Rollback == nil {
+		return false
+	}
+	loud := func(arguments map[string]string) bool {
+		return len((migration.Arguments{Flags: arguments}).CloudLoops()) > 0
+	}
+	return loud(w.kcm().arguments) || slices.ContainsFunc(w.kcm().pods, func(p *pod) bool { return loud(p.arguments) })
 }
 
 // budget is computed apart from the code under test.

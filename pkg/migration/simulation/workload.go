@@ -54,6 +54,8 @@ type process struct {
 	renewed     time.Time
 	hungUntil   time.Time
 	orphanedAt  time.Time
+	// podGone says that its pod is deleted from the API, and with it its token.
+	podGone bool
 }
 
 func (p *process) alive() bool { return p != nil && p.endedAt.IsZero() }

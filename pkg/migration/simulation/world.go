@@ -59,6 +59,8 @@ type World struct {
 	services      []*service
 	loadBalancers map[string]string
 	volume        string
+	made          []migration.Volume
+	attachments   []migration.Attachment
 	baseline      *migration.Inventory
 
 	lawless    bool

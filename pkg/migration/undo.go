@@ -1,0 +1,227 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// undoRow is a post-condition of the undo, and the step of the migration that it takes back.
+type undoRow struct {
+	row
+	undoes ucv1.Step
+}
+
+// undoTable is walked like the others, from the top, one verb a pass: no row rests on where an earlier pass ended.
+//
+//	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM
+func undoTable() []undoRow {
+	return []undoRow{
+		{row{ucv1.StepUndoMachineController, "Every Deployment of the machine-controller is without its flag, with no old pod left.", (*pass).undoMachineController}, ucv1.StepMachineController},
+		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", (*pass).undoRoll}, ucv1.StepRoll},
+		{row{ucv1.StepUndoVolumes, "The CSI migration gates are as they were, and no volume is attached through them.", (*pass).undoVolumes}, ucv1.StepVolumeMigration},
+		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", (*pass).undoFence}, ucv1.StepHandover},
+		{row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence}, ucv1.StepHandover},
+		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
+		{row{ucv1.StepUndoLock, "Nobody holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
+		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
+	}
+}
+
+// UndoTable describes the rows of an undo, for documentation.
+func UndoTable() []RowMeaning {
+	rows := undoTable()
+	meanings := make([]RowMeaning, 0, len(rows))
+	for _, row := range rows {
+		meanings = append(meanings, RowMeaning{Step: row.step, Means: row.means})
+	}
+	return meanings
+}
+
+// undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
+func (p *pass) undoRows(kcm Component) []undoRow {
+	rows := undoTable()
+	if len(runningLoops(kcm)) == 0 {
+		return rows
+	}
+	ccm := func(row undoRow) bool { return row.step == ucv1.StepUndoFence || row.step == ucv1.StepUndoSilence }
+	first := slices.DeleteFunc(slices.Clone(rows), func(row undoRow) bool { return !ccm(row) })
+	return append(first, slices.DeleteFunc(rows, ccm)...)
+}
+
+// undoing says that an undo began and did not end. What is asked for meanwhile waits for its end.
+func (p *pass) undoing() bool {
+	return p.facts.Rollback != nil && p.facts.Rollback.FinishedAt == nil
+}
+
+// undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
+func (p *pass) undoOffer() string {
+	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Rollback != nil {
+		return ""
+	}
+	if passed, unknown := p.pointOfNoReturn(); len(passed)+len(unknown) > 0 {
+		return ""
+	}
+	return " Or undo the migration: set spec.handover.rollback to true."
+}
+
+// course is the migration or its undo.
+func (p *pass) course() Decision {
+	rollback, wanted := p.facts.Rollback, p.o.Cluster.Spec.Handover.Rollback
+	switch {
+	case rollback == nil && !wanted:
+		return p.walk()
+	case rollback == nil:
+		return p.beginUndo()
+	case rollback.FinishedAt == nil:
+		return p.walkUndo()
+	case wanted:
+		return Decision{Step: ucv1.StepRolledBack, Rows: undoStates(ucv1.StepRolledBack, nil)}
+	}
+	p.facts.Rollback = nil
+	return p.stopAt(ucv1.StepAdmitted, records("Forgetting the undo, so that the migration starts again."))
+}
+
+// beginUndo judges once whether the migration can be undone. Could not look is no yes.
+func (p *pass) beginUndo() Decision {
+	if p.facts.Origin == ucv1.OriginExternal {
+		return p.standStill(fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
+	}
+	if p.facts.StartedAt == nil {
+		p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp(), FinishedAt: p.stamp()}
+		return undoStopsAt(ucv1.StepUndoAddons, records("Recording that nothing is to be undone: the migration had not started."))
+	}
+	status := p.judgePointOfNoReturn()
+	switch status.State {
+	case ucv1.PointOfNoReturnPassed:
+		return p.standStill(fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
+			p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339), status.Reason)))
+	case ucv1.PointOfNoReturnUnknown:
+		out := waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
+		out.wait.Unknown = true
+		if p.facts.Handover.FinishedAt != nil && p.guard().failure != nil {
+			return p.walk()
+		}
+		return p.stays(p.mendable(out))
+	case ucv1.PointOfNoReturnAhead:
+	}
+	p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp()}
+	return undoStopsAt(ucv1.StepUndoMachineController, records("Recording that the migration is being undone."))
+}
+
+// standStill holds a migration where it is that a person wants undone and that cannot be, but not where nobody runs the
+// cloud loops, and neither the guard nor what is completed already.
+func (p *pass) standStill(out outcome) Decision {
+	handover := p.facts.Handover
+	goesOn := p.facts.Origin == ucv1.OriginExternal || p.facts.CompletedAt != nil ||
+		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || p.guard().failure != nil))
+	if !goesOn {
+		return p.stays(out)
+	}
+	decision := p.walk()
+	if decision.Verb == nil && decision.Wait == nil && decision.Failure == nil {
+		decision.Wait, decision.Failure = out.wait, out.failure
+	}
+	return decision
+}
+
+// stays leaves the rows as they are and does nothing.
+func (p *pass) stays(out outcome) Decision {
+	decision := p.walkOnly()
+	decision.Verb, decision.Wait, decision.Failure = nil, out.wait, out.failure
+	for i := range decision.Rows {
+		if decision.Rows[i].Step == decision.Step {
+			decision.Rows[i] = out.state(decision.Step)
+		}
+	}
+	return decision
+}
+
+// walkUndo walks the undo's table, and says what others have to do for it.
+func (p *pass) walkUndo() Decision {
+	decision := p.undoStep()
+	decision.Instructions = p.instructions
+	return decision
+}
+
+// undoStep walks from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
+func (p *pass) undoStep() Decision {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return undoStopsAt(ucv1.StepUndoMachineController, p.mendable(cannotLook("the control plane", p.o.ControlPlane.Why())))
+	}
+	held := []ucv1.Step{}
+	for _, row := range p.undoRows(controlPlane.KCM) {
+		out := p.undoInTime(row.step, p.mendable(row.evaluate(p)))
+		if !out.holds {
+			return undoStopsAt(row.step, out, held...)
+		}
+		held = append(held, row.step)
+	}
+	rollback := p.facts.Rollback
+	rollback.FinishedAt = p.stamp()
+	p.facts = ucv1.Facts{Origin: p.facts.Origin, Rollback: rollback}
+	return undoStopsAt(ucv1.StepUndoAddons, records("Recording that the migration is undone, and forgetting what it had recorded."), held...)
+}
+
+func undoStopsAt(step ucv1.Step, out outcome, held ...ucv1.Step) Decision {
+	rows := undoStates(step, held)
+	for i := range rows {
+		if undoes(step) == rows[i].Step {
+			rows[i].Message, rows[i].Unknown = out.message, out.wait != nil && out.wait.Unknown
+		}
+	}
+	return Decision{Step: step, Verb: out.verb, Wait: out.wait, Failure: out.failure, Rows: rows}
+}
+
+func undoes(step ucv1.Step) ucv1.Step {
+	for _, row := range undoTable() {
+		if row.step == step {
+			return row.undoes
+		}
+	}
+	return ""
+}
+
+// undoStates is how the rows of the migration stand in an undo: a row is back when everything that undoes it holds.
+func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
+	table := migrationTable()
+	states := make([]RowState, 0, len(table))
+	for _, row := range table {
+		left := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step && !slices.Contains(held, u.step) })
+		own := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step })
+		state := RowState{Step: row.step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current step is " + string(step) + "."}
+		if step == ucv1.StepRolledBack || (own && !left) {
+			state.Reason, state.Message = ucv1.RolledBackReason, "The step is undone."
+		}
+		states = append(states, state)
+	}
+	return states
+}
+
+// undoInTime calls a person where nobody may be running the cloud loops for too long.
+func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
+	since := p.facts.Rollback.WorkloadWithdrawnAt
+	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= handoverDeadline {
+		return out
+	}
+	runs := "nobody may be running the cloud loops"
+	if step == ucv1.StepUndoLock {
+		runs = "KCM has its cloud loops back"
+	}
+	return fails(out.reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.message))
+}
+
+// deletedWhileUndone lets a deleted Cluster go when KCM has its cloud loops back.
+func (p *pass) deletedWhileUndone(release outcome) Decision {
+	decision := p.walkUndo()
+	if decision.Step == ucv1.StepUndoAddons {
+		return undoStopsAt(ucv1.StepUndoAddons, release)
+	}
+	if decision.Wait != nil {
+		decision.Wait.Message = "The Cluster is being deleted; it goes when KCM has its cloud loops back. " + decision.Wait.Message
+	}
+	return decision
+}

@@ -1,0 +1,245 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// undoingLock is an undo that began while both managers have the migration lock.
+func undoingLock() Observation {
+	o := bothLocked()
+	o.Cluster.Spec.Handover.Rollback = true
+	o.Cluster.Status.Handover.Original = []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}
+	o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute)}
+	o.CCMPods, o.Attachments = Known([]string{"ccm"}), Known([]Attachment{})
+	return o
+}
+
+// lockedQuiet is ready to take the lock out of KCM: the CCM is gone and silent.
+func lockedQuiet() Observation {
+	o := undoingLock()
+	rollback := o.Cluster.Status.Rollback
+	rollback.WorkloadWithdrawnAt, rollback.WorkloadGoneAt = stampAgo(2*time.Minute), microAgo(30*time.Second)
+	rollback.MachineControllerRevertedAt = stampAgo(time.Minute)
+	edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+	edit(&o.Addons, func(a *Addons) { a.CCM.WorkloadWithheld = true })
+	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(40 * time.Second) })
+	o.CCMPods = Known([]string{})
+	return o
+}
+
+// lockLeft is ready to delete what is left of the lock.
+func lockLeft() Observation {
+	o := lockedQuiet()
+	o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
+	setKCM(&o, inTree())
+	edit(&o.Lock, func(l *Lock) {
+		l.Lease = lockLease("new_1")
+		l.Lease.ChangedAt = ago(time.Minute)
+		l.Left = []Ref{{Kind: "Role", Namespace: "kube-system", Name: "ccm-migration:lock"}}
+	})
+	return o
+}
+
+func TestUndoOfTheMigrationLock(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, verb: VerbRecord, says: []string{"not wanted"}},
+		"its fence is closed": {
+			given: undoingLock, when: func(o *Observation) {
+				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute)
+			}, step: ucv1.StepUndoFence, verb: VerbCloseFence,
+		},
+		"the lock stays in KCM until the CCM is proven silent": {
+			given: lockedQuiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) }) },
+			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
+		},
+		"then it leaves KCM, whose loops are on": {
+			given: lockedQuiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+		},
+		"somebody who gives it the lock again is not fought": {
+			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
+			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
+		},
+		"what is left of it goes when nobody holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: VerbRemoveLock, says: []string{"Role"}},
+		"a lock that is held stays": {
+			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Second) }) },
+			step: ucv1.StepUndoLock, wait: ucv1.ArmingReason, says: []string{"still held by new_1"},
+		},
+		"for too long a person is called, and KCM has the loops": {
+			given: lockLeft, when: func(o *Observation) {
+				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
+				edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Second) })
+			}, step: ucv1.StepUndoLock, fails: ucv1.ArmingReason, says: []string{"KCM has its cloud loops back", "still held by new_1"},
+		},
+		"a lock that cannot be looked at stays": {
+			given: lockLeft, when: func(o *Observation) { o.Lock = Unknown[Lock]("timeout") },
+			step: ucv1.StepUndoLock, wait: ucv1.CouldNotLookReason,
+		},
+		"without anything left it is undone": {
+			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Left = nil }) },
+			step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
+		},
+		"a hand-over that was finished has removed it itself": {
+			given: lockLeft, when: func(o *Observation) {
+				o.Lock, o.Cluster.Status.Handover.FinishedAt = Absent[Lock](), stampAgo(time.Hour)
+			}, step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
+		},
+	})
+}
+
+func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
+	tests := map[string]struct {
+		arguments Arguments
+		kept      *ucv1.OriginalArguments
+		want      *ArgumentChange
+	}{
+		"loops on, and no lock": {inTree(), &ucv1.OriginalArguments{Controllers: new("*")}, nil},
+		"only the lock": {
+			locked(inTree()), &ucv1.OriginalArguments{},
+			&ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
+		},
+		"the lock and the loops": {
+			locked(silentArguments()), &ucv1.OriginalArguments{Controllers: new("*,tokencleaner")},
+			&ArgumentChange{
+				Set:    []Flag{{"--controllers", "*,tokencleaner"}},
+				Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true,
+			},
+		},
+		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &ArgumentChange{Remove: []string{"controllers"}}},
+		"a lock that somebody switched off, with its file": {
+			Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": lockPath}}, nil,
+			&ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
+		},
+		"the lock of somebody else": {
+			Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": "/theirs"}}, nil, nil,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(givenBack(Component{Arguments: test.arguments}, test.kept)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
+	g := NewWithT(t)
+	o := lockedQuiet()
+	edit(&o.Nodes, func(n *[]Node) { *n = append(*n, Node{Name: "edge"}) })
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments), "KCM runs them under the lock already")
+}
+
+func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
+	g := NewWithT(t)
+	facts := undoingLock().Cluster.Status.Facts
+	g.Expect(WantsLock(facts)).To(BeTrue())
+	g.Expect(WantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
+}
+
+func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
+	instructed := func() Observation {
+		o := quiet()
+		instruct(&o)
+		return o
+	}
+	runDecisions(t, map[string]decision{
+		"the loops are asked for": {
+			given: instructed, step: ucv1.StepUndoLoops, wait: ucv1.WaitingForAdministratorReason, says: []string{"kube-controller-manager"},
+		},
+		"not while a Node is not Ready": {
+			given: instructed, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { *n = append(*n, Node{Name: "edge"}) }) },
+			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason,
+		},
+		"that they are on is recorded": {
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+		},
+		"then it is undone": {
+			given: instructed, when: func(o *Observation) {
+				setKCM(o, inTree())
+				o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
+			}, step: ucv1.StepUndoAddons, verb: VerbRecord,
+		},
+	})
+	const was = "--controllers=*,tokencleaner"
+	runInstructions(t, map[string]instructionTest{
+		"a Deployment has one": {given: instructed, want: []ucv1.Instruction{{
+			Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager", Set: []string{was},
+		}}},
+		"of three Nodes the leader's is last": {
+			given: quiet, when: func(o *Observation) { staticPlane(o, silentArguments(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
+				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Done: true},
+				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{was}},
+				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{was}, Leader: true},
+			},
+		},
+	})
+}
+
+func TestTheProbeGoesInAnUndo(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"what is left of it is deleted": {
+			given: loopsBack, when: func(o *Observation) { o.Probe = Known(Probe{Left: []Ref{{Kind: "Deployment", Name: "ccm-probe"}}}) },
+			step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"ccm-probe"},
+		},
+		"and looked for": {
+			given: loopsBack, when: func(o *Observation) { o.Probe = Unknown[Probe]("timeout") },
+			step: ucv1.StepUndoAddons, wait: ucv1.CouldNotLookReason,
+		},
+	})
+	cluster := reverting().Cluster
+	cluster.Status.Handover.ProbeStartedAt = stampAgo(time.Minute)
+	NewWithT(t).Expect(WantsProbe(cluster)).To(BeFalse(), "an undo does not want it")
+}
+
+func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {
+	const offer = "spec.handover.rollback"
+	late := func() Observation {
+		o := opened()
+		o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
+		o.CCMLease = Absent[Lease]()
+		return o
+	}
+	tests := map[string]struct {
+		given   func() Observation
+		when    func(*Observation)
+		offered bool
+	}{
+		"a CCM that does not lead after the opening": {given: late, offered: true},
+		"a CCM with the lock that does not lead": {given: func() Observation {
+			o := bothLocked()
+			o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
+			o.CCMLease = Absent[Lease]()
+			return o
+		}, offered: true},
+		"a CCM that stops leading before the roll": {given: rolling, when: func(o *Observation) {
+			edit(&o.CCMLease, func(l *Lease) { l.ChangedAt, l.WatchedAt = ago(time.Hour), ago(2*time.Hour) })
+		}, offered: true},
+		"not beyond the point of no return": {given: late, when: func(o *Observation) {
+			edit(&o.Inventory, func(i *Inventory) {
+				i.Volumes = append(i.Volumes, Volume{Name: "late", UID: "late", Driver: "cinder.csi.openstack.org"})
+			})
+		}},
+		"not when that cannot be looked at": {given: late, when: func(o *Observation) { o.Inventory = Unknown[Inventory]("timeout") }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, o := NewWithT(t), test.given()
+			if test.when != nil {
+				test.when(&o)
+			}
+			d := Decide(o, noon())
+			g.Expect(d.Failure).NotTo(BeNil())
+			g.Expect(d.Failure.Reason).To(Equal(ucv1.LeaderDeadlineExceededReason))
+			if test.offered {
+				g.Expect(d.Failure.Message).To(ContainSubstring(offer))
+			} else {
+				g.Expect(d.Failure.Message).NotTo(ContainSubstring(offer))
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package migration
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
+// closed, the CCM is gone, and its Lease has run out.
+func (p *pass) undoLoops() outcome {
+	kcm := p.o.ControlPlane.Value().KCM
+	if !kcm.Arguments.Understood() {
+		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+	}
+	for _, check := range []func(Component) outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
+		if out := check(kcm); !out.holds {
+			return out
+		}
+	}
+	changed, unknown := p.inventoryChanges()
+	switch {
+	case unknown != "":
+		return cannotLook("the inventory", unknown)
+	case len(changed) > 0:
+		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// inTreeProvider: without it KCM runs no cloud loop, whatever --controllers says.
+func (p *pass) inTreeProvider(kcm Component) outcome {
+	provider, known := p.o.Provider.Get()
+	if !known {
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	}
+	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
+		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+owner(kcm)+
+			" and runs no cloud loop; set it to "+provider.InTreeName+" where it gets its arguments from.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// loopsAsBefore compares loops, not flags: somebody else may have put them back in another spelling.
+func (p *pass) loopsAsBefore(kcm Component) outcome {
+	kept := original(p.facts, kcm.Name)
+	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
+		return fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in status.handover.original; set it by hand.")
+	}
+	if p.o.Cluster.Spec.ControlPlane.Instructed() {
+		return p.loopsOnByOthers(kcm, kept)
+	}
+	if change := givenBack(kcm, kept); change != nil {
+		return p.loopsOn(kcm, *change)
+	}
+	if !kcm.RolledOut {
+		return waits(ucv1.RollingOutReason, kcm.String()+" is still rolling out.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// givenBack is what gives KCM its loops of before and takes the migration lock away, in one change; nil when it is so.
+func givenBack(kcm Component, kept *ucv1.OriginalArguments) *ArgumentChange {
+	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
+	switch {
+	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), kcm.withControllers(kept.Controllers).CloudLoops()):
+	case kept.Controllers == nil:
+		change.Remove = []string{"controllers"}
+	default:
+		change.Set = []Flag{{Name: "--controllers", Value: *kept.Controllers}}
+	}
+	if path, _ := kcm.Arguments.Flag("leader-migration-config"); path == lockPath {
+		disarm(change)
+	}
+	if len(change.Set)+len(change.Remove) == 0 {
+		return nil
+	}
+	return change
+}
+
+// loopsOn does not fight: what is different again although we gave it back is somebody else's will.
+func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
+	off := len(kcm.Arguments.CloudLoops()) == 0
+	switch {
+	case p.facts.Rollback.LoopsOnAt != nil && off:
+		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+owner(kcm)+
+			" switched them off again. Nobody runs them now: switch them on where it gets its arguments from.")
+	case p.facts.Rollback.LoopsOnAt != nil:
+		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+owner(kcm)+
+			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
+	case off:
+		if out := p.nodesReady(); !out.holds {
+			return out
+		}
+	}
+	p.facts.Rollback.LoopsOnAt = p.stamp()
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Arguments: &change,
+		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
+	})
+}
+
+// loopsOnByOthers asks for it where somebody else changes KCM: the CCM is silent, so that the order does not matter.
+func (p *pass) loopsOnByOthers(kcm Component, kept *ucv1.OriginalArguments) outcome {
+	if out := p.nodesReady(); !out.holds && len(runningLoops(kcm)) == 0 {
+		return out
+	}
+	out := p.everyTarget([]Component{kcm}, func(target Component) (*ArgumentChange, string) { return givenBack(target, kept), "" }, "")
+	if out.holds && p.facts.Rollback.LoopsOnAt == nil {
+		p.facts.Rollback.LoopsOnAt = p.stamp()
+		return records("Recording that " + kcm.String() + " has its cloud loops back.")
+	}
+	return out
+}
+
+// undoLock comes when KCM leads without it, and the CCM is gone: then nobody can come to hold it.
+func (p *pass) undoLock() outcome {
+	if handover := p.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
+		return holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
+	}
+	return p.lockGone()
+}
+
+// withControllers are the arguments with another value of --controllers.
+func (c Component) withControllers(value *string) Arguments {
+	flags := maps.Clone(c.Arguments.Flags)
+	delete(flags, "controllers")
+	if value != nil {
+		flags["controllers"] = *value
+	}
+	return Arguments{Flags: flags}
+}
+
+// kcmLeads needs a holder that is a pod of today's template, and a renewal that we saw.
+func (p *pass) kcmLeads(kcm Component) outcome {
+	if !kcm.Arguments.True("leader-elect", true) || kcm.Replicas == 0 {
+		return holds(ucv1.HoldsReason, "")
+	}
+	lease, known := p.o.KCMLease.Get()
+	if p.o.KCMLease.IsUnknown() {
+		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
+	}
+	leads := known && lease.renewed(p.now) && slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+		return process.Started && !process.Ended && p.leads(process) && !lease.AcquireTime.Before(process.StartedAt)
+	})
+	if !leads {
+		return waitsUntil(ucv1.WaitingForLeaderReason, "Waiting for "+kcm.String()+" to lead.", 2*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+func owner(component Component) string {
+	if component.FieldOwner == "" {
+		return "somebody"
+	}
+	return component.FieldOwner
+}

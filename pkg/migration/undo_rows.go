@@ -1,0 +1,315 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
+func (p *pass) undoMachineController() outcome {
+	deployments, known := p.o.MachineController.Get()
+	if !known {
+		return cannotLook("the machine-controller", p.o.MachineController.Why())
+	}
+	if len(deployments) == 0 {
+		return p.withoutMachineController()
+	}
+	for _, deployment := range deployments {
+		if !deployment.Arguments.Understood() {
+			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+		}
+		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
+			return p.unsetFlag(deployment)
+		}
+	}
+	for _, deployment := range deployments {
+		if !deployment.RolledOut {
+			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+		}
+	}
+	if p.facts.Rollback.MachineControllerRevertedAt == nil {
+		p.facts.Rollback.MachineControllerRevertedAt = p.stamp()
+		return records("Recording that new Machines join in-tree.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
+func (p *pass) unsetFlag(deployment MachineControllerDeployment) outcome {
+	if p.facts.Rollback.MachineControllerRevertedAt != nil {
+		p.facts.Rollback.MachineControllerRevertedAt = nil
+		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged anew.")
+	}
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
+		Arguments: &ArgumentChange{
+			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
+			Remove: []string{deployment.Flag},
+		},
+	})
+}
+
+// undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
+func (p *pass) undoRoll() outcome {
+	if !p.o.Provider.IsKnown() {
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	}
+	if out := p.roll(); !out.holds {
+		return out
+	}
+	nodes, known := p.o.Nodes.Get()
+	if !known {
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	}
+	var tainted []string
+	for _, node := range nodes {
+		if node.Uninitialized {
+			tainted = append(tainted, node.Name)
+		}
+	}
+	if len(tainted) > 0 {
+		return waits(ucv1.WaitingForNodesReason, "Only the CCM can initialize these Nodes, which belong to no Machine that is replaced: "+named(tainted)+". Delete them if it does not.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes
+// (KEP-625). What was attached through them has to be detached before.
+func (p *pass) undoVolumes() outcome {
+	gates := p.o.Provider.Value().MigrationGates
+	switch {
+	case !p.o.Provider.IsKnown():
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	case len(gates) == 0 || p.facts.Rollback.LoopsOnAt != nil:
+		return holds(ucv1.HoldsReason, "")
+	}
+	change := func(component Component) (*ArgumentChange, string) {
+		kept := original(p.facts, component.Name)
+		if kept == nil {
+			return nil, ""
+		}
+		return restoreGates(component, kept.FeatureGates, gates), "Switching feature gates back in " + component.String() + "."
+	}
+	controlPlane := p.o.ControlPlane.Value()
+	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
+	if slices.ContainsFunc(components, func(component Component) bool { needed, _ := change(component); return needed != nil }) {
+		if out := p.detached(); !out.holds {
+			return out
+		}
+	}
+	return p.everyComponent(change, "")
+}
+
+// restoreGates touches our gates only; nil when they are as they were.
+func restoreGates(component Component, before *string, gates map[string]bool) *ArgumentChange {
+	present, _ := component.Arguments.Flag("feature-gates")
+	former := ""
+	if before != nil {
+		former = *before
+	}
+	ours := func(name string) bool { _, of := gates[name]; return of }
+	if slices.Equal(slices.Sorted(slices.Values(gatePairs(present, ours))), slices.Sorted(slices.Values(gatePairs(former, ours)))) {
+		return nil
+	}
+	change := &ArgumentChange{Target: component.Ref, Container: component.Container}
+	pairs := append(gatePairs(present, func(name string) bool { return !ours(name) }), gatePairs(former, ours)...)
+	if len(pairs) == 0 {
+		change.Remove = []string{"feature-gates"}
+	} else {
+		change.Set = []Flag{{Name: "--feature-gates", Value: strings.Join(pairs, ",")}}
+	}
+	return change
+}
+
+// gatePairs are those of a flag's value whose names are wanted, in their order.
+func gatePairs(value string, wanted func(name string) bool) []string {
+	var pairs []string
+	for pair := range strings.SplitSeq(value, ",") {
+		pair = strings.TrimSpace(pair)
+		if name, _, _ := strings.Cut(pair, "="); pair != "" && wanted(name) {
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs
+}
+
+// detached: an in-tree volume that is attached by the CSI driver is detached by nobody once its gate is off.
+func (p *pass) detached() outcome {
+	attachments, known := p.o.Attachments.Get()
+	inventory, read := p.o.Inventory.Get()
+	switch {
+	case !known:
+		return cannotLook("the VolumeAttachments", p.o.Attachments.Why())
+	case !read:
+		return cannotLook("the volumes", p.o.Inventory.Why())
+	}
+	var names []string
+	for _, attachment := range attachments {
+		at := slices.IndexFunc(inventory.Volumes, func(v Volume) bool { return v.Name == attachment.Volume })
+		csi := at >= 0 && inventory.Volumes[at].Driver != ""
+		if !csi && slices.Contains(p.o.Provider.Value().CSIDrivers, attachment.Attacher) {
+			names = append(names, attachment.Name+" on Node "+attachment.Node)
+		}
+	}
+	if len(names) > 0 {
+		return waitsUntil(ucv1.WaitingForVolumesReason, "Waiting for these VolumeAttachments to go: "+named(names)+".", 5*time.Second)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// undoFence takes the Lease and the workload from the CCM. What is wanted is noted first: a pass that was killed in
+// between must not find the workload wanted again.
+func (p *pass) undoFence() outcome {
+	rollback := p.facts.Rollback
+	fence, known := p.o.Fence.Get()
+	switch {
+	case rollback.WorkloadWithdrawnAt == nil:
+		rollback.WorkloadWithdrawnAt = p.stamp()
+		return records("Recording that the CCM is not wanted any more.")
+	case !known:
+		return cannotLook("the fence", p.o.Fence.Why())
+	case fence.Open:
+		return does(Verb{Kind: VerbCloseFence, Why: "Closing the fence, so that the CCM ends: the migration is being undone."})
+	case len(fence.Allowed) > 0 && !serialized(p.facts):
+		return waitsUntil(ucv1.ProvingSilenceReason, fence.why(), 2*time.Second)
+	}
+	if out := p.workloadWithdrawn(); !out.holds {
+		return out
+	}
+	if rollback.WorkloadGoneAt == nil {
+		rollback.WorkloadGoneAt = new(metav1.NewMicroTime(p.now))
+		return records("Recording that no pod of the CCM is left.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// workloadWithdrawn asks for the pods by their identity: whoever made them.
+func (p *pass) workloadWithdrawn() outcome {
+	if out := p.renderable(); !out.holds {
+		return out
+	}
+	addons, known := p.o.Addons.Get()
+	pods, listed := p.o.CCMPods.Get()
+	switch {
+	case !known:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case !addons.CCM.WorkloadWithheld:
+		return cannotLook("the CCM's workload", "it was still wanted when the user cluster was looked at")
+	case len(addons.Obsolete) > 0 && p.facts.Rollback.AddonsWithdrawnAt == nil:
+		return does(pruneVerb(addons.Obsolete))
+	case !listed:
+		return cannotLook("the CCM's pods", p.o.CCMPods.Why())
+	}
+	pods = slices.DeleteFunc(slices.Clone(pods), func(name string) bool {
+		return slices.Contains(p.o.Cluster.Spec.Handover.AcceptLostManagers, name)
+	})
+	if len(pods) == 0 {
+		return holds(ucv1.HoldsReason, "")
+	}
+	p.facts.Rollback.WorkloadGoneAt = nil
+	return waitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+named(pods)+
+		". For one whose Node is lost, make sure that it has ended, and name it in spec.handover.acceptLostManagers.", 2*time.Second)
+}
+
+// undoSilence rests on the closed fence and the pods that are gone: a process that outlived its pod can renew no more,
+// and ends at its renew deadline, which is shorter than the Lease. Where something else lets it write the Lease, its
+// token went with its pod (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-tokens).
+func (p *pass) undoSilence() outcome {
+	lease, known := p.o.CCMLease.Get()
+	handover, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
+	neverLed := p.o.CCMLease.IsAbsent() && handover.FenceOpenedAt == nil && handover.ContendedAt == nil && !serialized(p.facts)
+	switch {
+	case p.o.CCMLease.IsUnknown():
+		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	case neverLed:
+		return holds(ucv1.HoldsReason, "")
+	case !known:
+		lease = Lease{}
+	}
+	if gone.After(lease.WatchedAt) {
+		lease.WatchedAt = gone
+	}
+	wait := leaseExpiry(lease, Arguments{}, p.now)
+	switch {
+	case wait <= 0:
+		return holds(ucv1.HoldsReason, "")
+	case known && lease.ChangedAt.After(gone.Add(deliverySkew)):
+		return waitsUntil(ucv1.ProvingSilenceReason, lease.String()+" is renewed by "+lease.Holder+" although no pod of the CCM is left; stop that.", wait)
+	}
+	return waitsUntil(ucv1.ProvingSilenceReason, "No pod of the CCM is left; waiting until its Lease has run out.", wait)
+}
+
+// undoAddons deletes the probe of an undo that began while it ran, and then the addons where that is asked for.
+func (p *pass) undoAddons() outcome {
+	switch probe, known := p.o.Probe.Get(); {
+	case !known:
+		return cannotLook("the probe", p.o.Probe.Why())
+	case len(probe.Left) > 0:
+		return does(pruneVerb(probe.Left))
+	}
+	return p.withdrawAddons()
+}
+
+// withdrawAddons deletes what is ours, and nothing that a volume needs.
+func (p *pass) withdrawAddons() outcome {
+	rollback := p.facts.Rollback
+	if !p.o.Cluster.Spec.Handover.RollbackAddons && rollback.AddonsWithdrawnAt == nil {
+		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.renderable(); !out.holds {
+		return out
+	}
+	addons, known := p.o.Addons.Get()
+	if !known {
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	}
+	if rollback.AddonsWithdrawnAt == nil {
+		if out := p.driverUnneeded(); addons.CSI.SatisfiedBy == "" && !out.holds {
+			return out
+		}
+		rollback.AddonsWithdrawnAt = p.stamp()
+		return records("Recording that the addons are not wanted any more.")
+	}
+	switch {
+	case !addons.CCM.Withdrawn || !addons.CSI.Withdrawn:
+		return cannotLook("the addons in the user cluster", "they were still wanted when it was looked at")
+	case len(addons.Obsolete) > 0:
+		return does(pruneVerb(addons.Obsolete))
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// driverUnneeded: in some minors the driver serves in-tree volumes too, whatever the flags.
+func (p *pass) driverUnneeded() outcome {
+	inventory, known := p.o.Inventory.Get()
+	attachments, listed := p.o.Attachments.Get()
+	provider := p.o.Provider.Value()
+	switch {
+	case !known:
+		return cannotLook("the volumes", p.o.Inventory.Why())
+	case !listed:
+		return cannotLook("the VolumeAttachments", p.o.Attachments.Why())
+	}
+	var names []string
+	for _, volume := range inventory.Volumes {
+		if slices.Contains(provider.CSIDrivers, volume.Driver) || slices.Contains(provider.MigratedPlugins, volume.Plugin) {
+			names = append(names, "PersistentVolume "+volume.Name)
+		}
+	}
+	for _, attachment := range attachments {
+		if slices.Contains(provider.CSIDrivers, attachment.Attacher) {
+			names = append(names, "VolumeAttachment "+attachment.Name)
+		}
+	}
+	if len(names) > 0 {
+		return fails(ucv1.VolumesNeedDriverReason, "spec.handover.rollbackAddons waits, these need the CSI driver: "+named(names)+
+			". Delete them, or set it to false: the addons stay then, and everything else is undone already.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}

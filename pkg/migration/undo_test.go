@@ -1,0 +1,328 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const back = "1767270000"
+
+// asked has everything migrated but the last word, and a person who wants it undone.
+func asked() Observation {
+	o := soaked()
+	o.Cluster.Spec.Handover.Rollback = true
+	o.CCMPods, o.Attachments = Known([]string{"ccm"}), Known([]Attachment{})
+	return o
+}
+
+// The stages of an undo, each ready to do the next thing of its step.
+
+func reverting() Observation {
+	o := asked()
+	o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute)}
+	return o
+}
+
+func reverted() Observation {
+	o := reverting()
+	edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
+	return o
+}
+
+func rollingBack() Observation {
+	o := reverted()
+	rollback := o.Cluster.Status.Rollback
+	rollback.MachineControllerRevertedAt, rollback.RollGeneration = stampAgo(9*time.Minute), back
+	return o
+}
+
+func rolledBack() Observation {
+	o := rollingBack()
+	edit(&o.Machines, func(m *Machines) {
+		m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = back, back, "false"
+	})
+	return o
+}
+
+func withdrawing() Observation {
+	o := rolledBack()
+	o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(2 * time.Minute)
+	edit(&o.Addons, func(a *Addons) {
+		a.CCM.WorkloadWithheld, a.Obsolete = true, []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
+	})
+	return o
+}
+
+func shut() Observation {
+	o := withdrawing()
+	edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+	return o
+}
+
+func gone() Observation {
+	o := shut()
+	edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
+	o.CCMPods = Known([]string{})
+	return o
+}
+
+func quiet() Observation {
+	o := gone()
+	o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(30 * time.Second)))
+	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(40 * time.Second) })
+	return o
+}
+
+func loopsBack() Observation {
+	o := quiet()
+	o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(10 * time.Second)
+	setKCM(&o, inTree())
+	return o
+}
+
+func withdrawingAddons() Observation {
+	o := loopsBack()
+	o.Cluster.Spec.Handover.RollbackAddons = true
+	o.Cluster.Status.Rollback.AddonsWithdrawnAt = stampAgo(time.Second)
+	edit(&o.Addons, func(a *Addons) {
+		a.CCM.Withdrawn, a.CSI.Withdrawn, a.Obsolete = true, true, []Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "csi"}}
+	})
+	return o
+}
+
+func undoStages() []func() Observation {
+	return []func() Observation{
+		asked, reverting, reverted, rollingBack, rolledBack, withdrawing, shut, gone, quiet, loopsBack, withdrawingAddons,
+	}
+}
+
+func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"it is judged, and recorded first": {
+			given: asked, step: ucv1.StepUndoMachineController, verb: VerbRecord, says: []string{"is being undone"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.StartedAt.Time).To(Equal(noon())) },
+		},
+		"the machine-controller loses its flag": {
+			given: reverting, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
+		},
+		"when it is gone is recorded": {
+			given: reverted, step: ucv1.StepUndoMachineController, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
+		},
+		"a flag that came back makes them judged anew": {
+			given: rollingBack, when: func(o *Observation) { o.MachineController = Known(machineControllers()) },
+			step: ucv1.StepUndoMachineController, verb: VerbRecord, says: []string{"got -node-external-cloud-provider back"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
+		},
+		"an old pod of the machine-controller is waited for": {
+			given: rollingBack, when: func(o *Observation) {
+				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason,
+		},
+		"external Machines are rolled back": {
+			given: rollingBack, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment, says: []string{"kube-system/workers"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
+		},
+		"its value is recorded first": {
+			given: rollingBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
+			step: ucv1.StepUndoRoll, verb: VerbRecord,
+		},
+		"a CCM that does not lead does not hold it up": {
+			given: rollingBack, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+		},
+		"a rollout that is going the other way is turned round": {
+			given: rollingBack, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Deployments[0].Complete = false }) },
+			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+		},
+		"what was made before the migration is not touched": {
+			given: rollingBack, when: func(o *Observation) { o.Machines = Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+		},
+		"but a Machine that was made since is": {
+			given: rollingBack, when: func(o *Observation) {
+				o.Machines = Known(outdated())
+				edit(&o.Machines, func(m *Machines) { m.Machines[0].Annotation = "true" })
+			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+		},
+	})
+}
+
+func TestOtherWaysOfAnUndo(t *testing.T) {
+	done := func(o *Observation) {
+		o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
+	}
+	runDecisions(t, map[string]decision{
+		"before the start there is nothing to undo": {
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
+		},
+		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
+		"taken back, the migration begins at once": {
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false },
+			step: ucv1.StepAdmitted, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
+		},
+		"taken back in the middle, it goes on to its end": {
+			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
+		},
+		"beyond the point of no return it is refused, with the moment": {
+			given: asked, when: func(o *Observation) { withMachine(Machine{Annotation: "true"})(o) },
+			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason, says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
+		},
+		"in a hand-over that nobody leads it is refused only when somebody does": {
+			given: fenced, when: func(o *Observation) {
+				o.Cluster.Spec.Handover.Rollback = true
+				withMachine(Machine{Annotation: "true"})(o)
+			}, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+		},
+		"before KCM is changed it is refused at once": {
+			given: loud, when: func(o *Observation) {
+				o.Cluster.Spec.Handover.Rollback = true
+				withMachine(Machine{Annotation: "true"})(o)
+			}, step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.RollbackRefusedReason,
+		},
+	})
+}
+
+func TestAnUndoAndTheGuard(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a completed migration goes on with what is left, and refuses then": {
+			given: finished, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true },
+			step: ucv1.StepFinished, fails: ucv1.RollbackRefusedReason,
+		},
+		"the guard goes before what could not be looked at": {
+			given: asked, when: func(o *Observation) { setKCM(o, inTree()); o.Machines = Unknown[Machines]("timeout") },
+			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+		},
+		"where KCM runs loops already the CCM goes first": {
+			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+		},
+		"gates go back to what they were": {
+			given: rolledBack, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "A=true,CSIMigrationX=true" })
+			}, step: ucv1.StepUndoVolumes, verb: VerbChangeArguments, says: []string{"Switching feature gates back"},
+		},
+		"gates wait for what is attached through them": {
+			given: rolledBack, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "CSIMigrationX=true" })
+				o.Attachments = Known([]Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}})
+			}, step: ucv1.StepUndoVolumes, wait: ucv1.WaitingForVolumesReason, says: []string{"csi-1 on Node n9"},
+		},
+	})
+}
+
+func TestAddonsOfAnUndo(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"addons go when no volume needs them": {
+			given: withdrawingAddons, step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"DaemonSet kube-system/csi"},
+		},
+		"a volume that needs the driver keeps them": {
+			given: withdrawingAddons, when: func(o *Observation) {
+				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
+				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
+				withVolume("cinder.csi.openstack.org")(o)
+			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume late"},
+		},
+		"so does one that this minor migrates anyway": {
+			given: withdrawingAddons, when: func(o *Observation) {
+				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
+				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
+				edit(&o.Provider, func(p *Provider) { p.MigratedPlugins = []string{"kubernetes.io/cinder"} })
+				edit(&o.Inventory, func(i *Inventory) {
+					i.Volumes = []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Plugin: "kubernetes.io/cinder"}}
+				})
+			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume pv"},
+		},
+		"and one that is attached": {
+			given: withdrawingAddons, when: func(o *Observation) {
+				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
+				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
+				o.Attachments = Known([]Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
+			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"VolumeAttachment csi-1"},
+		},
+		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, verb: VerbRelease},
+		"and not before": {
+			given: deleted(reverted), when: func(o *Observation) {
+				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
+		},
+	})
+}
+
+// undoRestsOn names the facts without which a stage's verb must not be done.
+func undoRestsOn(d Decision) []string {
+	machines := []string{"ControlPlane", "MachineController", "Machines", "Nodes", "Provider"}
+	fence := append([]string{"Fence"}, machines...)
+	silent := append([]string{"Addons", "CCMPods"}, fence...)
+	switch {
+	case d.Step == ucv1.StepUndoMachineController:
+		return []string{"ControlPlane", "MachineController"}
+	case d.Step == ucv1.StepUndoRoll:
+		return machines
+	case d.Verb.Kind == VerbCloseFence, d.Verb.Kind == VerbRecord && d.Step == ucv1.StepUndoFence:
+		return machines
+	case d.Step == ucv1.StepUndoFence:
+		return append([]string{"Addons"}, fence...)
+	case d.Step == ucv1.StepUndoLoops:
+		return append([]string{"CCMLease"}, silent...)
+	}
+	return append([]string{"CCMLease", "KCMLease", "Inventory", "Baseline"}, silent...)
+}
+
+func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
+	facts := lose(false)
+	facts["CCMPods"] = func(o *Observation) { loseFact(&o.CCMPods, false) }
+	facts["Attachments"] = func(o *Observation) { loseFact(&o.Attachments, false) }
+	order := []ucv1.Step{}
+	for _, row := range UndoTable() {
+		order = append(order, row.Step)
+	}
+	for _, stage := range undoStages() {
+		with := Decide(stage(), noon())
+		for fact, forget := range facts {
+			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Verb.Kind, fact), func(t *testing.T) {
+				g := NewWithT(t)
+				blind := stage()
+				forget(&blind)
+				without := Decide(blind, noon())
+				g.Expect(slices.Index(order, without.Step)).To(BeNumerically("<=", slices.Index(order, with.Step)))
+				g.Expect(without.Failure).To(BeNil(), "what is unknown is no failure")
+				if without.Verb == nil {
+					g.Expect(without.Wait).NotTo(BeNil())
+					return
+				}
+				g.Expect(without.Verb).To(Equal(with.Verb))
+				beginning := stage().Cluster.Status.Rollback == nil
+				if beginning {
+					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the undo begins without %s", fact)
+					return
+				}
+				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Verb.Kind, fact)
+			})
+		}
+	}
+}
+
+func TestRowsOfAnUndoSayHowFarItIs(t *testing.T) {
+	g := NewWithT(t)
+	reasons := func(o Observation) map[ucv1.Step]string {
+		got := map[ucv1.Step]string{}
+		for _, row := range Decide(o, noon()).Rows {
+			g.Expect(row.Holds).To(BeFalse())
+			g.Expect(row.Message).NotTo(BeEmpty())
+			got[row.Step] = row.Reason
+		}
+		return got
+	}
+	now := reasons(shut())
+	g.Expect(now[ucv1.StepRoll]).To(Equal(ucv1.RolledBackReason))
+	g.Expect(now[ucv1.StepHandover]).To(Equal(ucv1.UndoInProgressReason))
+	g.Expect(now).To(HaveLen(len(Table(ucv1.OriginMigrating))))
+}
