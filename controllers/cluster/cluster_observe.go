@@ -98,6 +98,8 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		return
 	}
 	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
+	addons.CCM.Withdrawn = migration.WithdrawsAddons(s.cluster.Status.Facts)
+	addons.CSI.Withdrawn = addons.CCM.Withdrawn
 	s.addons = addons
 }
 
@@ -206,6 +208,16 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Fence = session.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
+	s.observeForUndo(ctx)
+}
+
+// observeForUndo looks at what only an undo rests on.
+func (s *scope) observeForUndo(ctx context.Context) {
+	if rollback := s.cluster.Status.Rollback; rollback == nil || rollback.FinishedAt != nil {
+		return
+	}
+	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity)
+	s.observed.Attachments = s.session.Attachments(ctx)
 }
 
 func (s *scope) unreachable(why string) {

@@ -41,7 +41,11 @@ func (s *scope) connecting() bool {
 // settled says that nothing is expected to change any more, so that the user cluster need not be watched. A cluster
 // without Nodes is not: its first Node ends that.
 func (s *scope) settled() bool {
-	if s.decision.Step != ucv1.StepFinished {
+	switch s.decision.Step {
+	case ucv1.StepRolledBack:
+		return true
+	case ucv1.StepFinished:
+	default:
 		return false
 	}
 	for _, row := range s.decision.Rows {

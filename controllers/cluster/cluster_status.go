@@ -127,6 +127,9 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
 		setReadyFinished(w, facts)
+	case s.decision.Step == ucv1.StepRolledBack && s.actErr == nil:
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason,
+			"The migration is undone; the in-tree cloud provider is in use. It starts again when spec.handover.rollback is false.")
 	default:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	}
@@ -244,6 +247,10 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 	completed := s.cluster.Status.CompletedAt != nil || (s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
 	if row.Holds || completed {
 		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionTrue, ucv1.CSIKubeletMigrationSuccessReason, "The migration to the external CCM and CSI driver is completed.")
+		return
+	}
+	if row.Reason == ucv1.UndoInProgressReason || row.Reason == ucv1.RolledBackReason {
+		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason, row.Message)
 		return
 	}
 	w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason,

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,9 @@ func bothWays() []ucv1.Origin { return []ucv1.Origin{ucv1.OriginMigrating, ucv1.
 func unchanged(*ucv1.Cluster) {}
 
 func TestEveryStateHasItsVerdict(t *testing.T) {
-	for name, tc := range states() {
+	all := states()
+	maps.Copy(all, undoneStates())
+	for name, tc := range all {
 		for _, origin := range tc.origins {
 			t.Run(name+", origin "+string(origin), func(t *testing.T) {
 				s := passOf(clusterOf(origin, tc.change), decided(origin, tc.step, tc.decide))
@@ -112,6 +115,27 @@ func states() map[string]state {
 		"deleted and blocked is terminating, and says what a person must do": {
 			bothWays(), ucv1.StepHandover, deleted, failing("CloudLoopsContended", "KCM runs them again."), nil,
 			summary{kstatus.TerminatingStatus, no, "CloudLoopsContended", "", yes, "KCM runs them again."},
+		},
+	}
+}
+
+// undoneStates are those of an undo.
+func undoneStates() map[string]state {
+	migrating := []ucv1.Origin{ucv1.OriginMigrating}
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	return map[string]state{
+		"a refused undo has failed, also when the migration is completed": {
+			migrating, ucv1.StepFinished, completed, failing("RollbackRefused", "The point of no return was passed."), nil,
+			summary{kstatus.FailedStatus, no, "RollbackRefused", "", yes, "The point of no return was passed."},
+		},
+		"undoing is in progress": {
+			migrating, ucv1.StepUndoRoll, unchanged, waiting("WaitingForMachines", "Waiting."), nil,
+			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step UndoRoll: Waiting."},
+		},
+		"undone is ready": {
+			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
+			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
+				"The migration is undone; the in-tree cloud provider is in use. It starts again when spec.handover.rollback is false."},
 		},
 	}
 }

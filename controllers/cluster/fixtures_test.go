@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,10 @@ func decided(origin ucv1.Origin, step ucv1.Step, change func(*migration.Decision
 	for _, row := range migration.Table(origin) {
 		state := migration.RowState{Step: row.Step, Holds: true, Reason: ucv1.HoldsReason}
 		switch {
+		case step == ucv1.StepRolledBack:
+			state = migration.RowState{Step: row.Step, Reason: ucv1.RolledBackReason, Message: "Undone."}
+		case strings.HasPrefix(string(step), "Undo"):
+			state = migration.RowState{Step: row.Step, Reason: ucv1.UndoInProgressReason, Message: "Being undone."}
 		case behind:
 			state = migration.RowState{Step: row.Step, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits."}
 		case row.Step == step:

@@ -36,6 +36,7 @@ Which table it is depends on the origin of the cluster, which is judged once and
 			return "", err
 		}
 	}
+	undoTable(&out)
 	out.WriteString("\n## The hand-over\n\nStep Handover has a table of its own for each protocol. Its current line is in `status.handover.line`.\n")
 	out.WriteString("The tables, as pictures too, and what to do at each line: [handover.md](handover.md).\n")
 	out.WriteString("\nWhen the last line holds, the hand-over is recorded as finished. From then on the row is the guard: it holds as\n" +
@@ -59,6 +60,17 @@ func (s *sources) table(out *strings.Builder, title string, origin ucv1.Origin) 
 		fmt.Fprintf(out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, conditions)
 	}
 	return nil
+}
+
+// undoTable has no conditions of its own: those of the steps that it takes back say how far it is.
+func undoTable(out *strings.Builder) {
+	out.WriteString("\n## The undo\n\nWith `spec.handover.rollback`, before the point of no return " +
+		"([operations](operations.md#undo)):\n\n| # | Step | Holds when |\n|---|---|---|\n")
+	for i, row := range migration.UndoTable() {
+		fmt.Fprintf(out, "| %d | `%s` | %s |\n", i+1, row.Step, row.Means)
+	}
+	out.WriteString("\nWhere KCM runs the cloud loops already, `UndoFence` and `UndoSilence` come first. Behind the last row the\n" +
+		"step is `RolledBack`.\n")
 }
 
 // conditionsOf a step: row Addons has two, every other one.

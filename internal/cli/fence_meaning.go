@@ -25,6 +25,9 @@ func fenceOpenedAt(cluster *ucv1.Cluster) *metav1.Time {
 
 // silenceDoubt says why the status of the Cluster is no leave to open the fence; empty when it is one.
 func silenceDoubt(cluster *ucv1.Cluster) string {
+	if rollback := cluster.Status.Rollback; rollback != nil {
+		return "the migration is being undone, or is undone already: KCM has its cloud loops, or gets them back"
+	}
 	if fenceOpenedAt(cluster) == nil {
 		return "its status does not say that KCM was proven silent: status.handover.fenceOpenedAt is not set"
 	}

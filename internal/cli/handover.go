@@ -28,6 +28,10 @@ type handoverReport struct {
 	FinishedAt    *metav1.Time          `json:"finishedAt,omitempty"`
 	GapSeconds    *int64                `json:"gapSeconds,omitempty"`
 	Condition     *metav1.Condition     `json:"condition,omitempty"`
+
+	PointOfNoReturn   *ucv1.PointOfNoReturnStatus `json:"pointOfNoReturn,omitempty"`
+	PointOfNoReturnAt *metav1.Time                `json:"pointOfNoReturnAt,omitempty"`
+	Rollback          *ucv1.RollbackStatus        `json:"rollback,omitempty"`
 }
 
 // The states of a line.
@@ -76,14 +80,15 @@ func handoverCommand() *cobra.Command {
 
 func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 	report := &handoverReport{Cluster: cluster.Namespace + "/" + cluster.Name,
-		Condition: meta.FindStatusCondition(cluster.Status.Conditions, ucv1.HandoverCompletedCondition)}
+		Condition:         meta.FindStatusCondition(cluster.Status.Conditions, ucv1.HandoverCompletedCondition),
+		PointOfNoReturnAt: cluster.Status.PointOfNoReturnAt, Rollback: cluster.Status.Rollback}
 	handover := cluster.Status.Handover
 	if handover == nil {
 		return report
 	}
 	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Line, handover.Proof
 	report.StartedAt, report.FenceOpenedAt, report.FinishedAt = handover.StartedAt, handover.FenceOpenedAt, handover.FinishedAt
-	report.GapSeconds = handover.GapSeconds
+	report.GapSeconds, report.PointOfNoReturn = handover.GapSeconds, handover.PointOfNoReturn
 	report.Lines = handoverLines(handover)
 	for _, process := range handover.Processes {
 		state := processRunning
@@ -129,6 +134,9 @@ func (r *handoverReport) text(out io.Writer) error {
 	if r.GapSeconds != nil {
 		row("Gap", fmt.Sprintf("at most %d s between the last end of a KCM process and the CCM leading", *r.GapSeconds))
 	}
+	for _, line := range r.undo() {
+		row(line...)
+	}
 	if r.Condition != nil {
 		row(r.Condition.Type, fmt.Sprintf("%s, %s: %s", r.Condition.Status, r.Condition.Reason, r.Condition.Message))
 	}
@@ -151,6 +159,23 @@ func (r *handoverReport) text(out io.Writer) error {
 		row(process.PodName, process.NodeName, process.text())
 	}
 	return w.Flush()
+}
+
+// undo says whether the hand-over can be taken back, or how far that is.
+func (r *handoverReport) undo() (rows [][]string) {
+	switch rollback := r.Rollback; {
+	case rollback != nil && rollback.FinishedAt != nil:
+		rows = append(rows, []string{"Undone", at(rollback.FinishedAt)})
+	case rollback != nil:
+		rows = append(rows, []string{"Undo began", at(rollback.StartedAt)}, []string{"KCM got its loops back", at(rollback.LoopsOnAt)})
+	case r.PointOfNoReturn != nil:
+		text := string(r.PointOfNoReturn.State)
+		if r.PointOfNoReturnAt != nil {
+			text += " since " + at(r.PointOfNoReturnAt)
+		}
+		rows = append(rows, []string{"Point of no return", strings.TrimSpace(text + ". " + r.PointOfNoReturn.Reason + r.PointOfNoReturn.Next)})
+	}
+	return rows
 }
 
 func (r *handoverReport) protocol() string {

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // applyConcurrency is how many objects are compared at once: a set has dozens, and every one takes three round trips.
@@ -63,10 +64,4 @@ func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) err
 }
 
 // Prunable says whether an object is ever deleted. The caller drops those that are not from its inventory only.
-func Prunable(entry InventoryEntry) bool {
-	switch entry.Kind {
-	case "CustomResourceDefinition", "Namespace", "StorageClass", "VolumeSnapshotClass", "CSIDriver":
-		return false
-	}
-	return true
-}
+func Prunable(entry InventoryEntry) bool { return !manifest.Lasting(entry.Kind) }

@@ -68,7 +68,7 @@ func refsOf(inventory []InventoryEntry) []migration.Ref {
 }
 
 func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (migration.AddonSet, error) {
-	result := migration.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld}
+	result := migration.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
 	compared, err := s.compare(ctx, name, inventory, set)
 	if err != nil {
 		return result, err

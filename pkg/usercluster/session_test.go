@@ -68,6 +68,14 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			o := s.Fence(ctx, simcloud.Profile{}.Identity())
 			return o.IsUnknown(), o.Why()
 		},
+		"PodsOf": func(ctx context.Context, s *Session) (bool, string) {
+			o := s.PodsOf(ctx, simcloud.Profile{}.Identity())
+			return o.IsUnknown(), o.Why()
+		},
+		"Attachments": func(ctx context.Context, s *Session) (bool, string) {
+			o := s.Attachments(ctx)
+			return o.IsUnknown(), o.Why()
+		},
 		"Addons": func(ctx context.Context, s *Session) (bool, string) {
 			o := s.Addons(ctx, nil, addons)
 			return o.IsUnknown(), o.Why()

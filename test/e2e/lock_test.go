@@ -21,15 +21,12 @@ func TestHandoverByTheMigrationLock(t *testing.T) {
 	verdicts := watchClusters(t, h.Bed)
 	u := h.clusters["lock"]
 
-	cluster, err := u.Get(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"handover":{"protocol":"LeaderMigration"}}}`))
-	g.Expect(h.Client.Patch(t.Context(), cluster, patch)).To(Succeed())
+	h.byLock(t, u)
 	h.flip(t, u)
 	waitForCluster(t, h.Bed, u, "the end of its hand-over", isTrue(ucv1.HandoverCompletedCondition))
 	h.expectLeadingCCM(t, u)
 
-	cluster, err = u.Get(t.Context())
+	cluster, err := u.Get(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
 	handover := cluster.Status.Handover
 	g.Expect(handover.Protocol).To(Equal(ucv1.LeaderMigrationProtocol))
@@ -44,4 +41,14 @@ func TestHandoverByTheMigrationLock(t *testing.T) {
 	expectNothingRanTwice(t, h.Bed)
 	expectNothingForbidden(t, h.Bed)
 	verdicts.expectGood(t)
+}
+
+// byLock asks for protocol LeaderMigration.
+func (h *handovers) byLock(t *testing.T, u *bed.UserCluster) {
+	t.Helper()
+	g := NewWithT(t)
+	cluster, err := u.Get(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"handover":{"protocol":"LeaderMigration"}}}`))
+	g.Expect(h.Client.Patch(t.Context(), cluster, patch)).To(Succeed())
 }

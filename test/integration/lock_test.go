@@ -154,10 +154,15 @@ func TestTheMigrationLockGoesFromKCMToTheCCM(t *testing.T) {
 
 func (p *lockPlayers) expectNothingLeft() {
 	p.t.Helper()
+	NewWithT(p.t).Expect(p.ccm().Spec.Template.Spec.Containers[0].Args).NotTo(ContainElement(armedFlag))
+	p.expectNoLock()
+}
+
+func (p *lockPlayers) expectNoLock() {
+	p.t.Helper()
 	g := NewWithT(p.t)
 	_, err := p.lockFile()
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "the file of KCM is gone")
-	g.Expect(p.ccm().Spec.Template.Spec.Containers[0].Args).NotTo(ContainElement(armedFlag))
 	for name, object := range map[string]client.Object{
 		lockRole: &rbacv1.Role{}, ccm + "-leader-migration": &corev1.ConfigMap{}, migration.LockName: &coordinationv1.Lease{},
 	} {

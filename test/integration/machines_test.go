@@ -2,8 +2,10 @@ package integration_test
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -32,18 +34,27 @@ func (w *world) pool(name string, replicas int32) *machines.MachineDeployment {
 	return deployment
 }
 
-// playMachines is one move of the machine-controller, whose new Machines are external, and of the CCM, which initializes
-// their Nodes.
+// playMachines is one move of the machine-controller, whose new Machines are what its flag says, and of the CCM, which
+// initializes their Nodes.
 func (w *world) playMachines() {
 	w.t.Helper()
 	deployments := &machines.MachineDeploymentList{}
 	NewWithT(w.t).Expect(suite.user.client.List(w.t.Context(), deployments)).To(Succeed())
 	for i := range deployments.Items {
-		w.playPool(&deployments.Items[i], true)
+		w.playPool(&deployments.Items[i], w.external())
 	}
 	if w.playCCM() {
 		w.initializeNodes()
 	}
+}
+
+// external says what the machine-controller hands out now; where there is none, everything is.
+func (w *world) external() bool {
+	w.t.Helper()
+	deployment := &appsv1.Deployment{}
+	err := suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "machine-controller"}, deployment)
+	NewWithT(w.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return err != nil || slices.Contains(deployment.Spec.Template.Spec.Containers[0].Command, "-node-external-cloud-provider=true")
 }
 
 func (w *world) playPool(deployment *machines.MachineDeployment, external bool) {

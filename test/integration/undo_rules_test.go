@@ -29,7 +29,7 @@ func TestRollbackIsRefusedBeyondThePointOfNoReturn(t *testing.T) {
 	checkRules(t, map[string]ruleCase{
 		"it is accepted without a status":              {nil, rollback(true), ""},
 		"it is accepted before the point of no return": {migrating, rollback(true), ""},
-		"it is refused beyond it, with what passed it":     {append(migrating, passed), rollback(true), refused},
+		"it is refused beyond it, with what passed it": {append(migrating, passed), rollback(true), refused},
 		"what was asked for before stays":              {append(migrating, rollback(true), passed), func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
 		"it can be taken back beyond it":               {append(migrating, rollback(true), passed), rollback(false), ""},
 		"a cluster that was created so has nothing to go back to": {

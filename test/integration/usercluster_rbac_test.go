@@ -64,6 +64,8 @@ func TestUserClusterRulesAllowNothingElse(t *testing.T) {
 	}{
 		"watching Nodes":                        {"watch", "", "nodes", "", "", true},
 		"watching the Lease of the CCM":         {"watch", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", true},
+		"looking at VolumeAttachments":          {"list", "storage.k8s.io", "volumeattachments", "", "", true},
+		"detaching a volume":                    {"delete", "storage.k8s.io", "volumeattachments", "", "a", false},
 		"rolling a MachineDeployment":           {"patch", "cluster.k8s.io", "machinedeployments", "default", "pool", true},
 		"writing the Lease of the CCM":          {"update", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", false},
 		"making a MachineDeployment anew":       {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},

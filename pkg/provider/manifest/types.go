@@ -49,15 +49,26 @@ type Set struct {
 	Workloads []migration.Ref
 	// Driver is the name of the CSIDriver; empty in the CCM's set.
 	Driver string
-	// WorkloadWithheld keeps the workloads from being applied: they are looked at, and not wanted yet.
+	// WorkloadWithheld keeps the workloads from being applied: they are looked at, and not wanted yet, or any more.
 	WorkloadWithheld bool
+	// Withdrawn wants nothing any more but what is never deleted.
+	Withdrawn bool
 }
 
 // Wanted are the objects that are to be there.
 func (s Set) Wanted() []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(s.Objects), func(object *unstructured.Unstructured) bool {
-		return s.Withholds(object.GetKind())
+		return s.Withholds(object.GetKind()) || (s.Withdrawn && !Lasting(object.GetKind()))
 	})
+}
+
+// Lasting kinds are never deleted: others may hang on to such an object.
+func Lasting(kind string) bool {
+	switch kind {
+	case "CustomResourceDefinition", "Namespace", "StorageClass", "VolumeSnapshotClass", "CSIDriver":
+		return true
+	}
+	return false
 }
 
 // Withholds says whether objects of that kind are not to be there yet.

@@ -1,0 +1,47 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// PodsOf names the pods that run as an identity and have not finished, whoever made them.
+func (s *Session) PodsOf(ctx context.Context, id provider.Identity) migration.Observed[[]string] {
+	pods := &corev1.PodList{}
+	if err := s.client.List(ctx, pods, client.InNamespace(id.ServiceAccountNamespace)); err != nil {
+		return migration.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
+	}
+	names := []string{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if pod.Spec.ServiceAccountName == id.ServiceAccountName && !finished {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return migration.Known(names)
+}
+
+// Attachments reads the VolumeAttachments of all drivers.
+func (s *Session) Attachments(ctx context.Context) migration.Observed[[]migration.Attachment] {
+	list := &storagev1.VolumeAttachmentList{}
+	if err := s.client.List(ctx, list); err != nil {
+		return migration.Unknown[[]migration.Attachment](because("listing VolumeAttachments", err))
+	}
+	attachments := make([]migration.Attachment, 0, len(list.Items))
+	for _, item := range list.Items {
+		attachments = append(attachments, migration.Attachment{
+			Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
+		})
+	}
+	return migration.Known(attachments)
+}
