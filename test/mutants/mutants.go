@@ -13,7 +13,7 @@ func mutants() []mutant {
 	var all []mutant
 	for _, group := range [][]mutant{
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
-		migrationLock(),
+		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(),
 	} {
 		all = append(all, group...)
 	}
@@ -72,7 +72,7 @@ func silence() []mutant {
 func fence() []mutant {
 	return []mutant{
 		in("2 loops", "the loops are left on", "handover.go",
-			"	if len(loops) == 0 {\n\t\treturn holds(ucv1.HoldsReason, \"\")", "	if len(loops) >= 0 {\n\t\treturn holds(ucv1.HoldsReason, \"\")"),
+			"	case len(loops) == 0 && noted:", "	case len(loops) >= 0:"),
 		in("2 loops", "the loops are excluded in a spelling that old versions do not know", "handover.go", "if minor < 28 {", "if minor < 20 {"),
 		in("2 loops", "finalize gives the loops back", "control_plane_rows.go",
 			"[]string{\"cloud-provider\", \"cloud-config\"", "[]string{\"cloud-config\""),
@@ -97,7 +97,7 @@ func fence() []mutant {
 		in("2 serialized", "the workload is not withheld", "protocol.go",
 			"serialized(facts) && facts.Handover.WorkloadAllowedAt == nil", "serialized(facts) && facts.Handover.WorkloadAllowedAt != nil"),
 		in("2 serialized", "a look that did not withhold the workload is acted on", "addons.go", "&& !set.WorkloadWithheld {", "&& set.WorkloadWithheld {"),
-		in("2 serialized", "the fence is used although it does not hold", "protocol.go", "case len(fence.Allowed) == 0 || fence.Open:", "case len(fence.Allowed) >= 0 || fence.Open:"),
+		in("2 serialized", "the fence is used although it does not hold", "protocol.go", "works := len(fence.Allowed) == 0 || fence.Open", "works := len(fence.Allowed) >= 0 || fence.Open"),
 		in("2 created", "a CCM is put beside a KCM that runs loops", "addons.go",
 			"len(findings) == 0 && len(runningLoops(kcm)) > 0", "len(findings) == 0 && len(runningLoops(kcm)) < 0"),
 		in("2 created", "a Cluster that was created with the feature is migrated", "decide.go",

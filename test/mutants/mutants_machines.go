@@ -26,7 +26,8 @@ func rolls() []mutant {
 	return []mutant{
 		in("5 once", "the forceRestart value is used before it is persisted", "roll.go",
 			"		return records(\"Recording the forceRestart value, so that nothing is ever rolled twice.\"), true\n", ""),
-		in("5 once", "the forceRestart value is made anew", "roll.go", "if p.facts.RollGeneration == \"\" {", "if len(pools)%7 < 7 {"),
+		in("5 once", "the forceRestart value is made anew", "roll.go", "if generation, _ := p.rollFacts(); *generation == \"\" {",
+			"if generation, _ := p.rollFacts(); len(pools)%7 < 7 {"),
 		in("5 once", "a value that its owner took out is applied again", "roll.go",
 			"return view.generation != \"\" && slices.ContainsFunc(sets", "return view.generation == \"-\" && slices.ContainsFunc(sets"),
 		in("5 once", "what was told to roll is told again", "roll.go",
@@ -48,7 +49,7 @@ func rolls() []mutant {
 func upToDate() []mutant {
 	return []mutant{
 		in("up-to-date", "the annotation alone proves the kubelet", "machines.go", "		return v.wanted(set)\n", "		return set.UID != \"\"\n"),
-		in("up-to-date", "the revision alone proves the kubelet", "machines.go", "if machine.Annotation != \"true\" {", "if machine.Annotation == \"-\" {"),
+		in("up-to-date", "the revision alone proves the kubelet", "machines.go", "if (machine.Annotation == \"true\") == v.undo {", "if (machine.Annotation == \"true\") && v.undo {"),
 		in("up-to-date", "a revision of the second of the flags is up-to-date", "machines.go",
 			"!v.configuredAt.IsZero() && set.CreatedAt.After(v.configuredAt)", "!v.configuredAt.IsZero() && !set.CreatedAt.Before(v.configuredAt)"),
 		in("up-to-date", "flags that were lost leave their time behind", "control_plane_rows.go",
