@@ -152,6 +152,7 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 		return err
 	}
 	doubt := silenceDoubt(cluster)
+	since, _ := silentSince(cluster)
 	if doubt != "" && !o.silent {
 		return &exitError{fmt.Errorf("cluster %s/%s: the fence is not opened: %s. Two managers would run the cloud loops. "+
 			"'ccm-migration-controller handover %s -n %s' says what is missing; when you have made sure that no process of KCM runs cloud loops, add --%s",
@@ -161,7 +162,7 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 	if err != nil {
 		return err
 	}
-	silence := "KCM was proven silent by " + at(fenceOpenedAt(cluster))
+	silence := "KCM was proven silent by " + at(since)
 	if doubt != "" {
 		silence = "You vouch for KCM's silence (--" + silentFlag + ")"
 	}

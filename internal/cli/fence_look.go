@@ -77,9 +77,10 @@ type deployment struct {
 
 // look fills the report from the user cluster. What cannot be looked at is a problem in the report.
 func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceReport {
+	since, _ := silentSince(f.cluster)
 	report := &fenceReport{
 		Cluster: client.ObjectKeyFromObject(f.cluster).String(), Paused: f.cluster.Spec.Paused, Doubt: silenceDoubt(f.cluster),
-		SilenceProvenAt: fenceOpenedAt(f.cluster), Deployments: []deployment{},
+		SilenceProvenAt: since, Deployments: []deployment{},
 	}
 	report.addFence(f.session.Fence(ctx, f.identity), f.identity)
 	f.lookAtObjects(ctx, report)

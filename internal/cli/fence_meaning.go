@@ -15,21 +15,26 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// fenceOpenedAt is when the controller first opened the fence: KCM was proven silent by then.
-func fenceOpenedAt(cluster *ucv1.Cluster) *metav1.Time {
-	if cluster.Status.Handover == nil {
-		return nil
+// silentSince is when KCM was proven silent at the latest, and the fact of status.handover that says so. By the migration
+// lock the fence is opened before that.
+func silentSince(cluster *ucv1.Cluster) (since *metav1.Time, fact string) {
+	handover := cluster.Status.Handover
+	switch {
+	case handover == nil:
+		return nil, "fenceOpenedAt"
+	case handover.Protocol == ucv1.LeaderMigrationProtocol:
+		return handover.LockTakenAt, "lockTakenAt"
 	}
-	return cluster.Status.Handover.FenceOpenedAt
+	return handover.FenceOpenedAt, "fenceOpenedAt"
 }
 
 // silenceDoubt says why the status of the Cluster is no leave to open the fence; empty when it is one.
 func silenceDoubt(cluster *ucv1.Cluster) string {
-	if rollback := cluster.Status.Rollback; rollback != nil {
+	if cluster.Status.Rollback != nil {
 		return "the migration is being undone, or is undone already: KCM has its cloud loops, or gets them back"
 	}
-	if fenceOpenedAt(cluster) == nil {
-		return "its status does not say that KCM was proven silent: status.handover.fenceOpenedAt is not set"
+	if since, fact := silentSince(cluster); since == nil {
+		return "its status does not say that KCM was proven silent: status.handover." + fact + " is not set"
 	}
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.HandoverCompletedCondition)
 	if condition != nil && (condition.Reason == ucv1.CloudLoopsContendedReason || condition.Reason == ucv1.ProvingSilenceReason) {

@@ -97,8 +97,12 @@ func TestSilenceDoubt(t *testing.T) {
 		status ucv1.ClusterStatus
 		want   string
 	}{
-		"a migration that did not start":     {want: "status.handover.fenceOpenedAt is not set"},
-		"a fence that was never opened":      {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{}}}, want: "fenceOpenedAt is not set"},
+		"a migration that did not start": {want: "status.handover.fenceOpenedAt is not set"},
+		"a fence that was never opened":  {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{}}}, want: "fenceOpenedAt is not set"},
+		"a fence that was opened while KCM has the migration lock": {
+			status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{Protocol: ucv1.LeaderMigrationProtocol, FenceOpenedAt: opened.FenceOpenedAt}}},
+			want:   "status.handover.lockTakenAt is not set",
+		},
 		"a fence that was opened":            {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}}},
 		"a CCM that does not lead yet":       {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.WaitingForLeaderReason)}},
 		"loops that came back":               {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.CloudLoopsContendedReason)}, want: "not any longer: KCM is back"},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -311,15 +313,24 @@ func (p *pass) leading() outcome {
 	case len(nodes) == 0:
 		return p.finishWithoutNodes()
 	}
-	opened := p.facts.Handover.FenceOpenedAt
-	if taken := p.facts.Handover.LockTakenAt; taken != nil && taken.After(opened.Time) {
-		opened = taken // It was rolled out again since, without the lock.
-	}
-	if waited := p.now.Sub(opened.Time); waited > leaderDeadline {
-		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The fence was opened at %s and the CCM does not lead yet.%s Look at the logs of its pods in the user cluster.",
-			opened.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
+	since := p.mayLeadSince()
+	if waited := p.now.Sub(since); waited > leaderDeadline {
+		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s and does not yet.%s Look at the logs of its pods in the user cluster.",
+			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}
 	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
+}
+
+// mayLeadSince is when the CCM's time to lead began: by the migration lock it is waited for three times.
+func (p *pass) mayLeadSince() time.Time {
+	handover := p.facts.Handover
+	since := handover.FenceOpenedAt.Time
+	for _, later := range []*metav1.Time{handover.LoopsOffAt, handover.LockTakenAt} {
+		if handover.Protocol == ucv1.LeaderMigrationProtocol && later != nil && later.After(since) {
+			since = later.Time
+		}
+	}
+	return since
 }
 
 // finishWithoutNodes ends the hand-over of a cluster that has nothing for a CCM to run on: the loops have nothing to do

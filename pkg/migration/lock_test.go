@@ -295,6 +295,14 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason, says: []string{"one lease duration"},
 		},
+		"a CCM whose fence was opened long ago has its time to take it": {
+			given: kcmUnlocked, when: func(o *Observation) {
+				lockOf(Lease{})(o)
+				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
+				o.CCMLease = Absent[Lease]()
+			},
+			step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
+		},
 		"the CCM is waited for when it is free": {
 			given: kcmUnlocked, when: lockOf(Lease{}), step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},

@@ -47,6 +47,7 @@ func TestStory(t *testing.T) {
 
 	t.Run("the manager has the rights of config/ and needs no other", func(t *testing.T) { expectLeastPrivilege(t, story.Bed) })
 	t.Run("a cluster that was created with the feature has no annotation", func(t *testing.T) { expectNoAnnotations(t, story.Bed) })
+	t.Run("KCM of the next minor starts with what is left", func(t *testing.T) { expectUpgrade(t, story.Bed, "alpha") })
 	t.Run("every status is one that other tools understand", verdicts.expectGood)
 }
 
@@ -62,12 +63,7 @@ func expectLeastPrivilege(t *testing.T, b *bed.Bed) {
 	expectNoAdministrator(t, b.Client, "system:serviceaccount:"+managerNamespace+":"+managerName)
 
 	for _, name := range []string{"alpha", "beta", "gamma", "delta"} {
-		secret := &corev1.Secret{}
-		g.Expect(b.Client.Get(ctx, client.ObjectKey{Namespace: "user-" + name, Name: name + "-kubeconfig"}, secret)).To(Succeed())
-		config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
-		g.Expect(err).NotTo(HaveOccurred())
-		user, err := client.New(config, client.Options{Scheme: b.Client.Scheme()})
-		g.Expect(err).NotTo(HaveOccurred())
+		user := managersClient(t, b, name)
 		who := &authenticationv1.SelfSubjectReview{}
 		g.Expect(user.Create(ctx, who)).To(Succeed())
 		g.Expect(who.Status.UserInfo.Username).To(Equal(bed.ManagerUser))
@@ -75,6 +71,19 @@ func expectLeastPrivilege(t *testing.T, b *bed.Bed) {
 		expectNoAdministrator(t, user, bed.ManagerUser)
 	}
 	expectNothingForbidden(t, b)
+}
+
+// managersClient is what the manager has in a user cluster.
+func managersClient(t *testing.T, b *bed.Bed, name string) client.Client {
+	t.Helper()
+	g := NewWithT(t)
+	secret := &corev1.Secret{}
+	g.Expect(b.Client.Get(t.Context(), client.ObjectKey{Namespace: "user-" + name, Name: name + "-kubeconfig"}, secret)).To(Succeed())
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
+	g.Expect(err).NotTo(HaveOccurred())
+	user, err := client.New(config, client.Options{Scheme: b.Client.Scheme()})
+	g.Expect(err).NotTo(HaveOccurred())
+	return user
 }
 
 // expectNoAdministrator asks with a client that may ask, on behalf of whom it is about.

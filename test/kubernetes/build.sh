@@ -15,30 +15,40 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # The components report the version that they are, as released ones do: clients
 # read it from /version, and the controller decides by it.
-version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
-IFS=. read -r major minor _ <<<"${version#v}"
-ldflags="-s -w"
-for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-	ldflags+=" -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor"
-	ldflags+=" -X $package.gitCommit=testbed -X $package.gitTreeState=clean"
-done
+ldflags() {
+	local version=$1 major minor package flags="-s -w"
+	IFS=. read -r major minor _ <<<"${version#v}"
+	for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+		flags+=" -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor"
+		flags+=" -X $package.gitCommit=testbed -X $package.gitTreeState=clean"
+	done
+	echo "$flags"
+}
 
+# In the module next is the next minor's KCM: what a finished migration leaves
+# has to start there, too. It goes to a folder of its version.
 binaries=(
-	etcd=go.etcd.io/etcd/server/v3
-	kube-apiserver=k8s.io/kubernetes/cmd/kube-apiserver
-	kube-scheduler=k8s.io/kubernetes/cmd/kube-scheduler
-	kube-controller-manager=./cmd/kube-controller-manager
-	cloud-controller-manager=./cmd/cloud-controller-manager
+	etcd=.=go.etcd.io/etcd/server/v3
+	kube-apiserver=.=k8s.io/kubernetes/cmd/kube-apiserver
+	kube-scheduler=.=k8s.io/kubernetes/cmd/kube-scheduler
+	kube-controller-manager=.=./cmd/kube-controller-manager
+	cloud-controller-manager=.=./cmd/cloud-controller-manager
+	kube-controller-manager=next=k8s.io/kubernetes/cmd/kube-controller-manager
 )
 
-echo "building ${#binaries[@]} binaries of Kubernetes $version; on 2 cores the first time takes about 7 minutes, later seconds"
+echo "building ${#binaries[@]} binaries of Kubernetes; on 2 cores the first time takes about 10 minutes, later seconds"
 number=0
 for binary in "${binaries[@]}"; do
 	number=$((number + 1))
-	name=${binary%%=*}
-	echo "building $name ($number/${#binaries[@]})"
+	IFS== read -r name module package <<<"$binary"
+	version=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+	folder=$bin_dir
+	if [[ $module != . ]]; then
+		folder=$bin_dir/$version
+	fi
+	echo "building $name $version ($number/${#binaries[@]})"
 	started=$SECONDS
 	# Version control stamps are off: each commit would link everything anew.
-	go build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$bin_dir/$name" "${binary#*=}"
+	(cd "$module" && go build -trimpath -buildvcs=false -ldflags "$(ldflags "$version")" -o "$folder/$name" "$package")
 	echo "built $name in $((SECONDS - started)) s"
 done

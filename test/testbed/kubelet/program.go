@@ -14,13 +14,17 @@ import (
 // testbed; a program of the same name in a real registry is faked like all others.
 const processRegistry = "registry.example/"
 
-// programOf returns the program that an image names, or "" when the image is faked.
+// programOf returns the program that an image names, or "" when the image is faked. One that stands in a folder of the
+// image's tag is of that version; the others are what they are, whatever the tag says.
 func programOf(binDir, image string) string {
 	if !strings.HasPrefix(image, processRegistry) {
 		return ""
 	}
 	name, _, _ := strings.Cut(path.Base(image), "@")
-	name, _, _ = strings.Cut(name, ":")
+	name, tag, _ := strings.Cut(name, ":")
+	if program := findProgram(filepath.Join(binDir, tag), name); tag != "" && program != "" {
+		return program
+	}
 	return findProgram(binDir, name)
 }
 
@@ -48,7 +52,11 @@ func commandLine(binDir, program string, container *corev1.Container, env []core
 			continue
 		}
 		word = expand(word, values)
-		if program = findProgram(binDir, path.Base(word)); program == "" {
+		named := path.Base(word)
+		if filepath.Base(program) == named {
+			continue // It is of the image's version already.
+		}
+		if program = findProgram(binDir, named); program == "" {
 			return "", nil, fmt.Errorf("command %s of container %s is no program of the testbed", word, container.Name)
 		}
 	}

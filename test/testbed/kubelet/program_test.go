@@ -22,10 +22,12 @@ func programs(t *testing.T, names ...string) string {
 func TestProgramOf(t *testing.T) {
 	bin := programs(t, "etcd", "kube-controller-manager")
 	NewWithT(t).Expect(os.Mkdir(filepath.Join(bin, "folder"), 0o755)).To(Succeed())
+	NewWithT(t).Expect(os.CopyFS(filepath.Join(bin, "v2"), os.DirFS(programs(t, "etcd")))).To(Succeed())
 	tests := map[string]struct {
 		image, want string
 	}{
 		"an image that names a program is a process image":         {image: "registry.example/any/thing/etcd:3.5", want: "etcd"},
+		"a program of the image's version is taken first":          {image: "registry.example/etcd:v2", want: "v2/etcd"},
 		"a digest does not matter":                                 {image: "registry.example/etcd:1@sha256:abc", want: "etcd"},
 		"neither does a missing tag":                               {image: "registry.example/x/kube-controller-manager", want: "kube-controller-manager"},
 		"an image that names no program is faked":                  {image: "registry.example/any/nginx:1"},
