@@ -6,7 +6,7 @@ SHELL := bash
 BIN := $(CURDIR)/_output/bin
 TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
 IMAGE ?= ccm-migration-controller:latest
-# Arguments for make run, testbed and demo.
+# Arguments for make run, testbed, demo and handover.
 ARGS ?=
 # The race detector needs a C compiler; Go says whether it found one.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -27,6 +27,12 @@ help: ## Show this help.
 .PHONY: demo
 demo: binaries ## Set everything up and migrate four user clusters; the first time builds for minutes.
 	$(BIN)/testbed demo $(ARGS)
+
+# How many hand-overs of make handover are disturbed at random; without it the scenarios are played.
+N ?=
+.PHONY: handover
+handover: binaries ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
+	$(BIN)/testbed handover $(if $(N),--random=$(N)) $(ARGS)
 
 .PHONY: testbed
 testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.

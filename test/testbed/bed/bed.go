@@ -69,7 +69,9 @@ type Bed struct {
 	mu       sync.Mutex
 	clusters map[string]*UserCluster
 	kubelets map[string]*kubelet.Kubelet
-	failed   error
+	// stops end a cluster's kubelet with everything that it runs.
+	stops  map[string]func()
+	failed error
 }
 
 // Start brings up the cloud, the sampler and the management cluster; the manager is installed by InstallManager.
@@ -83,7 +85,10 @@ func Start(ctx context.Context, options Options) (*Bed, error) {
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
-	b := &Bed{options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{}, kubelets: map[string]*kubelet.Kubelet{}}
+	b := &Bed{
+		options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{},
+		kubelets: map[string]*kubelet.Kubelet{}, stops: map[string]func(){},
+	}
 	b.ctx, b.cancel = context.WithCancel(ctx)
 	if err := b.start(); err != nil {
 		b.Stop()
@@ -171,10 +176,16 @@ func (b *Bed) startKubelet(name string, index int, config *rest.Config, manifest
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	ended := make(chan struct{})
 	b.mu.Lock()
 	b.kubelets[name] = k
+	b.stops[name] = func() { cancel(); <-ended }
 	b.mu.Unlock()
-	b.goRun("kubelet of "+name, k.Run)
+	b.goRun("kubelet of "+name, func(context.Context) error {
+		defer close(ended)
+		return k.Run(ctx)
+	})
 	return nil
 }
 

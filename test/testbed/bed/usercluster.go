@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +39,12 @@ type UserClusterOptions struct {
 	ControlPlaneNodes int
 	// WithoutElection has KCM run without leader election; there must be one of it only.
 	WithoutElection bool
+	// LeaseDuration of its KCM is that of the Bed by default.
+	LeaseDuration time.Duration
+	// KCMFlags are added to KCM's, or take the place of those of the same name: --name=value.
+	KCMFlags []string
+	// WithoutMachineController leaves its Deployments out; Nodes are made by AddNode then.
+	WithoutMachineController bool
 }
 
 // UserCluster is a running user cluster.
@@ -48,6 +56,7 @@ type UserCluster struct {
 	// Client of the user cluster, with all rights.
 	Client     client.Client
 	bed        *Bed
+	index      int
 	metricsTLS *tls.Config
 }
 
@@ -57,13 +66,15 @@ func (b *Bed) AddUserCluster(options UserClusterOptions) (*UserCluster, error) {
 	if options.KCMReplicas == 0 {
 		options.KCMReplicas = 2
 	}
+	if options.LeaseDuration == 0 {
+		options.LeaseDuration = b.options.LeaseDuration
+	}
 	b.options.Progress("starting user cluster " + options.Name)
 	b.mu.Lock()
-	index := b.index(len(b.clusters) + 2)
-	u := &UserCluster{Options: options, Namespace: "user-" + options.Name, bed: b}
+	u := &UserCluster{Options: options, Namespace: "user-" + options.Name, bed: b, index: b.freeIndex()}
 	b.clusters[options.Name] = u
 	b.mu.Unlock()
-	if err := u.start(index); err != nil {
+	if err := u.start(u.index); err != nil {
 		return nil, fmt.Errorf("user cluster %s: %w", options.Name, err)
 	}
 	return u, nil
@@ -190,7 +201,7 @@ func (u *UserCluster) secret(name string, data map[string][]byte) client.Object 
 }
 
 func (u *UserCluster) kcm() workload {
-	lease := u.bed.options.LeaseDuration
+	lease := u.Options.LeaseDuration
 	args := []string{
 		"--kubeconfig=/etc/testbed/kubeconfig", "--authentication-kubeconfig=/etc/testbed/kubeconfig",
 		"--authorization-kubeconfig=/etc/testbed/kubeconfig", "--bind-address=$(POD_IP)", "--secure-port=10257",
@@ -208,14 +219,26 @@ func (u *UserCluster) kcm() workload {
 	}
 	return workload{
 		namespace: u.Namespace, name: "kube-controller-manager", program: "kube-controller-manager", replicas: u.Options.KCMReplicas,
-		args: args, secret: "control-plane", healthPort: 10257, healthScheme: corev1.URISchemeHTTPS,
+		args: withFlags(args, u.Options.KCMFlags), secret: "control-plane", healthPort: 10257, healthScheme: corev1.URISchemeHTTPS,
 	}
+}
+
+// withFlags replaces flags of the same name and adds the others.
+func withFlags(args, flags []string) []string {
+	for _, flag := range flags {
+		name, _, _ := strings.Cut(flag, "=")
+		args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, name+"=") })
+	}
+	return append(args, flags...)
 }
 
 // retryPeriod is two seconds for the usual lease of 15 s, and shorter for the shorter ones of tests.
 func retryPeriod(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
 
 func (u *UserCluster) machineController() []workload {
+	if u.Options.WithoutMachineController {
+		return nil
+	}
 	flags := func(flag string, args ...string) []string {
 		if u.Options.External {
 			args = append(args, flag)

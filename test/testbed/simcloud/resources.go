@@ -90,7 +90,9 @@ func registerReads[T any](s *Server, mux *http.ServeMux, k kind[T]) {
 }
 
 // putLoadBalancer names the call after what happens and not as the client
-// does: the client does not know whether there is one.
+// does: the client does not know whether there is one. Who wants to update, and
+// not to ensure, gets nothing created: the service loop updates the hosts of a
+// load balancer that it has just deleted.
 func putLoadBalancer(k kind[LoadBalancer]) func(*request) reply {
 	return func(c *request) reply {
 		var wanted LoadBalancer
@@ -99,6 +101,9 @@ func putLoadBalancer(k kind[LoadBalancer]) func(*request) reply {
 		}
 		wanted.Name = c.call.Object
 		old, found := k.items(c.tenant)[wanted.Name]
+		if !found && c.call.Method == UpdateLoadBalancer {
+			return refusal(http.StatusNotFound, notFound)
+		}
 		status := http.StatusOK
 		if found {
 			c.call.Method = UpdateLoadBalancer

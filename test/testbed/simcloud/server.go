@@ -144,6 +144,13 @@ func (s *Server) AddFault(fault Fault) {
 	s.faults = append(s.faults, &fault)
 }
 
+// ClearFaultsOf ends the faults of one cluster.
+func (s *Server) ClearFaultsOf(cluster string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = slices.DeleteFunc(s.faults, func(fault *Fault) bool { return fault.Cluster == cluster })
+}
+
 // ClearFaults ends all faults.
 func (s *Server) ClearFaults() {
 	s.mu.Lock()

@@ -34,6 +34,13 @@ func TestObjects(t *testing.T) {
 			},
 			methods: []string{"CreateLoadBalancer", "UpdateLoadBalancer"}, errors: []string{"", ""},
 		},
+		"who updates a load balancer that is gone makes no new one": {
+			steps: []step{
+				{verb: "PUT", path: "/v1/clusters/alpha/loadbalancers/web", body: `{}`, method: "UpdateLoadBalancer", wantStatus: 404},
+				{verb: "GET", path: "/v1/clusters/alpha/loadbalancers", method: "ListLoadBalancers", wantStatus: 200, wantBody: `[]`},
+			},
+			methods: []string{"UpdateLoadBalancer", "ListLoadBalancers"}, errors: []string{"not found", ""},
+		},
 		"the client's method names the call, and the verb when it says none": {
 			steps: []step{
 				{verb: "POST", path: "/v1/clusters/alpha/instances", body: `{"name":"n1"}`, wantStatus: 201, wantBody: `"providerID":"simcloud://alpha/n1"`},

@@ -1,0 +1,78 @@
+package bed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
+)
+
+func (u *UserCluster) cloud() (*cloud.Client, error) {
+	config, err := cloud.ParseConfig(u.cloudConf())
+	if err != nil {
+		return nil, err
+	}
+	return cloud.New(config, "testbed"), nil
+}
+
+// AddNode makes an instance and the Node that its in-tree kubelet registers. It may be called again after an error.
+func (u *UserCluster) AddNode(ctx context.Context, name string, unschedulable bool) error {
+	instances, err := u.cloud()
+	if err != nil {
+		return err
+	}
+	instance, err := instances.Create(ctx, cloud.Instance{Name: name})
+	if err != nil {
+		return err
+	}
+	return client.IgnoreAlreadyExists(u.Client.Create(ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname: name, corev1.LabelTopologyZone: instance.Zone, corev1.LabelTopologyRegion: instance.Region,
+		}},
+		Spec: corev1.NodeSpec{ProviderID: instance.ProviderID, Unschedulable: unschedulable},
+	}))
+}
+
+// RemoveNode takes a Node away as a machine-controller does: the instance, then the Node.
+func (u *UserCluster) RemoveNode(ctx context.Context, name string) error {
+	instances, err := u.cloud()
+	if err != nil {
+		return err
+	}
+	if err := instances.Delete(ctx, name); err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(u.Client.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+}
+
+// KillNode deletes the instance behind a Node, whose kubelet says once that it ends, and nothing more. The Node stays:
+// to delete it is the work of the cloud-node-lifecycle loop.
+func (u *UserCluster) KillNode(ctx context.Context, name string) error {
+	kubelet := u.bed.Kubelet(u.Options.Name)
+	if kubelet == nil {
+		return errors.New("the user cluster has no kubelet any more")
+	}
+	kubelet.SetNodeSilent(name, true)
+	node := &corev1.Node{}
+	if err := u.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	for i := range node.Status.Conditions {
+		if condition := &node.Status.Conditions[i]; condition.Type == corev1.NodeReady {
+			condition.Status, condition.Reason, condition.Message = corev1.ConditionFalse, "KubeletNotReady", "node is shutting down"
+		}
+	}
+	if err := u.Client.Status().Update(ctx, node); err != nil {
+		return fmt.Errorf("node %s: %w", name, err)
+	}
+	instances, err := u.cloud()
+	if err != nil {
+		return err
+	}
+	return instances.Delete(ctx, name)
+}

@@ -1,0 +1,78 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/demo"
+)
+
+type flags struct {
+	root, only, document string
+	seed                 uint64
+	beside               int
+}
+
+// Command is handover.
+func Command() *cobra.Command {
+	f := flags{}
+	command := &cobra.Command{
+		Use: "handover", Short: "Measures hand-overs of the cloud loops, disturbed in many ways.", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return run(command.Context(), f, command.OutOrStdout())
+		},
+	}
+	command.Flags().StringVar(&f.root, "root", ".", "The project's folder.")
+	command.Flags().StringVar(&f.only, "run", "", "Only scenarios whose names match this regular expression.")
+	command.Flags().StringVar(&f.document, "document", "", "A document whose measured part is replaced by the table.")
+	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what is left to chance; 0 takes one from the clock.")
+	command.Flags().IntVar(&f.beside, "beside", 3, "How many scenarios run at once that neither measure nor disturb the manager.")
+	return command
+}
+
+func run(ctx context.Context, f flags, out io.Writer) error {
+	pattern, err := regexp.Compile(f.only)
+	if err != nil {
+		return err
+	}
+	screen := demo.NewScreen(out)
+	options, err := demo.BedOptions(f.root, "handover", usualLease, screen.Say)
+	if err != nil {
+		return err
+	}
+	if f.seed == 0 {
+		f.seed = uint64(time.Now().UnixNano())
+	}
+	screen.Say(fmt.Sprintf("seed %d", f.seed))
+	scenarios := only(Scenarios(), func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) })
+	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
+	if err != nil {
+		return err
+	}
+	if err := WriteReport(filepath.Join(options.Dir, "report.json"), outcomes); err != nil {
+		return err
+	}
+	if err := Table(out, outcomes); err != nil {
+		return err
+	}
+	if f.document != "" {
+		if err := WriteMeasured(f.document, outcomes, fmt.Sprintf("%d hand-overs, seed %d.", len(outcomes), f.seed)); err != nil {
+			return err
+		}
+	}
+	unmet := Unmet(outcomes)
+	for _, sentence := range unmet {
+		screen.Say("NOT AS EXPECTED: " + sentence)
+	}
+	screen.Say("raw records and report: " + options.Dir)
+	if len(unmet) > 0 {
+		return fmt.Errorf("%d expectations were not met", len(unmet))
+	}
+	return nil
+}

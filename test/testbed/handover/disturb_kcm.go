@@ -1,0 +1,140 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
+)
+
+// survivors are pods whose processes outlive them.
+type survivors struct {
+	mu   sync.Mutex
+	pods map[types.UID]bool
+}
+
+func newSurvivors() *survivors { return &survivors{pods: map[types.UID]bool{}} }
+
+func (s *survivors) outlive(pod *corev1.Pod) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pods[pod.UID]
+}
+
+func (s *survivors) add(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pods[pod.UID] = true
+}
+
+func (s *survivors) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.pods)
+}
+
+// holderOf is the pod whose process holds the Lease; empty when nobody does.
+func (p *Play) holderOf(lease string) string {
+	p.witness.mu.Lock()
+	defer p.witness.mu.Unlock()
+	pod, _, _ := strings.Cut(p.witness.holders[lease], "_")
+	return pod
+}
+
+// signal sends a signal to the processes of a pod.
+func (p *Play) signal(cluster, pod string, signal syscall.Signal) error {
+	if pod == "" {
+		return fmt.Errorf("there is no pod to send %s to in cluster %s", signal, cluster)
+	}
+	entries, err := p.Processes(cluster, pod)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("pod %s of cluster %s has no process", pod, cluster)
+	}
+	p.witness.note(Disturbed, signal.String()+" to "+pod)
+	for _, entry := range entries {
+		// A process that ended a moment ago was to be disturbed, and is.
+		_ = syscall.Kill(entry.PID, signal)
+	}
+	return nil
+}
+
+// killKCMLeader kills the process that holds KCM's Lease.
+func (p *Play) killKCMLeader() error {
+	return p.signal(bed.ManagementName, p.holderOf(kcmName), syscall.SIGKILL)
+}
+
+// holdRollouts makes the Deployment's controller keep the old pods, whatever becomes of the new ones.
+func (p *Play) holdRollouts(ctx context.Context, hold bool) error {
+	seconds := 0
+	if hold {
+		seconds = 3600
+	}
+	patch := fmt.Appendf(nil, `{"spec":{"minReadySeconds":%d,"progressDeadlineSeconds":%d}}`, seconds, seconds+600)
+	return p.patchKCM(ctx, types.MergePatchType, patch)
+}
+
+// kcmPods are the pods of its Deployment that are not being deleted: the one that leads, and the others.
+func (p *Play) kcmPods(ctx context.Context) (leader *corev1.Pod, others []*corev1.Pod, err error) {
+	pods := &corev1.PodList{}
+	if err := p.Client.List(ctx, pods, client.InNamespace(p.User.Namespace), client.MatchingLabels{"app": kcmName}); err != nil {
+		return nil, nil, err
+	}
+	holder := p.holderOf(kcmName)
+	for i := range pods.Items {
+		switch pod := &pods.Items[i]; {
+		case pod.DeletionTimestamp != nil:
+		case pod.Name == holder:
+			leader = pod
+		default:
+			others = append(others, pod)
+		}
+	}
+	return leader, others, nil
+}
+
+// deleteAtOnce is what kubectl delete --force does: nobody asks the kubelet.
+func (p *Play) deleteAtOnce(ctx context.Context, pod *corev1.Pod) error {
+	p.witness.note(Disturbed, "force-deleting "+pod.Name)
+	return p.Client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
+}
+
+// waitForProcesses waits until so many processes of pods with such names run in the management cluster.
+func (p *Play) waitForProcesses(ctx context.Context, namespace, pod string, count int) error {
+	return p.WaitFor(ctx, fmt.Sprintf("%d processes of %s", count, pod), patience, func(context.Context) (string, error) {
+		entries, err := p.Processes(bed.ManagementName, pod)
+		if err != nil {
+			return "", err
+		}
+		entries = only(entries, func(entry kubelet.Entry) bool { return entry.Namespace == namespace })
+		if len(entries) != count {
+			return fmt.Sprintf("there are %d", len(entries)), nil
+		}
+		return "", nil
+	})
+}
+
+// elapse waits for a span of time in which something must not happen, or which a disturbance lasts.
+func (p *Play) elapse(ctx context.Context, span time.Duration) error {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.Done():
+		return p.Err()
+	case <-timer.C:
+		return nil
+	}
+}

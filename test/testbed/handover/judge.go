@@ -1,0 +1,205 @@
+package handover
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
+)
+
+// settleTime is how long after the end of a hand-over a gap still counts as its own: the sampler sees the CCM's loops later
+// than the controller sees its Lease.
+const settleTime = 15 * time.Second
+
+// Row is an element of report.json.
+type Row struct {
+	Scenario             string  `json:"scenario"`
+	Protocol             string  `json:"protocol"`
+	Topology             string  `json:"topology"`
+	KCMReplicas          int32   `json:"kcmReplicas"`
+	LeaseDurationSeconds float64 `json:"leaseDurationSeconds"`
+	Overlaps             int     `json:"overlaps"`
+	// GapSeconds is the longest time around the hand-over in which a loop ran nowhere; null when nothing was handed over.
+	GapSeconds             *float64 `json:"gapSeconds"`
+	LoadBalancersKept      int      `json:"loadBalancersKept"`
+	LoadBalancersRecreated int      `json:"loadBalancersRecreated"`
+	// NodesDeleted counts Nodes that were deleted although their instances lived.
+	NodesDeleted int    `json:"nodesDeleted"`
+	Result       Result `json:"result"`
+	// CausedOverlapSeconds is how long two managers ran a loop because a person made them; it is not among the overlaps.
+	CausedOverlapSeconds *float64 `json:"causedOverlapSeconds,omitempty"`
+	// Parts of the gap.
+	Parts *Parts `json:"gapParts,omitempty"`
+}
+
+// Judge computes a scenario's row, and says what is not as it should be. Where absolute is false, times that depend on the
+// machine are not asked for.
+func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
+	row := Row{
+		Scenario: scenario.Name, Topology: Hosted, KCMReplicas: scenario.Setup.KCMReplicas,
+		LeaseDurationSeconds: scenario.Setup.Lease.Seconds(), Result: Unfinished,
+	}
+	judge := &judgement{scenario: scenario, records: records, row: &row}
+	if len(records.Clusters) > 0 {
+		status := records.Clusters[len(records.Clusters)-1].Status
+		row.Result = resultOf(&status)
+		if status.Handover != nil {
+			row.Protocol = string(status.Handover.Protocol)
+		}
+	}
+	judge.expect(row.Result == scenario.Want, "the result is %s, not %s", row.Result, scenario.Want)
+	judge.overlaps()
+	judge.gap(absolute)
+	judge.loadBalancers()
+	judge.nodes()
+	judge.bars(absolute)
+	for _, lost := range unserved(records.State) {
+		judge.expect(false, "%s", lost)
+	}
+	return row, judge.unmet
+}
+
+type judgement struct {
+	scenario Scenario
+	records  Records
+	row      *Row
+	unmet    []string
+}
+
+func (j *judgement) expect(holds bool, format string, arguments ...any) {
+	if !holds {
+		j.unmet = append(j.unmet, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// at is when an event came first; zero when it did not. An empty name is any.
+func (j *judgement) at(event, name string) time.Time {
+	for _, e := range j.records.Events {
+		if e.Event == event && (name == "" || e.Name == name) {
+			return e.Time
+		}
+	}
+	return time.Time{}
+}
+
+// overlaps counts those outside the time in which a person made one.
+func (j *judgement) overlaps() {
+	begins, ends := j.at(PersonBegins, ""), j.at(PersonEnds, "")
+	parts := []func(time.Time) bool{func(time.Time) bool { return true }}
+	if !begins.IsZero() {
+		parts = []func(time.Time) bool{
+			func(t time.Time) bool { return t.Before(begins) },
+			func(t time.Time) bool { return !ends.IsZero() && t.After(ends) },
+		}
+		j.caused(begins, ends)
+	}
+	for _, within := range parts {
+		j.row.Overlaps += len(loops.Overlaps(only(j.records.Samples, func(s loops.Sample) bool { return within(s.Time) })))
+		j.row.Overlaps += len(loops.CallOverlaps(only(j.records.Calls, func(c simcloud.Call) bool { return within(c.Time) })))
+	}
+	j.expect(j.row.Overlaps == 0, "loops ran in two managers %d times", j.row.Overlaps)
+	j.expect(len(j.records.Samples) > 0, "nothing was sampled")
+}
+
+// caused is the longest overlap within the person's time.
+func (j *judgement) caused(begins, ends time.Time) {
+	var longest time.Duration
+	samples := only(j.records.Samples, func(s loops.Sample) bool { return !s.Time.Before(begins) && !s.Time.After(ends) })
+	for _, overlap := range loops.Overlaps(samples) {
+		longest = max(longest, overlap.To.Sub(overlap.From))
+	}
+	seconds := longest.Seconds()
+	j.row.CausedOverlapSeconds = &seconds
+	j.expect(longest <= j.scenario.Bars.CausedOverlap, "the person's overlap lasted %s, at most %s", longest, j.scenario.Bars.CausedOverlap)
+}
+
+func only[T any](records []T, holds func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(records), func(record T) bool { return !holds(record) })
+}
+
+// gap is that of the first hand-over; one that began anew after contention is the person's.
+func (j *judgement) gap(absolute bool) {
+	finished := time.Time{}
+	for _, seen := range j.records.Clusters {
+		if handover := seen.Status.Handover; handover != nil && handover.FinishedAt != nil {
+			finished = seen.Time
+			break
+		}
+	}
+	if finished.IsZero() {
+		return
+	}
+	var longest time.Duration
+	gaps := loops.Gaps(j.records.Samples, j.at(Flipped, ""), finished.Add(settleTime))
+	for _, loop := range loops.CloudLoops() {
+		longest = max(longest, gaps[loop])
+	}
+	seconds := longest.Seconds()
+	j.row.GapSeconds = &seconds
+	j.row.Parts = partsOf(j, finished)
+	if bar := j.scenario.Bars.Gap; absolute && bar > 0 {
+		j.expect(longest <= bar, "the gap was %s, at most %s: %s", longest.Round(time.Millisecond), bar, j.row.Parts)
+	}
+}
+
+func (j *judgement) loadBalancers() {
+	created, deleted := map[string]int{}, map[string]int{}
+	for _, call := range j.records.Calls {
+		if call.Error != "" {
+			continue
+		}
+		switch call.Method {
+		case simcloud.CreateLoadBalancer:
+			created[call.Object]++
+		case simcloud.DeleteLoadBalancer, simcloud.EnsureLoadBalancerDeleted:
+			deleted[call.Object]++
+			asked := j.at(ServiceDeleted, strings.TrimPrefix(call.Object, balancerOf("")))
+			j.expect(!asked.IsZero() && asked.Before(call.Time), "load balancer %s was deleted by mistake", call.Object)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(created)) {
+		if created[name] > 1 {
+			j.row.LoadBalancersRecreated++
+			j.expect(false, "load balancer %s was created %d times", name, created[name])
+		}
+		if strings.HasPrefix(name, balancerOf("keep-")) && created[name] == 1 && deleted[name] == 0 {
+			j.row.LoadBalancersKept++
+		}
+	}
+	j.expect(j.row.LoadBalancersKept == 2, "%d of 2 load balancers were kept", j.row.LoadBalancersKept)
+}
+
+func (j *judgement) nodes() {
+	for _, event := range j.records.Events {
+		if event.Event != NodeGone {
+			continue
+		}
+		meant := false
+		for _, why := range []string{NodeRemoved, NodeKilled} {
+			at := j.at(why, event.Name)
+			meant = meant || !at.IsZero() && at.Before(event.Time)
+		}
+		if !meant {
+			j.row.NodesDeleted++
+			j.expect(false, "Node %s was deleted by mistake", event.Name)
+		}
+	}
+}
+
+func (j *judgement) bars(absolute bool) {
+	bars := j.scenario.Bars
+	if bars.NothingOpened {
+		j.expect(j.at(FenceOpened, "").IsZero(), "the fence was opened")
+	}
+	if bars.Untouched {
+		j.expect(j.records.State.KCMChanges == 0, "KCM was changed %d times", j.records.State.KCMChanges)
+	}
+	if bars.NoRoutes {
+		asked := slices.ContainsFunc(j.records.Calls, func(call simcloud.Call) bool { return call.Loop == "route" })
+		j.expect(!asked, "somebody asked the cloud about routes")
+	}
+}

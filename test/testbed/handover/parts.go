@@ -1,0 +1,74 @@
+package handover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+)
+
+// Parts say where the time of a gap went, in seconds; negative where the order was another one.
+//
+//	last sample of a loop in KCM ─Ends─► last KCM process seen to end ─Proof─► fence open ─Lease─► CCM leads ─Loops─► first sample
+type Parts struct {
+	Ends  float64 `json:"ends"`
+	Proof float64 `json:"proof"`
+	Lease float64 `json:"lease"`
+	Loops float64 `json:"loops"`
+}
+
+// String is for the message about a gap that is too long.
+func (p *Parts) String() string {
+	if p == nil {
+		return "its parts are not known"
+	}
+	return fmt.Sprintf("%.1f s until the last process of KCM was seen to end, %.1f s until the fence was open, %.1f s until the CCM led, %.1f s until it ran the loops",
+		p.Ends, p.Proof, p.Lease, p.Loops)
+}
+
+// partsOf is nil where a part is missing.
+func partsOf(j *judgement, finished time.Time) *Parts {
+	var last, first, ended, leads time.Time
+	for _, sample := range j.records.Samples {
+		switch {
+		case !sample.Running || !slices.Contains(loops.CloudLoops(), sample.Loop):
+		case sample.Component == kcmName && sample.Time.Before(finished):
+			last = later(last, sample.Time)
+		case sample.Component == ccmName && first.IsZero():
+			first = sample.Time
+		}
+	}
+	for _, seen := range j.records.Clusters {
+		if seen.Time.After(finished) || seen.Status.Handover == nil {
+			continue
+		}
+		for _, process := range seen.Status.Handover.Processes {
+			if process.EndedAt != nil {
+				ended = later(ended, process.EndedAt.Time)
+			}
+		}
+	}
+	opened := j.at(FenceOpened, "")
+	for _, event := range j.records.Events {
+		if event.Event == LeaseHolder && strings.HasPrefix(event.Name, ccmName+" "+ccmName) && leads.IsZero() {
+			leads = event.Time
+		}
+	}
+	for _, moment := range []time.Time{last, first, ended, opened, leads} {
+		if moment.IsZero() {
+			return nil
+		}
+	}
+	return &Parts{
+		Ends: ended.Sub(last).Seconds(), Proof: opened.Sub(ended).Seconds(), Lease: leads.Sub(opened).Seconds(), Loops: first.Sub(leads).Seconds(),
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,250 @@
+package handover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+)
+
+// patience bounds each wait; a Slow scenario waits for a deadline of ten minutes.
+const (
+	patience     = 6 * time.Minute
+	slowPatience = 14 * time.Minute
+)
+
+// Play is a scenario that runs. Its methods are what those who disturb need.
+type Play struct {
+	*bed.Bed
+	User     *bed.UserCluster
+	Scenario Scenario
+
+	dir       string
+	survivors *survivors
+	witness   *witness
+	load      *load
+	random    *rand.Rand
+	kcmBefore int64
+}
+
+// run plays the scenario from the set-up of its cluster to the records in its folder.
+func (p *Play) run(ctx context.Context) error {
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return err
+	}
+	setup := p.Scenario.Setup
+	var err error
+	p.User, err = p.AddUserCluster(bed.UserClusterOptions{
+		Name: p.Scenario.Name, KCMReplicas: setup.KCMReplicas, LeaseDuration: setup.Lease, WithoutMachineController: true,
+		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over.
+		KCMFlags: append([]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
+			setup.KCMFlags...),
+	})
+	if err != nil {
+		return err
+	}
+	if p.witness, err = newWitness(ctx, p.Bed, p.User, p.dir); err != nil {
+		return err
+	}
+	p.load = newLoad(p)
+	if err := p.act(ctx); err != nil {
+		return err
+	}
+	if err := p.witness.close(); err != nil {
+		return err
+	}
+	if err := p.export(); err != nil {
+		return err
+	}
+	return p.RemoveUserCluster(p.User)
+}
+
+func (p *Play) act(ctx context.Context) error {
+	if err := p.load.prepare(ctx); err != nil {
+		return err
+	}
+	if before := p.Scenario.Setup.Before; before != nil {
+		if err := before(ctx, p); err != nil {
+			return err
+		}
+	}
+	if err := p.create(ctx); err != nil {
+		return err
+	}
+	ended := p.load.start(ctx)
+	disturbed := p.disturbed(ctx)
+	if disturbed == nil {
+		disturbed = p.awaitResult(ctx)
+	}
+	if err := ended(); err != nil {
+		return err
+	}
+	if disturbed != nil {
+		return disturbed
+	}
+	return p.settle(ctx)
+}
+
+// create makes the Cluster object in-tree and switches the feature on.
+func (p *Play) create(ctx context.Context) error {
+	cluster := p.User.NewCluster(false)
+	cluster.Spec.Handover.Protocol = p.Scenario.Setup.Protocol
+	if err := p.Client.Create(ctx, cluster); err != nil {
+		return err
+	}
+	err := p.witness.until(ctx, "Ready with reason InTree", patience, func(w *witness) bool {
+		if len(w.seen) == 0 {
+			return false
+		}
+		ready := meta.FindStatusCondition(w.seen[len(w.seen)-1].Conditions, ucv1.ReadyCondition)
+		return ready != nil && ready.Reason == ucv1.InTreeReason
+	})
+	if err != nil {
+		return err
+	}
+	kcm, err := p.KCM(ctx)
+	if err != nil {
+		return err
+	}
+	p.kcmBefore = kcm.Generation
+	p.witness.note(Flipped, cluster.Name)
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"features":{"externalCloudProvider":true}}}`))
+	return p.Client.Patch(ctx, cluster, patch)
+}
+
+func (p *Play) disturbed(ctx context.Context) error {
+	if p.Scenario.Disturb == nil {
+		return nil
+	}
+	return p.Scenario.Disturb(ctx, p)
+}
+
+// awaitResult waits for the result that is wanted. Another one is found by the judge.
+func (p *Play) awaitResult(ctx context.Context) error {
+	limit := patience
+	if p.Scenario.Slow {
+		limit = slowPatience
+	}
+	err := p.witness.until(ctx, "result "+string(p.Scenario.Want), limit, func(w *witness) bool {
+		return len(w.seen) > 0 && resultOf(&w.seen[len(w.seen)-1]) == p.Scenario.Want
+	})
+	if err != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// resultOf is what the newest status says; a hand-over that waits has no result yet.
+func resultOf(status *ucv1.ClusterStatus) Result {
+	switch {
+	case status.Handover != nil && status.Handover.FinishedAt != nil && meta.IsStatusConditionTrue(status.Conditions, ucv1.HandoverCompletedCondition):
+		return HandedOver
+	case !meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition):
+		return Unfinished
+	case status.StartedAt == nil:
+		return Refused
+	}
+	return Stalled
+}
+
+// settle waits until what was changed is served; what is not served in the end, the judge finds in the state.
+func (p *Play) settle(ctx context.Context) error {
+	state := State{}
+	err := p.WaitFor(ctx, "everything to be served in "+p.Scenario.Name, patience, func(ctx context.Context) (string, error) {
+		var err error
+		if state, err = p.state(ctx); err != nil {
+			return "", err
+		}
+		for _, lost := range unserved(state) {
+			return lost, nil
+		}
+		return "", nil
+	})
+	if ctx.Err() != nil || p.Err() != nil {
+		return err
+	}
+	if err != nil {
+		p.Options().Progress(err.Error())
+	}
+	content, err := json.MarshalIndent(state, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.dir, stateFile), content, 0o644)
+}
+
+func (p *Play) state(ctx context.Context) (State, error) {
+	state, err := p.load.state(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	kcm, err := p.KCM(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	state.KCMChanges = kcm.Generation - p.kcmBefore
+	state.Routes = !p.Scenario.Bars.NoRoutes
+	return state, nil
+}
+
+// export copies what concerns the cluster from the records of the whole testbed.
+func (p *Play) export() error {
+	calls, err := read(p.File(callsFile), loops.ReadCalls)
+	if err != nil {
+		return err
+	}
+	samples, err := read(p.File(samplesFile), loops.ReadSamples)
+	if err != nil {
+		return err
+	}
+	if err := writeLines(filepath.Join(p.dir, callsFile), loops.OfCluster(calls, p.Scenario.Name)); err != nil {
+		return err
+	}
+	return writeLines(filepath.Join(p.dir, samplesFile), loops.OfCluster(samples, p.Scenario.Name))
+}
+
+// KCM is its Deployment.
+func (p *Play) KCM(ctx context.Context) (*appsv1.Deployment, error) {
+	deployment := &appsv1.Deployment{}
+	return deployment, p.Client.Get(ctx, client.ObjectKey{Namespace: p.User.Namespace, Name: kcmName}, deployment)
+}
+
+// AtLine waits until a line of the hand-over's table is current, or was.
+func (p *Play) AtLine(ctx context.Context, line string) error {
+	return p.witness.untilAny(ctx, "line "+line, patience, func(status *ucv1.ClusterStatus) bool {
+		return status.Handover != nil && status.Handover.Line == line
+	})
+}
+
+// AtStep waits until a step of the migration is current, or was.
+func (p *Play) AtStep(ctx context.Context, step ucv1.Step) error {
+	return p.witness.untilAny(ctx, "step "+string(step), patience, func(status *ucv1.ClusterStatus) bool { return status.Step == step })
+}
+
+// Stays fails when within the time anything opens the fence.
+func (p *Play) Stays(ctx context.Context, closed time.Duration) error {
+	err := p.witness.until(ctx, "the fence to be opened too early", closed, func(w *witness) bool { return w.open })
+	if err == nil {
+		return fmt.Errorf("the fence of %s was opened", p.Scenario.Name)
+	}
+	return ctx.Err()
+}
+
+// patchKCM patches its Deployment.
+func (p *Play) patchKCM(ctx context.Context, kind types.PatchType, patch []byte, options ...client.PatchOption) error {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: kcmName}}
+	return p.Client.Patch(ctx, deployment, client.RawPatch(kind, patch), options...)
+}
