@@ -176,14 +176,22 @@ func (b *Bed) startKubelet(name string, index int, config *rest.Config, manifest
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
-	ended := make(chan struct{})
+	stop, ended := make(chan struct{}), make(chan struct{})
 	b.mu.Lock()
 	b.kubelets[name] = k
-	b.stops[name] = func() { cancel(); <-ended }
+	b.stops[name] = func() { close(stop); <-ended }
 	b.mu.Unlock()
-	b.goRun("kubelet of "+name, func(context.Context) error {
+	b.goRun("kubelet of "+name, func(ctx context.Context) error {
 		defer close(ended)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			select {
+			case <-stop:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 		return k.Run(ctx)
 	})
 	return nil

@@ -65,7 +65,7 @@ func adaptManager(object *unstructured.Unstructured, port int) error {
 		return err
 	}
 	container := containers[0].(map[string]any)
-	container["image"] = image("ccm-migration-controller")
+	container["image"] = Image("ccm-migration-controller")
 	container["command"] = []any{"ccm-migration-controller"}
 	container["args"] = append(container["args"].([]any), "--health-probe-bind-address=$(POD_IP):8081",
 		"--metrics-bind-address=$(POD_IP):8443", "--webhook-host=localhost", "--webhook-port="+strconv.Itoa(port))

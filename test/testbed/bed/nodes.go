@@ -13,7 +13,7 @@ import (
 )
 
 func (u *UserCluster) cloud() (*cloud.Client, error) {
-	config, err := cloud.ParseConfig(u.cloudConf())
+	config, err := cloud.ParseConfig(u.CloudConf())
 	if err != nil {
 		return nil, err
 	}

@@ -7,12 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// image of a program of the testbed: the kubelets run it as a process.
-func image(program string) string { return "registry.example/simcloud/" + program + ":v1.30.14" }
+// ManagementNodeName is the Node of the management cluster that runs everything.
+const ManagementNodeName = "management-0"
+
+// Image of a program of the testbed: the kubelets run it as a process.
+func Image(program string) string { return "registry.example/simcloud/" + program + ":v1.30.14" }
 
 func managementNode() *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: "management-0", Labels: map[string]string{corev1.LabelHostname: "management-0"},
+		Name: ManagementNodeName, Labels: map[string]string{corev1.LabelHostname: ManagementNodeName},
 	}}
 }
 
@@ -52,7 +55,7 @@ func (w workload) deployment() *appsv1.Deployment {
 
 func (w workload) container() corev1.Container {
 	return corev1.Container{
-		Name: w.name, Image: image(w.program), Command: append([]string{w.program}, w.args...),
+		Name: w.name, Image: Image(w.program), Command: append([]string{w.program}, w.args...),
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"},
 		}}},

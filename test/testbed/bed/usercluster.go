@@ -179,7 +179,7 @@ func (u *UserCluster) secrets() ([]client.Object, error) {
 
 // controlPlaneFiles are what the processes of a control plane find in /etc/testbed.
 func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
-	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.cloudConf()}
+	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.CloudConf()}
 	for name, path := range map[string]string{
 		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
 	} {
@@ -192,7 +192,8 @@ func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
 	return files, nil
 }
 
-func (u *UserCluster) cloudConf() []byte {
+// CloudConf is the file that KCM and CCM read.
+func (u *UserCluster) CloudConf() []byte {
 	return fmt.Appendf(nil, "endpoint=%s\ncluster=%s\ntoken=%s\n", u.bed.cloudURL, u.Options.Name, u.token())
 }
 

@@ -16,7 +16,7 @@ import (
 type flags struct {
 	root, only, document string
 	seed                 uint64
-	beside               int
+	beside, random       int
 }
 
 // Command is handover.
@@ -32,12 +32,16 @@ func Command() *cobra.Command {
 	command.Flags().StringVar(&f.only, "run", "", "Only scenarios whose names match this regular expression.")
 	command.Flags().StringVar(&f.document, "document", "", "A document whose measured part is replaced by the table.")
 	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what is left to chance; 0 takes one from the clock.")
+	command.Flags().IntVar(&f.random, "random", 0, "So many hand-overs that are disturbed at random, in place of the scenarios.")
 	command.Flags().IntVar(&f.beside, "beside", 3, "How many scenarios run at once that neither measure nor disturb the manager.")
 	return command
 }
 
 func run(ctx context.Context, f flags, out io.Writer) error {
-	pattern, err := regexp.Compile(f.only)
+	if f.seed == 0 {
+		f.seed = uint64(time.Now().UnixNano())
+	}
+	scenarios, err := f.scenarios()
 	if err != nil {
 		return err
 	}
@@ -46,25 +50,13 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if f.seed == 0 {
-		f.seed = uint64(time.Now().UnixNano())
-	}
-	screen.Say(fmt.Sprintf("seed %d", f.seed))
-	scenarios := only(Scenarios(), func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) })
+	screen.Say(fmt.Sprintf("%d scenarios, seed %d", len(scenarios), f.seed))
 	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
 	if err != nil {
 		return err
 	}
-	if err := WriteReport(filepath.Join(options.Dir, "report.json"), outcomes); err != nil {
+	if err := f.report(options.Dir, outcomes, out); err != nil {
 		return err
-	}
-	if err := Table(out, outcomes); err != nil {
-		return err
-	}
-	if f.document != "" {
-		if err := WriteMeasured(f.document, outcomes, fmt.Sprintf("%d hand-overs, seed %d.", len(outcomes), f.seed)); err != nil {
-			return err
-		}
 	}
 	unmet := Unmet(outcomes)
 	for _, sentence := range unmet {
@@ -75,4 +67,29 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 		return fmt.Errorf("%d expectations were not met", len(unmet))
 	}
 	return nil
+}
+
+func (f flags) scenarios() ([]Scenario, error) {
+	pattern, err := regexp.Compile(f.only)
+	if err != nil {
+		return nil, err
+	}
+	scenarios := Scenarios()
+	if f.random > 0 {
+		scenarios = Random(f.random, f.seed)
+	}
+	return only(scenarios, func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) }), nil
+}
+
+func (f flags) report(dir string, outcomes []Outcome, out io.Writer) error {
+	if err := WriteReport(filepath.Join(dir, "report.json"), outcomes); err != nil {
+		return err
+	}
+	if err := Table(out, outcomes); err != nil {
+		return err
+	}
+	if f.document == "" {
+		return nil
+	}
+	return WriteMeasured(f.document, outcomes, fmt.Sprintf("%d hand-overs, seed %d.", len(outcomes), f.seed))
 }

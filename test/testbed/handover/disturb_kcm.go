@@ -36,17 +36,22 @@ func (s *survivors) add(pod *corev1.Pod) {
 	s.pods[pod.UID] = true
 }
 
-func (s *survivors) release() {
+func (s *survivors) remove(pod *corev1.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.pods)
+	delete(s.pods, pod.UID)
 }
 
-// holderOf is the pod whose process holds the Lease; empty when nobody does.
-func (p *Play) holderOf(lease string) string {
+// kcmLeader is the pod whose process holds KCM's Lease; empty when nobody does.
+func (p *Play) kcmLeader() string {
 	p.witness.mu.Lock()
 	defer p.witness.mu.Unlock()
-	pod, _, _ := strings.Cut(p.witness.holders[lease], "_")
+	return holder(p.witness.holders[kcmName])
+}
+
+// holder is the pod's name in the identity of a leader.
+func holder(identity string) string {
+	pod, _, _ := strings.Cut(identity, "_")
 	return pod
 }
 
@@ -70,9 +75,29 @@ func (p *Play) signal(cluster, pod string, signal syscall.Signal) error {
 	return nil
 }
 
-// killKCMLeader kills the process that holds KCM's Lease.
+// killKCMLeader kills the process that holds KCM's Lease, or any KCM where the holder has ended.
 func (p *Play) killKCMLeader() error {
-	return p.signal(bed.ManagementName, p.holderOf(kcmName), syscall.SIGKILL)
+	entries, err := p.Processes(bed.ManagementName, kcmName)
+	if err != nil {
+		return err
+	}
+	victim, leader := "", p.kcmLeader()
+	for _, entry := range entries {
+		if entry.Namespace == p.User.Namespace && (victim == "" || entry.Pod == leader) {
+			victim = entry.Pod
+		}
+	}
+	return p.signal(bed.ManagementName, victim, syscall.SIGKILL)
+}
+
+// killKCMLeaderAt kills it when a line of the table is current.
+func killKCMLeaderAt(line string) func(context.Context, *Play) error {
+	return func(ctx context.Context, p *Play) error {
+		if err := p.AtLine(ctx, line); err != nil {
+			return err
+		}
+		return p.killKCMLeader()
+	}
 }
 
 // holdRollouts makes the Deployment's controller keep the old pods, whatever becomes of the new ones.
@@ -91,7 +116,7 @@ func (p *Play) kcmPods(ctx context.Context) (leader *corev1.Pod, others []*corev
 	if err := p.Client.List(ctx, pods, client.InNamespace(p.User.Namespace), client.MatchingLabels{"app": kcmName}); err != nil {
 		return nil, nil, err
 	}
-	holder := p.holderOf(kcmName)
+	holder := p.kcmLeader()
 	for i := range pods.Items {
 		switch pod := &pods.Items[i]; {
 		case pod.DeletionTimestamp != nil:

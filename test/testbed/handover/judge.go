@@ -56,7 +56,7 @@ func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
 	judge.gap(absolute)
 	judge.loadBalancers()
 	judge.nodes()
-	judge.bars(absolute)
+	judge.bars()
 	for _, lost := range unserved(records.State) {
 		judge.expect(false, "%s", lost)
 	}
@@ -190,7 +190,7 @@ func (j *judgement) nodes() {
 	}
 }
 
-func (j *judgement) bars(absolute bool) {
+func (j *judgement) bars() {
 	bars := j.scenario.Bars
 	if bars.NothingOpened {
 		j.expect(j.at(FenceOpened, "").IsZero(), "the fence was opened")

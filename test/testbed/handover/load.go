@@ -19,8 +19,10 @@ const (
 	// pace of the load, and in the time around the gap: changes have to fall into it.
 	pace    = time.Second
 	gapPace = 300 * time.Millisecond
-	// mostNodes is how many Nodes the load has at once: each of them costs a process of the CSI driver.
+	// mostNodes is how many Nodes the load has at once, and nodePace how often one comes or goes: each of them costs a
+	// process of the CSI driver.
 	mostNodes    = 2
+	nodePace     = 4 * time.Second
 	mostServices = 8
 )
 
@@ -30,6 +32,7 @@ type load struct {
 	serial   int
 	services []string
 	nodes    []string
+	nodeAt   time.Time
 }
 
 func newLoad(p *Play) *load { return &load{play: p} }
@@ -98,18 +101,14 @@ func (l *load) start(ctx context.Context) (end func() error) {
 // drive kills a Node at once: until the Node is gone, KCM is not changed.
 func (l *load) drive(ctx context.Context) error {
 	err := l.kill(ctx, "early-victim")
-	for err == nil {
+	for err == nil && ctx.Err() == nil {
 		timer := time.NewTimer(l.pause())
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil
 		case <-timer.C:
 			err = l.change(ctx)
 		}
-	}
-	if ctx.Err() != nil {
-		return nil
+		timer.Stop()
 	}
 	return err
 }
@@ -125,16 +124,12 @@ func (l *load) pause() time.Duration {
 // change does one thing. Nodes come and go as a machine-controller has them: one that dies on its own would keep the
 // fence closed, which is a scenario of its own.
 func (l *load) change(ctx context.Context) error {
-	switch lot := l.play.random.IntN(10); {
-	case lot == 0 && len(l.nodes) < mostNodes:
-		l.serial++
-		name := fmt.Sprintf("load-%d", l.serial)
-		l.nodes = append(l.nodes, name)
-		return l.do(ctx, NodeAdded, name, func(ctx context.Context) error { return l.user().AddNode(ctx, name, true) })
-	case lot == 1 && len(l.nodes) > 0:
-		name := take(&l.nodes, l.play.random.IntN(len(l.nodes)))
-		return l.do(ctx, NodeRemoved, name, func(ctx context.Context) error { return l.user().RemoveNode(ctx, name) })
-	case len(l.services) > 0 && (lot < 5 || len(l.services) >= mostServices):
+	lot := l.play.random.IntN(10)
+	switch {
+	case time.Since(l.nodeAt) > nodePace:
+		l.nodeAt = time.Now()
+		return l.changeNodes(ctx, lot < 5)
+	case len(l.services) > 0 && (lot < 4 || len(l.services) >= mostServices):
 		name := take(&l.services, l.play.random.IntN(len(l.services)))
 		return l.do(ctx, ServiceDeleted, name, func(ctx context.Context) error {
 			return client.IgnoreNotFound(l.user().Client.Delete(ctx, bed.LoadBalancer(name)))
@@ -144,6 +139,17 @@ func (l *load) change(ctx context.Context) error {
 	name := fmt.Sprintf("load-%d", l.serial)
 	l.services = append(l.services, name)
 	return l.createService(ctx, name)
+}
+
+func (l *load) changeNodes(ctx context.Context, add bool) error {
+	if len(l.nodes) == 0 || add && len(l.nodes) < mostNodes {
+		l.serial++
+		name := fmt.Sprintf("load-%d", l.serial)
+		l.nodes = append(l.nodes, name)
+		return l.do(ctx, NodeAdded, name, func(ctx context.Context) error { return l.user().AddNode(ctx, name, true) })
+	}
+	name := take(&l.nodes, l.play.random.IntN(len(l.nodes)))
+	return l.do(ctx, NodeRemoved, name, func(ctx context.Context) error { return l.user().RemoveNode(ctx, name) })
 }
 
 func (l *load) createService(ctx context.Context, name string) error {

@@ -30,30 +30,12 @@ func (p *Parts) String() string {
 
 // partsOf is nil where a part is missing.
 func partsOf(j *judgement, finished time.Time) *Parts {
-	var last, first, ended, leads time.Time
-	for _, sample := range j.records.Samples {
-		switch {
-		case !sample.Running || !slices.Contains(loops.CloudLoops(), sample.Loop):
-		case sample.Component == kcmName && sample.Time.Before(finished):
-			last = later(last, sample.Time)
-		case sample.Component == ccmName && first.IsZero():
-			first = sample.Time
-		}
-	}
-	for _, seen := range j.records.Clusters {
-		if seen.Time.After(finished) || seen.Status.Handover == nil {
-			continue
-		}
-		for _, process := range seen.Status.Handover.Processes {
-			if process.EndedAt != nil {
-				ended = later(ended, process.EndedAt.Time)
-			}
-		}
-	}
-	opened := j.at(FenceOpened, "")
+	last, first := j.loopsMoved(finished)
+	ended, opened, leads := j.lastEnd(finished), j.at(FenceOpened, ""), time.Time{}
 	for _, event := range j.records.Events {
-		if event.Event == LeaseHolder && strings.HasPrefix(event.Name, ccmName+" "+ccmName) && leads.IsZero() {
+		if event.Event == LeaseHolder && strings.HasPrefix(event.Name, ccmName+" "+ccmName) {
 			leads = event.Time
+			break
 		}
 	}
 	for _, moment := range []time.Time{last, first, ended, opened, leads} {
@@ -64,6 +46,36 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 	return &Parts{
 		Ends: ended.Sub(last).Seconds(), Proof: opened.Sub(ended).Seconds(), Lease: leads.Sub(opened).Seconds(), Loops: first.Sub(leads).Seconds(),
 	}
+}
+
+// loopsMoved is when a cloud loop was last seen in KCM, and when first in the CCM.
+func (j *judgement) loopsMoved(finished time.Time) (last, first time.Time) {
+	for _, sample := range j.records.Samples {
+		switch {
+		case !sample.Running || !slices.Contains(loops.CloudLoops(), sample.Loop):
+		case sample.Component == kcmName && sample.Time.Before(finished):
+			last = later(last, sample.Time)
+		case sample.Component == ccmName && first.IsZero():
+			first = sample.Time
+		}
+	}
+	return last, first
+}
+
+// lastEnd is when the controller saw the last process of KCM end.
+func (j *judgement) lastEnd(finished time.Time) time.Time {
+	ended := time.Time{}
+	for _, seen := range j.records.Clusters {
+		if seen.Time.After(finished) || seen.Status.Handover == nil {
+			continue
+		}
+		for _, process := range seen.Status.Handover.Processes {
+			if process.EndedAt != nil {
+				ended = later(ended, process.EndedAt.Time)
+			}
+		}
+	}
+	return ended
 }
 
 func later(a, b time.Time) time.Time {

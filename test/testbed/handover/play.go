@@ -3,6 +3,7 @@ package handover
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,7 +38,23 @@ type Play struct {
 	witness   *witness
 	load      *load
 	random    *rand.Rand
+	// kcmBefore and command are the generation and the command line of KCM's Deployment before the feature is switched on.
 	kcmBefore int64
+	command   []string
+	cleanups  []func(context.Context) error
+}
+
+// atEnd does something before the cluster is removed.
+func (p *Play) atEnd(cleanup func(context.Context) error) { p.cleanups = append(p.cleanups, cleanup) }
+
+// clean does it, once.
+func (p *Play) clean(ctx context.Context) error {
+	var failed error
+	for _, cleanup := range p.cleanups {
+		failed = errors.Join(failed, cleanup(ctx))
+	}
+	p.cleanups = nil
+	return failed
 }
 
 // run plays the scenario from the set-up of its cluster to the records in its folder.
@@ -67,6 +84,9 @@ func (p *Play) run(ctx context.Context) error {
 		return err
 	}
 	if err := p.export(); err != nil {
+		return err
+	}
+	if err := p.clean(ctx); err != nil {
 		return err
 	}
 	return p.RemoveUserCluster(p.User)
@@ -119,7 +139,7 @@ func (p *Play) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.kcmBefore = kcm.Generation
+	p.kcmBefore, p.command = kcm.Generation, kcm.Spec.Template.Spec.Containers[0].Command
 	p.witness.note(Flipped, cluster.Name)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"features":{"externalCloudProvider":true}}}`))
 	return p.Client.Patch(ctx, cluster, patch)
@@ -236,6 +256,15 @@ func (p *Play) AtStep(ctx context.Context, step ucv1.Step) error {
 
 // Stays fails when within the time anything opens the fence.
 func (p *Play) Stays(ctx context.Context, closed time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	err := p.witness.until(ctx, "the fence to be opened too early", closed, func(w *witness) bool { return w.open })
 	if err == nil {
 		return fmt.Errorf("the fence of %s was opened", p.Scenario.Name)

@@ -106,7 +106,7 @@ func (r *runner) one(ctx context.Context, at int, scenario Scenario) error {
 		if ctx.Err() != nil || r.bed.Err() != nil {
 			return fmt.Errorf("scenario %s: %w", scenario.Name, played)
 		}
-		play.rescue()
+		play.rescue(ctx)
 		outcome.Unmet = append(outcome.Unmet, played.Error())
 	}
 	records, err := ReadRecords(play.dir)
@@ -122,11 +122,11 @@ func (r *runner) one(ctx context.Context, at int, scenario Scenario) error {
 }
 
 // rescue takes the records of a scenario that broke off, and gives its cluster's place to the next one.
-func (p *Play) rescue() {
+func (p *Play) rescue(ctx context.Context) {
 	if p.User == nil {
 		return
 	}
-	p.survivors.release()
+	_ = p.clean(ctx)
 	p.Cloud.ClearFaultsOf(p.Scenario.Name)
 	if p.witness != nil {
 		_ = p.witness.close()

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -39,7 +40,10 @@ func New(options Options) (*Kubelet, error) {
 	if err := options.complete(); err != nil {
 		return nil, fmt.Errorf("kubelet of cluster %s: %w", options.Cluster, err)
 	}
-	client, err := kubernetes.NewForConfig(options.Config)
+	// It speaks for all Nodes of a cluster, each of which has a kubelet of its own with 50 requests a second.
+	config := rest.CopyConfig(options.Config)
+	config.QPS, config.Burst = 200, 400
+	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubelet of cluster %s: %w", options.Cluster, err)
 	}

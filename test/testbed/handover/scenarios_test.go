@@ -1,0 +1,67 @@
+package handover
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func TestScenariosCanBeToldApart(t *testing.T) {
+	g := NewWithT(t)
+	names := map[string]bool{}
+	for _, scenario := range append(Scenarios(), Random(100, 1)...) {
+		g.Expect(names).NotTo(HaveKey(scenario.Name))
+		names[scenario.Name] = true
+		g.Expect(scenario.Name).To(MatchRegexp(`^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$`), "it is the name of a cluster")
+		g.Expect(scenario.Want).To(BeElementOf(HandedOver, RolledBack, Refused, Stalled))
+		g.Expect(scenario.Setup.Lease).NotTo(BeZero())
+	}
+}
+
+// TestEveryLineIsDisturbed: a line that a table gets is one at which KCM's leader is killed, unless it passes unseen.
+func TestEveryLineIsDisturbed(t *testing.T) {
+	unseen := map[string]bool{"WorkloadWithheld": true, "Leading": true}
+	for protocol, choice := range map[ucv1.HandoverProtocol]ucv1.HandoverProtocolChoice{
+		ucv1.FencedProtocol: ucv1.FencedProtocolChoice, ucv1.SerializedProtocol: ucv1.SerializedProtocolChoice,
+	} {
+		for _, line := range migration.HandoverLines(protocol) {
+			if !unseen[line.Name] {
+				NewWithT(t).Expect(lines(choice)).To(ContainElement(line.Name))
+			}
+		}
+	}
+}
+
+func TestTheSameSeedPlaysTheSame(t *testing.T) {
+	g := NewWithT(t)
+	names := func(seed uint64) []string {
+		var names []string
+		for _, scenario := range Random(20, seed) {
+			names = append(names, scenario.Name)
+		}
+		return names
+	}
+	g.Expect(names(1)).To(Equal(names(1)))
+	g.Expect(names(1)).NotTo(Equal(names(2)))
+}
+
+func TestDocumentGetsTheTable(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "document.md")
+	g.Expect(os.WriteFile(path, []byte("before\n"+measuredBegin+"\nold\n"+measuredEnd+"\nafter\n"), 0o600)).To(Succeed())
+	row, _ := Judge(scenario(), good(), true)
+	for range 2 {
+		g.Expect(WriteMeasured(path, []Outcome{{Row: row}}, "One.")).To(Succeed())
+	}
+	content, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(content)).To(HavePrefix("before\n" + measuredBegin + "\nOne.\n\n| scenario |"))
+	g.Expect(string(content)).To(ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 0 | 2 | 0 | 0 |\n"))
+	g.Expect(string(content)).To(HaveSuffix(measuredEnd + "\nafter\n"))
+	g.Expect(string(content)).NotTo(ContainSubstring("old"))
+}
