@@ -34,6 +34,25 @@ func killCCMLeader(ctx context.Context, p *Play) error {
 	return p.signal(p.User.Options.Name, leader, syscall.SIGKILL)
 }
 
+// killProbes kills every CCM that leads the probe's Lease, until a person is called.
+func killProbes(ctx context.Context, p *Play) error {
+	killed := map[string]bool{}
+	for {
+		identity, called := "", false
+		err := p.witness.until(ctx, "the probe to lead", patience, func(w *witness) bool {
+			identity, called = w.holders[probeLease], resultOf(&w.seen[len(w.seen)-1]) == Stalled
+			return called || identity != "" && !killed[identity]
+		})
+		if err != nil || called {
+			return err
+		}
+		killed[identity] = true
+		if err := p.signal(p.User.Options.Name, holder(identity), syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+}
+
 // apiServerAway stops the user cluster's API server while KCM is replaced.
 func apiServerAway(ctx context.Context, p *Play) error {
 	if err := p.AtLine(ctx, "Silent"); err != nil {

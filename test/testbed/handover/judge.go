@@ -108,7 +108,7 @@ func (j *judgement) overlaps() {
 // caused is the longest overlap within the person's time.
 func (j *judgement) caused(begins, ends time.Time) {
 	var longest time.Duration
-	samples := only(j.records.Samples, func(s loops.Sample) bool { return !s.Time.Before(begins) && !s.Time.After(ends) })
+	samples := only(j.records.Samples, func(s loops.Sample) bool { return !s.Time.Before(begins) && (ends.IsZero() || !s.Time.After(ends)) })
 	for _, overlap := range loops.Overlaps(samples) {
 		longest = max(longest, overlap.To.Sub(overlap.From))
 	}

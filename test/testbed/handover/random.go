@@ -8,7 +8,7 @@ import (
 )
 
 // killTime is within which a random kill comes: from the switch of the feature to well after the usual end.
-const killTime = 20 * time.Second
+const killTime = 40 * time.Second
 
 // Random are hand-overs in which somebody is killed at some moment, or nobody; the seed says which.
 func Random(count int, seed uint64) []Scenario {

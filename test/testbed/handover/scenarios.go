@@ -32,9 +32,11 @@ func Scenarios() []Scenario {
 // lines of each table at which something else can happen than at the line before; a test compares them with the tables.
 func lines(protocol ucv1.HandoverProtocolChoice) []string {
 	if protocol == ucv1.SerializedProtocolChoice {
-		return []string{"BaselineTaken", "ProcessesRecorded", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied"}
+		return []string{
+			"Probed", "BaselineTaken", "ProcessesRecorded", "LeaderEndsLast", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied",
+		}
 	}
-	return []string{"BaselineTaken", "ProcessesRecorded", "LoopsOff", "Silent", "FenceOpen", "Leading"}
+	return []string{"Probed", "BaselineTaken", "ProcessesRecorded", "LeaderEndsLast", "LoopsOff", "Silent", "FenceOpen", "Leading"}
 }
 
 func protocols() []ucv1.HandoverProtocolChoice {
@@ -90,6 +92,10 @@ func ccmTroubles() []Scenario {
 	fenced, auto := usual(ucv1.FencedProtocolChoice), usual(ucv1.AutoProtocol)
 	return []Scenario{
 		{Name: "ccm-killed-taking-the-lock", Setup: fenced, Disturb: killCCMLeader, Want: HandedOver},
+		{
+			Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, CI: true,
+			Bars: Bars{NothingOpened: true, Untouched: true},
+		},
 		{Name: "ccm-lease-deleted", Setup: before(fenced, leaveLease), Disturb: deleteLease, Want: HandedOver},
 		{
 			Name: "second-ccm-by-hand", Setup: before(fenced, startCCM), Want: Refused,

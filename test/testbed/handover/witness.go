@@ -26,6 +26,8 @@ const (
 	kcmName   = "kube-controller-manager"
 	ccmName   = "cloud-controller-manager"
 	fenceRole = "ccm-migration:" + ccmName + "-lease"
+	// probeLease is that of the CCM that leads once before KCM is touched.
+	probeLease = ccmName + "-probe"
 )
 
 // witness watches one user cluster and its Cluster object, writes down what it saw, and wakes those who wait for it.
@@ -139,7 +141,7 @@ func (w *witness) node(object any, gone bool) {
 
 func (w *witness) lease(object any, gone bool) {
 	lease, ok := object.(*coordinationv1.Lease)
-	if !ok || (lease.Name != kcmName && lease.Name != ccmName) {
+	if !ok {
 		return
 	}
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
