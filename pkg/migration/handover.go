@@ -12,7 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// leaderDeadline is how long the CCM may take to lead after the fence was opened; it retries every two seconds.
+// leaderDeadline is how long the CCM may take to lead after the fence was opened; it retries every one or two seconds.
 const leaderDeadline = 2 * time.Minute
 
 // handoverDeadline is how long the hand-over may wait before a person is called.
