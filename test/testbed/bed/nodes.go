@@ -30,12 +30,17 @@ func (u *UserCluster) AddNode(ctx context.Context, name string, unschedulable bo
 	if err != nil {
 		return err
 	}
-	return client.IgnoreAlreadyExists(u.Client.Create(ctx, &corev1.Node{
+	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 			corev1.LabelHostname: name, corev1.LabelTopologyZone: instance.Zone, corev1.LabelTopologyRegion: instance.Region,
 		}},
 		Spec: corev1.NodeSpec{ProviderID: instance.ProviderID, Unschedulable: unschedulable},
-	}))
+	}
+	// Without addresses the CCM would add them, and the API refuses the status of a pod whose host changes its address.
+	for _, address := range instance.Addresses {
+		node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: address})
+	}
+	return client.IgnoreAlreadyExists(u.Client.Create(ctx, node))
 }
 
 // RemoveNode takes a Node away as a machine-controller does: the instance, then the Node.

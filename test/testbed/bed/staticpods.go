@@ -86,7 +86,7 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 	if err := u.writeManifest(name, u.staticPod()); err != nil {
 		return err
 	}
-	config, err := cloud.ParseConfig(u.cloudConf())
+	config, err := cloud.ParseConfig(u.CloudConf())
 	if err != nil {
 		return err
 	}

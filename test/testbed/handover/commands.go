@@ -2,6 +2,7 @@ package handover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -52,10 +53,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	}
 	screen.Say(fmt.Sprintf("%d scenarios, seed %d", len(scenarios), f.seed))
 	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
-	if err != nil {
-		return err
-	}
-	if err := f.report(options.Dir, outcomes, out); err != nil {
+	if err := errors.Join(err, f.report(options.Dir, outcomes, out)); err != nil {
 		return err
 	}
 	unmet := Unmet(outcomes)

@@ -42,12 +42,15 @@ func (s *survivors) remove(pod *corev1.Pod) {
 	delete(s.pods, pod.UID)
 }
 
-// kcmLeader is the pod whose process holds KCM's Lease; empty when nobody does.
-func (p *Play) kcmLeader() string {
+// kcmHolder is who holds KCM's Lease; empty when nobody does.
+func (p *Play) kcmHolder() string {
 	p.witness.mu.Lock()
 	defer p.witness.mu.Unlock()
-	return holder(p.witness.holders[kcmName])
+	return p.witness.holders[kcmName]
 }
+
+// kcmLeader is the holder's pod.
+func (p *Play) kcmLeader() string { return holder(p.kcmHolder()) }
 
 // holder is the pod's name in the identity of a leader.
 func holder(identity string) string {

@@ -88,6 +88,8 @@ func withoutManager(others func(context.Context, *Play) error) func(context.Cont
 		if err := p.AtLine(ctx, "Silent"); err != nil {
 			return err
 		}
+		// The next scenario needs it, too.
+		p.atEnd(func(ctx context.Context) error { return p.scaleManager(ctx, 1) })
 		for _, do := range []func() error{
 			func() error { return p.scaleManager(ctx, 0) },
 			func() error { return p.holdRollouts(ctx, false) },

@@ -135,13 +135,14 @@ func zombieStandby(ctx context.Context, p *Play) error {
 		return err
 	}
 	for p.kcmLeader() != zombie {
-		leader := p.kcmLeader()
+		identity := p.kcmHolder()
+		leader := holder(identity)
 		if entries, err := p.Processes(bed.ManagementName, leader); err == nil && leader != "" && len(entries) > 0 {
 			if err := p.signal(bed.ManagementName, leader, syscall.SIGKILL); err != nil {
 				return err
 			}
 		}
-		err := p.witness.until(ctx, "another KCM to lead", patience, func(w *witness) bool { return holder(w.holders[kcmName]) != leader })
+		err := p.witness.until(ctx, "another KCM to lead", patience, func(w *witness) bool { return w.holders[kcmName] != identity })
 		if err != nil {
 			return err
 		}

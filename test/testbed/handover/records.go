@@ -3,6 +3,7 @@ package handover
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,9 +76,9 @@ const (
 	stateFile   = "state.json"
 )
 
-// ReadRecords reads the folder of a scenario.
+// ReadRecords reads the folder of a scenario. With an error come those that there are: a scenario may break off.
 func ReadRecords(dir string) (Records, error) {
-	records := Records{}
+	records, failed := Records{}, error(nil)
 	for _, read := range []func() error{
 		func() (err error) { records.Events, err = readLines[Event](filepath.Join(dir, eventsFile)); return err },
 		func() (err error) {
@@ -100,11 +101,9 @@ func ReadRecords(dir string) (Records, error) {
 			return json.Unmarshal(content, &records.State)
 		},
 	} {
-		if err := read(); err != nil {
-			return Records{}, err
-		}
+		failed = errors.Join(failed, read())
 	}
-	return records, nil
+	return records, failed
 }
 
 func readLines[T any](path string) ([]T, error) {

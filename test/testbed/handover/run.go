@@ -2,6 +2,7 @@ package handover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -45,7 +46,7 @@ type runner struct {
 }
 
 // Run plays all scenarios: first those that may run beside each other, then the others one by one. An error means that the
-// testbed failed, not that an expectation was not met.
+// testbed failed, not that an expectation was not met; with it come the outcomes that there are.
 func Run(ctx context.Context, options Options, scenarios []Scenario) ([]Outcome, error) {
 	r := &runner{options: options, survivors: newSurvivors(), outcomes: make([]Outcome, len(scenarios))}
 	options.Bed.OutliveForceDelete = r.survivors.outlive
@@ -60,10 +61,8 @@ func Run(ctx context.Context, options Options, scenarios []Scenario) ([]Outcome,
 	if options.Started != nil {
 		options.Started(r.bed)
 	}
-	if err := r.all(ctx, scenarios); err != nil {
-		return nil, err
-	}
-	return r.outcomes, r.bed.Err()
+	err = errors.Join(r.all(ctx, scenarios), r.bed.Err())
+	return only(r.outcomes, func(outcome Outcome) bool { return outcome.Scenario.Name != "" }), err
 }
 
 func (r *runner) all(ctx context.Context, scenarios []Scenario) error {
@@ -111,9 +110,7 @@ func (r *runner) one(ctx context.Context, at int, scenario Scenario) error {
 	}
 	records, err := ReadRecords(play.dir)
 	if err != nil {
-		outcome.Row = Row{Scenario: scenario.Name, Result: Unfinished}
 		outcome.Unmet = append(outcome.Unmet, err.Error())
-		return nil
 	}
 	row, unmet := Judge(scenario, records, r.options.Absolute)
 	outcome.Row, outcome.Unmet = row, append(outcome.Unmet, unmet...)
