@@ -28,11 +28,14 @@ help: ## Show this help.
 demo: binaries ## Set everything up and migrate four user clusters; the first time builds for minutes.
 	$(BIN)/testbed demo $(ARGS)
 
-# How many hand-overs of make handover are disturbed at random; without it the scenarios are played.
+# How many hand-overs of make handover are disturbed at random; without it the scenarios are played: those whose names
+# match the regular expression SCENARIOS. SEED repeats what a run left to chance.
 N ?=
+SCENARIOS ?=
+SEED ?=
 .PHONY: handover
 handover: binaries ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
-	$(BIN)/testbed handover $(if $(N),--random=$(N)) $(ARGS)
+	$(BIN)/testbed handover $(if $(N),--random=$(N)) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
 
 .PHONY: testbed
 testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.

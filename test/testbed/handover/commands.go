@@ -18,6 +18,7 @@ type flags struct {
 	root, only, document string
 	seed                 uint64
 	beside, random       int
+	lease                time.Duration
 }
 
 // Command is handover.
@@ -34,7 +35,8 @@ func Command() *cobra.Command {
 	command.Flags().StringVar(&f.document, "document", "", "A document whose measured part is replaced by the table.")
 	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what is left to chance; 0 takes one from the clock.")
 	command.Flags().IntVar(&f.random, "random", 0, "So many hand-overs that are disturbed at random, in place of the scenarios.")
-	command.Flags().IntVar(&f.beside, "beside", 3, "How many scenarios run at once that neither measure nor disturb the manager.")
+	command.Flags().IntVar(&f.beside, "beside", 2, "How many scenarios run at once that neither measure nor disturb the manager.")
+	command.Flags().DurationVar(&f.lease, "lease", usualLease, "The lease of hand-overs that are disturbed at random.")
 	return command
 }
 
@@ -74,7 +76,7 @@ func (f flags) scenarios() ([]Scenario, error) {
 	}
 	scenarios := Scenarios()
 	if f.random > 0 {
-		scenarios = Random(f.random, f.seed)
+		scenarios = Random(f.random, f.seed, f.lease)
 	}
 	return only(scenarios, func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) }), nil
 }

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"context"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,17 +22,19 @@ func (p *Play) finished(ctx context.Context) error {
 	})
 }
 
-// killCCMLeader kills the process of the CCM that has just taken the Lease.
-func killCCMLeader(ctx context.Context, p *Play) error {
-	leader := ""
-	err := p.witness.until(ctx, "a CCM to lead", patience, func(w *witness) bool {
-		leader = holder(w.holders[ccmName])
-		return leader != ""
-	})
-	if err != nil {
-		return err
+// killCCMLeader kills the process of the CCM that has just taken a Lease.
+func killCCMLeader(lease string) func(context.Context, *Play) error {
+	return func(ctx context.Context, p *Play) error {
+		leader := ""
+		err := p.witness.until(ctx, "a CCM to take Lease "+lease, patience, func(w *witness) bool {
+			leader = holder(w.holders[lease])
+			return strings.HasPrefix(leader, ccmName)
+		})
+		if err != nil {
+			return err
+		}
+		return p.signal(p.User.Options.Name, leader, syscall.SIGKILL)
 	}
-	return p.signal(p.User.Options.Name, leader, syscall.SIGKILL)
 }
 
 // killProbes kills every CCM that leads the probe's Lease, until a person is called.

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,8 @@ type Row struct {
 	KCMReplicas          int32   `json:"kcmReplicas"`
 	LeaseDurationSeconds float64 `json:"leaseDurationSeconds"`
 	Overlaps             int     `json:"overlaps"`
-	// GapSeconds is the longest time around the hand-over in which a loop ran nowhere; null when nothing was handed over.
+	// GapSeconds is the longest time from the last sign of a loop in KCM to the first one in the CCM; null when nothing was
+	// handed over.
 	GapSeconds             *float64 `json:"gapSeconds"`
 	LoadBalancersKept      int      `json:"loadBalancersKept"`
 	LoadBalancersRecreated int      `json:"loadBalancersRecreated"`
@@ -32,6 +34,12 @@ type Row struct {
 	Result       Result `json:"result"`
 	// CausedOverlapSeconds is how long two managers ran a loop because a person made them; it is not among the overlaps.
 	CausedOverlapSeconds *float64 `json:"causedOverlapSeconds,omitempty"`
+	// GapBarSeconds is the limit of the gap, and WhyNoBar says why there is none.
+	GapBarSeconds float64 `json:"gapBarSeconds,omitempty"`
+	WhyNoBar      string  `json:"whyNoBar,omitempty"`
+	// OtherGapSeconds is the longest other time in which a loop ran nowhere, from the switch of the feature until shortly
+	// after the hand-over: KCM or the CCM was restarted, and its next process waited for the Lease.
+	OtherGapSeconds *float64 `json:"otherGapSeconds,omitempty"`
 	// Parts of the gap.
 	Parts *Parts `json:"gapParts,omitempty"`
 }
@@ -40,8 +48,9 @@ type Row struct {
 // machine are not asked for.
 func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
 	row := Row{
-		Scenario: scenario.Name, Topology: Hosted, KCMReplicas: scenario.Setup.KCMReplicas,
+		Scenario: scenario.Name, Topology: cmp.Or(scenario.Setup.Topology, Hosted), KCMReplicas: scenario.Setup.KCMReplicas,
 		LeaseDurationSeconds: scenario.Setup.Lease.Seconds(), Result: Unfinished,
+		GapBarSeconds: scenario.Bars.Gap.Seconds(), WhyNoBar: scenario.Bars.NoGap,
 	}
 	judge := &judgement{scenario: scenario, records: records, row: &row}
 	if len(records.Clusters) > 0 {
@@ -133,16 +142,22 @@ func (j *judgement) gap(absolute bool) {
 	if finished.IsZero() {
 		return
 	}
-	var longest time.Duration
-	gaps := loops.Gaps(j.records.Samples, j.at(Flipped, ""), finished.Add(settleTime))
+	var gap, other time.Duration
 	for _, loop := range loops.CloudLoops() {
-		longest = max(longest, gaps[loop])
+		last, first := j.loopMoved(loop, finished)
+		if last.IsZero() || first.IsZero() {
+			continue
+		}
+		gap = max(gap, first.Sub(last))
+		before := loops.Gaps(j.records.Samples, j.at(Flipped, ""), last)
+		after := loops.Gaps(j.records.Samples, first, finished.Add(settleTime))
+		other = max(other, before[loop], after[loop])
 	}
-	seconds := longest.Seconds()
-	j.row.GapSeconds = &seconds
+	seconds, others := gap.Seconds(), other.Seconds()
+	j.row.GapSeconds, j.row.OtherGapSeconds = &seconds, &others
 	j.row.Parts = partsOf(j, finished)
 	if bar := j.scenario.Bars.Gap; absolute && bar > 0 {
-		j.expect(longest <= bar, "the gap was %s, at most %s: %s", longest.Round(time.Millisecond), bar, j.row.Parts)
+		j.expect(gap <= bar, "the gap was %s, at most %s: %s", gap.Round(time.Millisecond), bar, j.row.Parts)
 	}
 }
 

@@ -201,6 +201,7 @@ func TestRowOfAGoodHandover(t *testing.T) {
 	row, _ := Judge(scenario(), good(), true)
 	g.Expect(row).To(Equal(Row{
 		Scenario: "x", Protocol: "Fenced", Topology: Hosted, KCMReplicas: 1, LeaseDurationSeconds: 15, GapSeconds: new(2.0),
+		GapBarSeconds: 3, OtherGapSeconds: row.OtherGapSeconds,
 		LoadBalancersKept: 2, Result: HandedOver, Parts: row.Parts,
 	}))
 	g.Expect(row.Parts.Ends).To(BeNumerically("~", 0.4, 0.01))

@@ -19,10 +19,11 @@ const (
 	// pace of the load, and in the time around the gap: changes have to fall into it.
 	pace    = time.Second
 	gapPace = 300 * time.Millisecond
-	// mostNodes is how many Nodes the load has at once, and nodePace how often one comes or goes: each of them costs a
-	// process of the CSI driver.
+	// mostNodes is how many Nodes the load has at once: each of them costs a process of the CSI driver. nodePace is how often
+	// one comes or goes. A hand-over does not begin as long as a Node has no CSI driver yet, so that is less often before.
 	mostNodes    = 2
-	nodePace     = 4 * time.Second
+	nodePace     = 15 * time.Second
+	gapNodePace  = 2 * time.Second
 	mostServices = 8
 )
 
@@ -113,9 +114,14 @@ func (l *load) drive(ctx context.Context) error {
 	return err
 }
 
-func (l *load) pause() time.Duration {
+// inGap says that KCM has lost its loops and the CCM does not run them yet.
+func (l *load) inGap() bool {
 	handover := l.play.witness.latest().Handover
-	if handover != nil && handover.LoopsOffAt != nil && handover.FinishedAt == nil {
+	return handover != nil && handover.LoopsOffAt != nil && handover.FinishedAt == nil
+}
+
+func (l *load) pause() time.Duration {
+	if l.inGap() {
 		return gapPace
 	}
 	return pace/2 + time.Duration(l.play.random.Int64N(int64(pace)))
@@ -124,9 +130,12 @@ func (l *load) pause() time.Duration {
 // change does one thing. Nodes come and go as a machine-controller has them: one that dies on its own would keep the
 // fence closed, which is a scenario of its own.
 func (l *load) change(ctx context.Context) error {
-	lot := l.play.random.IntN(10)
+	lot, rest := l.play.random.IntN(10), nodePace
+	if l.inGap() {
+		rest = gapNodePace
+	}
 	switch {
-	case time.Since(l.nodeAt) > nodePace:
+	case time.Since(l.nodeAt) > rest:
 		l.nodeAt = time.Now()
 		return l.changeNodes(ctx, lot < 5)
 	case len(l.services) > 0 && (lot < 4 || len(l.services) >= mostServices):
@@ -201,6 +210,9 @@ func (l *load) state(ctx context.Context) (State, error) {
 	}
 	for _, node := range nodes.Items {
 		state.Nodes[node.Name] = node.Spec.PodCIDR
+		if _, excluded := node.Labels[corev1.LabelNodeExcludeBalancers]; excluded {
+			state.Excluded = append(state.Excluded, node.Name)
+		}
 	}
 	return state, nil
 }
@@ -240,6 +252,7 @@ func unservedServices(state State) []string {
 		}
 	}
 	balancers := map[string]bool{}
+	nodes = only(nodes, func(node string) bool { return !slices.Contains(state.Excluded, node) })
 	for _, balancer := range state.Cloud.LoadBalancers {
 		balancers[balancer.Name] = true
 		if !slices.Equal(balancer.Hosts, nodes) {

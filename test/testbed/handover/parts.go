@@ -2,10 +2,10 @@ package handover
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 )
 
@@ -30,6 +30,9 @@ func (p *Parts) String() string {
 
 // partsOf is nil where a part is missing.
 func partsOf(j *judgement, finished time.Time) *Parts {
+	if j.row.Protocol == string(ucv1.LeaderMigrationProtocol) {
+		return nil // The fence is open before the gap, and the CCM leads.
+	}
 	last, first := j.loopsMoved(finished)
 	ended, opened, leads := j.lastEnd(finished), j.at(FenceOpened, ""), time.Time{}
 	for _, event := range j.records.Events {
@@ -50,9 +53,21 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 
 // loopsMoved is when a cloud loop was last seen in KCM, and when first in the CCM.
 func (j *judgement) loopsMoved(finished time.Time) (last, first time.Time) {
+	for _, loop := range loops.CloudLoops() {
+		ended, began := j.loopMoved(loop, finished)
+		last = later(last, ended)
+		if first.IsZero() || !began.IsZero() && began.Before(first) {
+			first = began
+		}
+	}
+	return last, first
+}
+
+// loopMoved is the same for one loop.
+func (j *judgement) loopMoved(loop string, finished time.Time) (last, first time.Time) {
 	for _, sample := range j.records.Samples {
 		switch {
-		case !sample.Running || !slices.Contains(loops.CloudLoops(), sample.Loop):
+		case !sample.Running || sample.Loop != loop:
 		case sample.Component == kcmName && sample.Time.Before(finished):
 			last = later(last, sample.Time)
 		case sample.Component == ccmName && first.IsZero():

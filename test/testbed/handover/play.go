@@ -67,6 +67,7 @@ func (p *Play) run(ctx context.Context) error {
 	var err error
 	p.User, err = p.AddUserCluster(bed.UserClusterOptions{
 		Name: p.Scenario.Name, KCMReplicas: setup.KCMReplicas, LeaseDuration: setup.Lease, WithoutMachineController: true,
+		ControlPlaneNodes: setup.controlPlaneNodes(),
 		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over.
 		KCMFlags: append([]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
 			setup.KCMFlags...),
@@ -136,11 +137,13 @@ func (p *Play) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kcm, err := p.KCM(ctx)
-	if err != nil {
-		return err
+	if p.Scenario.Setup.Topology != External {
+		kcm, err := p.KCM(ctx)
+		if err != nil {
+			return err
+		}
+		p.kcmBefore, p.command = kcm.Generation, kcm.Spec.Template.Spec.Containers[0].Command
 	}
-	p.kcmBefore, p.command = kcm.Generation, kcm.Spec.Template.Spec.Containers[0].Command
 	p.witness.note(Flipped, cluster.Name)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"features":{"externalCloudProvider":true}}}`))
 	return p.Client.Patch(ctx, cluster, patch)
@@ -212,11 +215,13 @@ func (p *Play) state(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	kcm, err := p.KCM(ctx)
-	if err != nil {
-		return State{}, err
+	if p.Scenario.Setup.Topology != External {
+		kcm, err := p.KCM(ctx)
+		if err != nil {
+			return State{}, err
+		}
+		state.KCMChanges = kcm.Generation - p.kcmBefore
 	}
-	state.KCMChanges = kcm.Generation - p.kcmBefore
 	state.Routes = !p.Scenario.Bars.NoRoutes
 	return state, nil
 }

@@ -52,6 +52,8 @@ type State struct {
 	// Nodes and their pod CIDRs.
 	Nodes map[string]string `json:"nodes"`
 	Cloud simcloud.Snapshot `json:"cloud"`
+	// Excluded are the Nodes that load balancers do not lead to.
+	Excluded []string `json:"excluded,omitempty"`
 	// KCMChanges counts the changes of KCM's Deployment since the Cluster object was made.
 	KCMChanges int64 `json:"kcmChanges"`
 	// Routes says whether there should be some.

@@ -19,8 +19,11 @@ const (
 	Unfinished Result = "Unfinished"
 )
 
-// Hosted is the topology in which KCM is a Deployment of the management cluster.
-const Hosted = "Hosted"
+// The topologies: KCM is a Deployment of the management cluster, or a static pod on each control-plane Node.
+const (
+	Hosted   = "Hosted"
+	External = "External"
+)
 
 // Scenario is one hand-over.
 type Scenario struct {
@@ -42,7 +45,9 @@ type Scenario struct {
 
 // Setup is how the user cluster begins.
 type Setup struct {
-	Protocol    ucv1.HandoverProtocolChoice
+	Protocol ucv1.HandoverProtocolChoice
+	// Topology is Hosted when it is empty. With External there is a control-plane Node for each KCM.
+	Topology    string
 	KCMReplicas int32
 	Lease       time.Duration
 	// KCMFlags are added to KCM's.
@@ -51,11 +56,20 @@ type Setup struct {
 	Before func(context.Context, *Play) error
 }
 
+func (s Setup) controlPlaneNodes() int {
+	if s.Topology != External {
+		return 0
+	}
+	return int(s.KCMReplicas)
+}
+
 // Bars are the limits of a scenario; those that hold everywhere are not among them: no overlap, no load balancer made
 // anew or deleted by mistake, no Node deleted by mistake, nothing lost.
 type Bars struct {
-	// Gap is the longest time without anybody who runs a loop; zero is no limit. It depends on the machine.
+	// Gap is the longest time from KCM's end of a loop to the CCM's begin. It depends on the machine.
 	Gap time.Duration
+	// NoGap says why there is no such limit; every hand-over has one of both.
+	NoGap string
 	// NothingOpened: the fence never opens.
 	NothingOpened bool
 	// Untouched: KCM's Deployment is not changed.

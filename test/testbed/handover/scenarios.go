@@ -9,6 +9,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
@@ -23,40 +24,53 @@ const (
 )
 
 // Scenarios are all that there are. A new one is an element of one of these lists, or of a new list for a new way to hand
-// over; what its user cluster needs beyond Setup is a field of that, which Play.run gives to the testbed. Row.Topology comes
-// from there as soon as there is a second one.
+// over; what its user cluster needs beyond Setup is a field of that, which Play.run gives to the testbed. Those that take
+// longest come first in their list.
 func Scenarios() []Scenario {
-	return slices.Concat(plain(), kcmKilled(), ccmTroubles(), zombies(), managerTroubles(), environment(), people())
+	return slices.Concat(ccmTroubles(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
 }
 
 // lines of each table at which something else can happen than at the line before; a test compares them with the tables.
 func lines(protocol ucv1.HandoverProtocolChoice) []string {
-	if protocol == ucv1.SerializedProtocolChoice {
-		return []string{
-			"Probed", "BaselineTaken", "ProcessesRecorded", "LeaderEndsLast", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied",
-		}
+	begin := []string{"Probed", "BaselineTaken", "ProcessesRecorded"}
+	switch protocol {
+	case ucv1.SerializedProtocolChoice:
+		return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied")
+	case ucv1.LeaderMigrationProtocolChoice:
+		return append(begin, "LockAllowed", "KCMArmed", "CCMArmed", "LeaderEndsLast", "LoopsOff", "Silent", "LockTaken", "LockRemoved")
 	}
-	return []string{"Probed", "BaselineTaken", "ProcessesRecorded", "LeaderEndsLast", "LoopsOff", "Silent", "FenceOpen", "Leading"}
+	return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "FenceOpen", "Leading")
 }
 
 func protocols() []ucv1.HandoverProtocolChoice {
-	return []ucv1.HandoverProtocolChoice{ucv1.FencedProtocolChoice, ucv1.SerializedProtocolChoice}
+	return []ucv1.HandoverProtocolChoice{ucv1.FencedProtocolChoice, ucv1.SerializedProtocolChoice, ucv1.LeaderMigrationProtocolChoice}
+}
+
+// gapBar is the limit of the gap in a Hosted control plane that nobody disturbs in it.
+func gapBar(protocol ucv1.HandoverProtocolChoice, lease time.Duration) Bars {
+	switch protocol {
+	case ucv1.SerializedProtocolChoice:
+		return Bars{Gap: lease * 3 / 2}
+	case ucv1.LeaderMigrationProtocolChoice:
+		return Bars{Gap: lease * 11 / 10}
+	}
+	return Bars{Gap: fencedGap}
 }
 
 // plain hand-overs are measured.
 func plain() []Scenario {
 	var scenarios []Scenario
 	for _, protocol := range protocols() {
-		for _, lease := range []time.Duration{usualLease, 4 * usualLease} {
-			for _, replicas := range []int32{1, 3} {
-				bar := fencedGap
-				if protocol == ucv1.SerializedProtocolChoice {
-					bar = lease * 3 / 2
-				}
+		for _, replicas := range []int32{1, 3} {
+			leases := []time.Duration{usualLease}
+			if protocol == ucv1.FencedProtocolChoice {
+				leases = append(leases, 4*usualLease) // Its gap does not grow with the lease.
+			}
+			for _, lease := range leases {
 				scenarios = append(scenarios, Scenario{
 					Name:  strings.ToLower(fmt.Sprintf("%s-kcm-%d-lease-%g", protocol, replicas, lease.Seconds())),
 					Setup: Setup{Protocol: protocol, KCMReplicas: replicas, Lease: lease},
-					Want:  HandedOver, Bars: Bars{Gap: bar}, Exclusive: true,
+					Want:  HandedOver, Bars: gapBar(protocol, lease), Exclusive: true, CI: replicas == 3 && lease == usualLease,
 				})
 			}
 		}
@@ -64,19 +78,47 @@ func plain() []Scenario {
 	return scenarios
 }
 
+// administrators hand over control planes of static pods.
+func administrators() []Scenario {
+	var scenarios []Scenario
+	for _, protocol := range protocols() {
+		for _, replicas := range []int32{1, 3} {
+			scenario := Scenario{
+				Name:  strings.ToLower(fmt.Sprintf("external-%s-kcm-%d", protocol, replicas)),
+				Setup: Setup{Protocol: protocol, Topology: External, KCMReplicas: replicas, Lease: usualLease},
+				Want:  HandedOver, Disturb: administer, Bars: Bars{NoGap: "a person changes one Node after the other; the leader's is the last"},
+			}
+			if protocol == ucv1.LeaderMigrationProtocolChoice {
+				// There are no instructions for the migration lock.
+				scenario.Want, scenario.Disturb, scenario.Bars = Refused, nil, Bars{NothingOpened: true}
+			}
+			scenarios = append(scenarios, scenario)
+		}
+	}
+	return scenarios
+}
+
 // kcmKilled kills KCM's leader at each line of the table.
 func kcmKilled() []Scenario {
+	const why = "nobody runs the loops from the kill on until another KCM gets the dead one's Lease or, if that is sooner, the CCM leads"
 	var scenarios []Scenario
 	for _, protocol := range protocols() {
 		for _, line := range lines(protocol) {
 			scenarios = append(scenarios, Scenario{
-				Name:  strings.ToLower(fmt.Sprintf("kcm-killed-%s-%s", protocol, line)),
-				Setup: Setup{Protocol: protocol, KCMReplicas: 2, Lease: usualLease},
-				Want:  HandedOver, Disturb: killKCMLeaderAt(line), CI: protocol == ucv1.FencedProtocolChoice && line == "LoopsOff",
+				Name:  strings.ToLower(fmt.Sprintf("kcm-killed-%s-%s", short(protocol), line)),
+				Setup: usual(protocol), Want: HandedOver, Disturb: killKCMLeaderAt(line), Bars: Bars{NoGap: why},
 			})
 		}
 	}
 	return scenarios
+}
+
+// short is for names, which are those of clusters, too.
+func short(protocol ucv1.HandoverProtocolChoice) string {
+	if protocol == ucv1.LeaderMigrationProtocolChoice {
+		return "lock"
+	}
+	return string(protocol)
 }
 
 func usual(protocol ucv1.HandoverProtocolChoice) Setup {
@@ -89,29 +131,35 @@ func before(setup Setup, do func(context.Context, *Play) error) Setup {
 }
 
 func ccmTroubles() []Scenario {
-	fenced, auto := usual(ucv1.FencedProtocolChoice), usual(ucv1.AutoProtocol)
+	fenced, auto, lock := usual(ucv1.FencedProtocolChoice), usual(ucv1.AutoProtocol), usual(ucv1.LeaderMigrationProtocolChoice)
+	untouched := Bars{NothingOpened: true, Untouched: true}
+	const why = "the next CCM gets the dead one's Lease when that has run out"
+	refused := untouched
+	refused.CausedOverlap = anyTime
 	return []Scenario{
-		{Name: "ccm-killed-taking-the-lock", Setup: fenced, Disturb: killCCMLeader, Want: HandedOver},
+		{Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, CI: true, Bars: untouched},
+		{Name: "ccm-killed-taking-the-lease", Setup: fenced, Disturb: killCCMLeader(ccmName), Want: HandedOver, Bars: Bars{NoGap: why}},
+		{Name: "ccm-killed-taking-the-lock", Setup: lock, Disturb: killCCMLeader(migration.LockName), Want: HandedOver, Bars: Bars{NoGap: why}},
 		{
-			Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, CI: true,
-			Bars: Bars{NothingOpened: true, Untouched: true},
+			Name: "ccm-lease-deleted", Setup: before(fenced, leaveLease), Disturb: deleteLease, Want: HandedOver,
+			Bars: gapBar(ucv1.FencedProtocolChoice, usualLease),
 		},
-		{Name: "ccm-lease-deleted", Setup: before(fenced, leaveLease), Disturb: deleteLease, Want: HandedOver},
+		{Name: "second-ccm-by-hand", Setup: before(fenced, startCCM), Want: Refused, Bars: refused},
 		{
-			Name: "second-ccm-by-hand", Setup: before(fenced, startCCM), Want: Refused,
-			Bars: Bars{NothingOpened: true, Untouched: true, CausedOverlap: anyTime},
+			Name: "leases-free-auto", Setup: before(auto, freeLeases), Want: HandedOver,
+			Bars: gapBar(ucv1.SerializedProtocolChoice, usualLease),
 		},
-		{Name: "leases-free-auto", Setup: before(auto, freeLeases), Want: HandedOver, CI: true},
-		{
-			Name: "leases-free-fenced", Setup: before(fenced, freeLeases), Want: Refused, CI: true,
-			Bars: Bars{NothingOpened: true, Untouched: true},
-		},
+		{Name: "leases-free-fenced", Setup: before(fenced, freeLeases), Want: Refused, Bars: untouched},
+		{Name: "leases-free-lock", Setup: before(lock, freeLeases), Want: Refused, Bars: untouched},
 	}
 }
 
 // zombies are processes that nobody sees any more.
 func zombies() []Scenario {
 	setup := before(Setup{Protocol: ucv1.FencedProtocolChoice, KCMReplicas: 2, Lease: shortLease}, standbyApart)
+	late := func(what string) Bars {
+		return Bars{NoGap: what + " runs the loops no more and has not ended, so that nobody may"}
+	}
 	return []Scenario{
 		{
 			Name: "standby-outlives-pod-leader-killed", Setup: setup, Disturb: zombieStandby, Want: Stalled, Slow: true,
@@ -119,44 +167,69 @@ func zombies() []Scenario {
 		},
 		{
 			Name: "standby-outlives-pod-and-ends", Setup: setup, Disturb: inOrder(zombieStandby, endZombie), Want: HandedOver,
+			Bars: Bars{NoGap: "the CCM waits until the process that nobody sees has ended for certain"},
 		},
-		{Name: "kcm-leader-frozen", Setup: before(usual(ucv1.FencedProtocolChoice), holdRolloutsBefore), Disturb: frozenLeader, Want: HandedOver, CI: true},
-		{Name: "kcm-pod-stuck-terminating", Setup: before(usual(ucv1.FencedProtocolChoice), stuckPod), Want: HandedOver},
+		{
+			Name: "kcm-leader-frozen", Setup: before(usual(ucv1.FencedProtocolChoice), holdRolloutsBefore), Disturb: frozenLeader, Want: HandedOver,
+			Bars: late("the frozen process"),
+		},
+		{
+			Name: "kcm-pod-stuck-terminating", Setup: before(usual(ucv1.FencedProtocolChoice), stuckPod), Want: HandedOver,
+			Bars: gapBar(ucv1.FencedProtocolChoice, usualLease),
+		},
 	}
 }
 
 func managerTroubles() []Scenario {
-	fenced, serialized := usual(ucv1.FencedProtocolChoice), usual(ucv1.SerializedProtocolChoice)
+	fenced := usual(ucv1.FencedProtocolChoice)
 	held := before(fenced, holdRolloutsBefore)
-	return []Scenario{
-		{Name: "manager-killed-at-every-line-fenced", Setup: fenced, Disturb: killManagerAtEveryLine, Want: HandedOver, Exclusive: true},
-		{Name: "manager-killed-at-every-line-serialized", Setup: serialized, Disturb: killManagerAtEveryLine, Want: HandedOver, Exclusive: true},
-		{Name: "manager-away", Setup: held, Disturb: withoutManager(longerThanAnyLease), Want: HandedOver, Exclusive: true},
+	const away = "nobody can open the fence while the manager is away"
+	scenarios := []Scenario{
+		{Name: "manager-away", Setup: held, Disturb: withoutManager(longerThanAnyLease), Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: away}},
 		{
-			Name: "node-dies-in-the-gap", Setup: held, Want: HandedOver, Exclusive: true,
+			Name: "node-dies-in-the-gap", Setup: held, Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: away},
 			Disturb: inOrder(withoutManager(killNode), deleteDeadNode),
 		},
 	}
+	for _, protocol := range protocols() {
+		scenarios = append(scenarios, Scenario{
+			Name: strings.ToLower("manager-killed-at-every-line-" + short(protocol)), Setup: usual(protocol), Disturb: killManagerAtEveryLine,
+			Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: "the manager starts anew at each line of the gap, which takes seconds"},
+		})
+	}
+	return scenarios
 }
 
 func environment() []Scenario {
 	fenced := usual(ucv1.FencedProtocolChoice)
-	noRoutes := fenced
+	noRoutes, named, namedLock := fenced, fenced, usual(ucv1.LeaderMigrationProtocolChoice)
 	noRoutes.KCMFlags = []string{"--allocate-node-cidrs=false"}
+	// Without a file KCM takes upstream's default names, under which its filter finds no loop.
+	named.KCMFlags = []string{"--enable-leader-migration=true"}
+	namedLock.KCMFlags = named.KCMFlags
+	bar := gapBar(ucv1.FencedProtocolChoice, usualLease)
+	routeless := bar
+	routeless.NoRoutes = true
 	return []Scenario{
-		{Name: "no-routes", Setup: noRoutes, Want: HandedOver, Bars: Bars{NoRoutes: true}, CI: true},
-		{Name: "api-server-away", Setup: fenced, Disturb: apiServerAway, Want: HandedOver},
+		{Name: "no-routes", Setup: noRoutes, Want: HandedOver, Bars: routeless, CI: true},
+		{Name: "upstream-names-fenced", Setup: named, Want: HandedOver, Bars: bar},
+		{Name: "upstream-names-lock", Setup: namedLock, Want: Refused, Bars: Bars{NothingOpened: true, Untouched: true}},
 		{
-			Name: "cloud-answers-500", Setup: fenced, Want: HandedOver,
+			Name: "api-server-away", Setup: fenced, Disturb: apiServerAway, Want: HandedOver,
+			Bars: Bars{NoGap: "no loop can run anywhere while the API server is away"},
+		},
+		{
+			Name: "cloud-answers-500", Setup: fenced, Want: HandedOver, Bars: bar,
 			Disturb: cloudBroken(simcloud.Fault{ErrorStatus: http.StatusInternalServerError}),
 		},
-		{Name: "cloud-hangs", Setup: fenced, Disturb: cloudBroken(simcloud.Fault{LatencyMS: time.Minute.Milliseconds()}), Want: HandedOver},
+		{Name: "cloud-hangs", Setup: fenced, Disturb: cloudBroken(simcloud.Fault{LatencyMS: time.Minute.Milliseconds()}), Want: HandedOver, Bars: bar},
 	}
 }
 
 func people() []Scenario {
-	return []Scenario{{
-		Name: "contention", Setup: usual(ucv1.FencedProtocolChoice), Disturb: contend, Want: HandedOver, CI: true,
-		Bars: Bars{CausedOverlap: renewDeadline + samplingTime},
-	}}
+	bars := gapBar(ucv1.FencedProtocolChoice, usualLease)
+	bars.CausedOverlap = renewDeadline + samplingTime
+	return []Scenario{
+		{Name: "contention", Setup: usual(ucv1.FencedProtocolChoice), Disturb: contend, Want: HandedOver, CI: true, Bars: bars},
+	}
 }

@@ -1,0 +1,48 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// administer is an administrator who follows the instructions of an External control plane, in their order, until the
+// hand-over is done.
+func administer(ctx context.Context, p *Play) error {
+	followed := map[string]bool{}
+	for {
+		var next *ucv1.Instruction
+		err := p.witness.until(ctx, "the next instruction", patience, func(w *witness) bool {
+			status := w.seen[len(w.seen)-1]
+			if resultOf(&status) == HandedOver {
+				next = nil
+				return true
+			}
+			next = firstUndone(status.Instructions)
+			return next != nil && !followed[keyOf(next)]
+		})
+		if err != nil || next == nil {
+			return err
+		}
+		followed[keyOf(next)] = true
+		p.witness.note(Disturbed, "the administrator changes Node "+next.Node)
+		if err := p.User.Follow(*next); err != nil {
+			return err
+		}
+	}
+}
+
+func keyOf(instruction *ucv1.Instruction) string {
+	return fmt.Sprint(instruction.Node, instruction.Set, instruction.Remove)
+}
+
+// firstUndone is nil when there is nothing to do.
+func firstUndone(instructions []ucv1.Instruction) *ucv1.Instruction {
+	at := slices.IndexFunc(instructions, func(i ucv1.Instruction) bool { return !i.Done })
+	if at < 0 || len(instructions[at].Set)+len(instructions[at].Remove) == 0 {
+		return nil
+	}
+	return &instructions[at]
+}
