@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,7 +32,8 @@ func Command() *cobra.Command {
 	}
 	command.Flags().StringVar(&f.root, "root", ".", "The project's folder.")
 	command.Flags().StringVar(&f.only, "run", "", "Only scenarios whose names match this regular expression.")
-	command.Flags().StringVar(&f.document, "document", "", "A document whose measured part is replaced by the table.")
+	command.Flags().StringVar(&f.document, "document", "", "A document whose measured part is replaced by what the report says.")
+	command.AddCommand(documentCommand())
 	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what is left to chance; 0 takes one from the clock.")
 	command.Flags().IntVar(&f.random, "random", 0, "So many hand-overs that are disturbed at random, in place of the scenarios.")
 	command.Flags().IntVar(&f.beside, "beside", 2, "How many scenarios run at once that neither measure nor disturb the manager.")
@@ -54,19 +55,38 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 		return err
 	}
 	screen.Say(fmt.Sprintf("%d scenarios, seed %d", len(scenarios), f.seed))
+	started := time.Now()
 	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
-	if err := errors.Join(err, f.report(options.Dir, outcomes, out)); err != nil {
+	err = errors.Join(err, WriteReport(options.Dir, outcomes, f.conditions(started)), Table(out, outcomes))
+	if f.document != "" {
+		err = errors.Join(err, WriteDocument(f.document, options.Dir))
+	}
+	if err != nil {
 		return err
 	}
 	unmet := Unmet(outcomes)
 	for _, sentence := range unmet {
 		screen.Say("NOT AS EXPECTED: " + sentence)
 	}
-	screen.Say("raw records and report: " + options.Dir)
+	screen.Say(fmt.Sprintf("seed %d; raw records and report: %s", f.seed, options.Dir))
 	if len(unmet) > 0 {
 		return fmt.Errorf("%d expectations were not met", len(unmet))
 	}
 	return nil
+}
+
+func (f flags) conditions(started time.Time) Conditions {
+	command := "make handover"
+	if f.random > 0 {
+		command += fmt.Sprintf(" N=%d", f.random)
+	}
+	if f.only != "" {
+		command += fmt.Sprintf(" SCENARIOS='%s'", f.only)
+	}
+	return Conditions{
+		Command: command + fmt.Sprintf(" SEED=%d", f.seed), Started: started, Seconds: time.Since(started).Seconds(),
+		Processors: runtime.NumCPU(), Beside: f.beside, Seed: f.seed, Random: f.random > 0,
+	}
 }
 
 func (f flags) scenarios() ([]Scenario, error) {
@@ -81,15 +101,10 @@ func (f flags) scenarios() ([]Scenario, error) {
 	return only(scenarios, func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) }), nil
 }
 
-func (f flags) report(dir string, outcomes []Outcome, out io.Writer) error {
-	if err := WriteReport(filepath.Join(dir, "report.json"), outcomes); err != nil {
-		return err
+// documentCommand writes the document anew, from the records of a run that has ended.
+func documentCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "document DOCUMENT FOLDER", Short: "Writes a report into a document.", Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return WriteDocument(args[0], args[1]) },
 	}
-	if err := Table(out, outcomes); err != nil {
-		return err
-	}
-	if f.document == "" {
-		return nil
-	}
-	return WriteMeasured(f.document, outcomes, fmt.Sprintf("%d hand-overs, seed %d.", len(outcomes), f.seed))
 }

@@ -42,6 +42,8 @@ type Row struct {
 	OtherGapSeconds *float64 `json:"otherGapSeconds,omitempty"`
 	// Parts of the gap.
 	Parts *Parts `json:"gapParts,omitempty"`
+	// Unmet is what was not as it should be.
+	Unmet []string `json:"unmet,omitempty"`
 }
 
 // Judge computes a scenario's row, and says what is not as it should be. Where absolute is false, times that depend on the
@@ -121,8 +123,8 @@ func (j *judgement) caused(begins, ends time.Time) {
 	for _, overlap := range loops.Overlaps(samples) {
 		longest = max(longest, overlap.To.Sub(overlap.From))
 	}
-	seconds := longest.Seconds()
-	j.row.CausedOverlapSeconds = &seconds
+	caused := longest.Seconds()
+	j.row.CausedOverlapSeconds = &caused
 	j.expect(longest <= j.scenario.Bars.CausedOverlap, "the person's overlap lasted %s, at most %s", longest, j.scenario.Bars.CausedOverlap)
 }
 
@@ -153,8 +155,8 @@ func (j *judgement) gap(absolute bool) {
 		after := loops.Gaps(j.records.Samples, first, finished.Add(settleTime))
 		other = max(other, before[loop], after[loop])
 	}
-	seconds, others := gap.Seconds(), other.Seconds()
-	j.row.GapSeconds, j.row.OtherGapSeconds = &seconds, &others
+	gapSeconds, otherSeconds := gap.Seconds(), other.Seconds()
+	j.row.GapSeconds, j.row.OtherGapSeconds = &gapSeconds, &otherSeconds
 	j.row.Parts = partsOf(j, finished)
 	if bar := j.scenario.Bars.Gap; absolute && bar > 0 {
 		j.expect(gap <= bar, "the gap was %s, at most %s: %s", gap.Round(time.Millisecond), bar, j.row.Parts)

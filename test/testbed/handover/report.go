@@ -5,41 +5,84 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // verdict is a line for the screen.
 func verdict(outcome Outcome) string {
-	line := fmt.Sprintf("%s: %s, gap %s", outcome.Row.Scenario, outcome.Row.Result, gapOf(outcome.Row))
+	line := fmt.Sprintf("%s: %s, gap %s", outcome.Row.Scenario, outcome.Row.Result, seconds(outcome.Row.GapSeconds))
 	if len(outcome.Unmet) > 0 {
 		line += " - NOT AS EXPECTED: " + strings.Join(outcome.Unmet, "; ")
 	}
 	return line
 }
 
-func gapOf(row Row) string {
-	if row.GapSeconds == nil {
+func seconds(value *float64) string {
+	if value == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f s", *row.GapSeconds)
+	return fmt.Sprintf("%.1f s", *value)
 }
 
-// WriteReport writes report.json.
-func WriteReport(path string, outcomes []Outcome) error {
+// Conditions are run.json: under which the report beside it was measured.
+type Conditions struct {
+	Command    string    `json:"command"`
+	Started    time.Time `json:"started"`
+	Seconds    float64   `json:"seconds"`
+	Processors int       `json:"processors"`
+	Beside     int       `json:"beside"`
+	Seed       uint64    `json:"seed"`
+	// Random says that the hand-overs were disturbed at random.
+	Random bool `json:"random"`
+}
+
+// The files of a run.
+const (
+	reportFile     = "report.json"
+	conditionsFile = "run.json"
+)
+
+// WriteReport writes report.json and run.json.
+func WriteReport(dir string, outcomes []Outcome, conditions Conditions) error {
 	rows := make([]Row, 0, len(outcomes))
 	for _, outcome := range outcomes {
-		rows = append(rows, outcome.Row)
+		row := outcome.Row
+		row.Unmet = outcome.Unmet
+		rows = append(rows, row)
 	}
-	content, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return err
+	for file, value := range map[string]any{reportFile: rows, conditionsFile: conditions} {
+		content, err := json.MarshalIndent(value, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), append(content, '\n'), 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(path, append(content, '\n'), 0o644)
+	return nil
+}
+
+// ReadReport reads both files.
+func ReadReport(dir string) (rows []Row, conditions Conditions, err error) {
+	for file, value := range map[string]any{reportFile: &rows, conditionsFile: &conditions} {
+		content, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			return nil, Conditions{}, err
+		}
+		if err := json.Unmarshal(content, value); err != nil {
+			return nil, Conditions{}, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return rows, conditions, nil
 }
 
 func headings() []string {
-	return []string{"scenario", "protocol", "topology", "KCM", "lease", "result", "gap", "overlaps", "load balancers kept", "recreated", "Nodes deleted"}
+	return []string{
+		"scenario", "protocol", "topology", "KCM", "lease", "result", "gap", "at most", "other gap", "overlaps", "load balancers kept", "recreated", "Nodes deleted",
+	}
 }
 
 func cells(row Row) []string {
@@ -47,13 +90,17 @@ func cells(row Row) []string {
 	if row.CausedOverlapSeconds != nil {
 		overlaps += fmt.Sprintf(" (a person's: %.1f s)", *row.CausedOverlapSeconds)
 	}
-	protocol := row.Protocol
+	protocol, bar := row.Protocol, "-"
 	if protocol == "" {
 		protocol = "-"
 	}
+	if row.GapBarSeconds > 0 {
+		bar = seconds(&row.GapBarSeconds)
+	}
 	return []string{
 		row.Scenario, protocol, row.Topology, fmt.Sprint(row.KCMReplicas), fmt.Sprintf("%g s", row.LeaseDurationSeconds), string(row.Result),
-		gapOf(row), overlaps, fmt.Sprint(row.LoadBalancersKept), fmt.Sprint(row.LoadBalancersRecreated), fmt.Sprint(row.NodesDeleted),
+		seconds(row.GapSeconds), bar, seconds(row.OtherGapSeconds), overlaps,
+		fmt.Sprint(row.LoadBalancersKept), fmt.Sprint(row.LoadBalancersRecreated), fmt.Sprint(row.NodesDeleted),
 	}
 }
 
@@ -62,36 +109,11 @@ func Table(out io.Writer, outcomes []Outcome) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(headings(), "\t")))
 	for _, outcome := range outcomes {
-		_, _ = fmt.Fprintln(w, strings.Join(cells(outcome.Row), "\t"))
+		mark := ""
+		if len(outcome.Unmet) > 0 {
+			mark = "\tNOT AS EXPECTED"
+		}
+		_, _ = fmt.Fprintln(w, strings.Join(cells(outcome.Row), "\t")+mark)
 	}
 	return w.Flush()
-}
-
-// The marks of the generated part of a document.
-const (
-	measuredBegin = "<!-- measured: make handover -->"
-	measuredEnd   = "<!-- /measured -->"
-)
-
-// WriteMeasured replaces what is between the marks of a document by the table.
-func WriteMeasured(path string, outcomes []Outcome, intro string) error {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, began := strings.Cut(string(content), measuredBegin)
-	_, after, ended := strings.Cut(rest, measuredEnd)
-	if !began || !ended {
-		return fmt.Errorf("%s has no lines %s and %s", path, measuredBegin, measuredEnd)
-	}
-	var table strings.Builder
-	table.WriteString(before + measuredBegin + "\n" + intro + "\n\n")
-	line := func(cells []string) { table.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	line(headings())
-	table.WriteString(strings.Repeat("|---", len(headings())) + "|\n")
-	for _, outcome := range outcomes {
-		line(cells(outcome.Row))
-	}
-	table.WriteString(measuredEnd + after)
-	return os.WriteFile(path, []byte(table.String()), 0o644)
 }

@@ -56,17 +56,26 @@ func TestTheSameSeedPlaysTheSame(t *testing.T) {
 }
 
 func TestDocumentGetsTheTable(t *testing.T) {
-	g := NewWithT(t)
-	path := filepath.Join(t.TempDir(), "document.md")
-	g.Expect(os.WriteFile(path, []byte("before\n"+measuredBegin+"\nold\n"+measuredEnd+"\nafter\n"), 0o600)).To(Succeed())
-	row, _ := Judge(scenario(), good(), true)
-	for range 2 {
-		g.Expect(WriteMeasured(path, []Outcome{{Row: row}}, "One.")).To(Succeed())
+	g, dir := NewWithT(t), t.TempDir()
+	path := filepath.Join(dir, "document.md")
+	content := "before\n"
+	for _, random := range []bool{false, true} {
+		begin, end := marks(random)
+		content += begin + "\nold\n" + end + "\nafter\n"
 	}
-	content, err := os.ReadFile(path)
+	g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
+	row, _ := Judge(scenario(), good(), true)
+	for _, random := range []bool{false, true, false, true} {
+		conditions := Conditions{Command: "make handover", Processors: 2, Seed: 7, Random: random}
+		g.Expect(WriteReport(dir, []Outcome{{Row: row}, {Row: row, Unmet: []string{"x"}}}, conditions)).To(Succeed())
+		g.Expect(WriteDocument(path, dir)).To(Succeed())
+	}
+	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(content)).To(HavePrefix("before\n" + measuredBegin + "\nOne.\n\n| scenario |"))
-	g.Expect(string(content)).To(ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 0 | 2 | 0 | 0 |\n"))
-	g.Expect(string(content)).To(HaveSuffix(measuredEnd + "\nafter\n"))
-	g.Expect(string(content)).NotTo(ContainSubstring("old"))
+	g.Expect(string(written)).To(And(
+		HavePrefix("before\n<!-- measured: scenarios -->\n`make handover` on "), HaveSuffix("<!-- /measured: random -->\nafter\n"),
+		ContainSubstring("seed 7; 1 not as expected.\n\n| scenario |"), Not(ContainSubstring("old")),
+		ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 3.0 s | 0.0 s | 0 | 2 | 0 | 0 |\n"),
+		ContainSubstring("| Fenced |  | 2 | 1 | 2.0 s | 2.0 s | 0 | 0 | 0 |\n| all |  | 2 |"),
+	))
 }
