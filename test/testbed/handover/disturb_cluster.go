@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
@@ -113,6 +114,26 @@ func freeLeases(ctx context.Context, p *Play) error {
 		&rbacv1.ClusterRoleBinding{
 			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts"}},
+		},
+	} {
+		if err := p.User.Client.Create(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowKCMLock lets KCM hold the migration lock, as Kubernetes' documentation asks for
+// (https://kubernetes.io/docs/tasks/administer-cluster/controller-manager-leader-migration/): it is not among its own rights.
+func allowKCMLock(ctx context.Context, p *Play) error {
+	meta := metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "kcm-migration-lock"}
+	for _, object := range []client.Object{
+		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"}, Verbs: []string{"create", "get", "update"},
+		}}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: migration.KCMUser}},
 		},
 	} {
 		if err := p.User.Client.Create(ctx, object); err != nil {
