@@ -75,7 +75,7 @@ func (r *runner) all(ctx context.Context, scenarios []Scenario) error {
 		}
 	}
 	for at, scenario := range scenarios {
-		if !scenario.Slow && !scenario.Exclusive {
+		if !scenario.Slow && !r.alone(scenario) {
 			beside.Go(func() error { return r.one(besideCtx, at, scenario) })
 		}
 	}
@@ -83,13 +83,17 @@ func (r *runner) all(ctx context.Context, scenarios []Scenario) error {
 		return err
 	}
 	for at, scenario := range scenarios {
-		if scenario.Exclusive && !scenario.Slow {
+		if r.alone(scenario) && !scenario.Slow {
 			if err := r.one(ctx, at, scenario); err != nil {
 				return err
 			}
 		}
 	}
 	return slow.Wait()
+}
+
+func (r *runner) alone(scenario Scenario) bool {
+	return scenario.Exclusive || scenario.Measured && r.options.Absolute
 }
 
 // one plays a scenario and judges its records. What went wrong in it is its own outcome, as long as the testbed runs.

@@ -35,8 +35,8 @@ type Scenario struct {
 	Disturb func(context.Context, *Play) error
 	Want    Result
 	Bars    Bars
-	// Exclusive scenarios run alone, after the others: they measure, or disturb the manager.
-	Exclusive bool
+	// Exclusive scenarios run alone, after the others: they disturb the manager. Measured ones do where times are asked for.
+	Exclusive, Measured bool
 	// Slow scenarios wait for ten minutes; they run beside all others.
 	Slow bool
 	// CI runs it, too.
