@@ -3,6 +3,7 @@ package bed
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,5 +70,6 @@ func (b *Bed) RemoveUserCluster(u *UserCluster) error {
 	delete(b.clusters, u.Options.Name)
 	delete(b.kubelets, u.Options.Name)
 	delete(b.stops, u.Options.Name)
-	return nil
+	// Its database is the only thing of size that it leaves.
+	return os.RemoveAll(b.File(u.Options.Name, "etcd"))
 }
