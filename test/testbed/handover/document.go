@@ -74,14 +74,15 @@ func scenarioTable(rows []Row) string {
 			why[row.WhyNoBar] = append(why[row.WhyNoBar], "`"+row.Scenario+"`")
 		}
 	}
-	text := markdown(lines)
+	var text strings.Builder
+	text.WriteString(markdown(lines))
 	if len(why) > 0 {
-		text += "\nWhy some gaps have no limit:\n\n"
+		text.WriteString("\nWhy some gaps have no limit:\n\n")
 	}
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
-		text += "* " + reason + ": " + strings.Join(why[reason], ", ") + ".\n"
+		text.WriteString("* " + reason + ": " + strings.Join(why[reason], ", ") + ".\n")
 	}
-	return text
+	return text.String()
 }
 
 // summary has a line for each protocol and each kind of disturbance.

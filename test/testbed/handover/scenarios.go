@@ -38,6 +38,7 @@ func lines(protocol ucv1.HandoverProtocolChoice) []string {
 		return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied")
 	case ucv1.LeaderMigrationProtocolChoice:
 		return append(begin, "LockAllowed", "KCMArmed", "CCMArmed", "LeaderEndsLast", "LoopsOff", "Silent", "LockTaken", "LockRemoved")
+	case ucv1.FencedProtocolChoice, ucv1.AutoProtocol:
 	}
 	return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "FenceOpen", "Leading")
 }
@@ -53,6 +54,7 @@ func gapBar(protocol ucv1.HandoverProtocolChoice, lease time.Duration) Bars {
 		return Bars{Gap: lease * 3 / 2}
 	case ucv1.LeaderMigrationProtocolChoice:
 		return Bars{Gap: lease * 11 / 10}
+	case ucv1.FencedProtocolChoice, ucv1.AutoProtocol:
 	}
 	return Bars{Gap: fencedGap}
 }
