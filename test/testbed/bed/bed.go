@@ -40,6 +40,8 @@ type Options struct {
 	ConfigDir string
 	// LeaseDuration of the user clusters' controller managers.
 	LeaseDuration time.Duration
+	// SampleInterval is how often the loops of each manager are read; twice a second when it is zero.
+	SampleInterval time.Duration
 	// OutliveForceDelete says which pods' processes outlive their force-deleted pods.
 	OutliveForceDelete func(*corev1.Pod) bool
 	// Progress is told what is being done.
@@ -153,7 +155,7 @@ func (b *Bed) startSampler() error {
 	if err != nil {
 		return err
 	}
-	sampler := loops.New(loops.Options{ProcessDir: filepath.Join(b.options.Dir, "processes"), Out: samples, TLS: b.metricsTLS})
+	sampler := loops.New(loops.Options{ProcessDir: filepath.Join(b.options.Dir, "processes"), Out: samples, TLS: b.metricsTLS, Interval: b.options.SampleInterval})
 	b.goRun("sampler", sampler.Run)
 	return nil
 }

@@ -43,7 +43,7 @@ type UserClusterOptions struct {
 	LeaseDuration time.Duration
 	// KCMFlags are added to KCM's, or take the place of those of the same name: --name=value.
 	KCMFlags []string
-	// WithoutMachineController leaves its Deployments out; Nodes are made by AddNode then.
+	// WithoutMachineController leaves its Deployments and CRDs out; Nodes are made by AddNode then.
 	WithoutMachineController bool
 }
 
@@ -97,8 +97,10 @@ func (u *UserCluster) start(index int) error {
 	if err := u.setMetricsTLS(); err != nil {
 		return err
 	}
-	if err := crds.Install(b.ctx, u.AdminConfig()); err != nil {
-		return err
+	if !u.Options.WithoutMachineController {
+		if err := crds.Install(b.ctx, u.AdminConfig()); err != nil {
+			return err
+		}
 	}
 	if err := b.applyKustomization(u.Client, "usercluster-rbac", nil); err != nil {
 		return err

@@ -54,6 +54,9 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.random > 0 {
+		options.SampleInterval = time.Second // Most of what a hand-over costs is reading metrics, and no gap is judged here.
+	}
 	screen.Say(fmt.Sprintf("%d scenarios, seed %d", len(scenarios), f.seed))
 	started := time.Now()
 	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
