@@ -35,7 +35,7 @@ SCENARIOS ?=
 SEED ?=
 .PHONY: handover
 handover: binaries ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
-	$(BIN)/testbed handover $(if $(N),--random=$(N)) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
+	$(BIN)/testbed handover $(if $(N),--random=$(N) --beside=6) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
 
 .PHONY: testbed
 testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.
