@@ -376,30 +376,3 @@ func TestKCMChangesOfTheLock(t *testing.T) {
 	quiet := Decide(o, noon()).Verb
 	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops somebody switched off loses the lock, too")
 }
-
-func TestContentionWithTheLock(t *testing.T) {
-	armedAgain := func(o *Observation) {
-		setKCM(o, locked(inTree()))
-		edit(&o.KCMLease, func(l *Lease) { l.Holder = "new_1" })
-	}
-	runDecisions(t, map[string]decision{
-		"KCM loses the lock while the CCM leads with it": {
-			given: bothLocked, when: func(o *Observation) { setKCM(o, inTree()) },
-			step: ucv1.StepHandover, line: "KCMArmed", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"KCM gets its loops back with the lock": {
-			given: kcmUnlocked, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"KCM gets its loops back when the CCM has no lock any more": {
-			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
-		},
-		"a hand-over that is begun anew needs silence, because the CCM has no lock": {
-			given: unlocking, when: func(o *Observation) {
-				armedAgain(o)
-				o.Cluster.Status.Handover.ContendedAt = stampAgo(time.Minute)
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
-			},
-			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
-		},
-	})
-}
