@@ -55,7 +55,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		return r.changeArguments(ctx, s, *verb.Arguments)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
-	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock, migration.VerbRemoveLock:
+	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
+		migration.VerbReleaseKCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
@@ -68,11 +69,12 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 // changeLeases is about who may hold the CCM's Lease and the migration lock.
 func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.VerbKind) error {
 	change := map[migration.VerbKind]func() error{
-		migration.VerbOpenFence:   func() error { return s.session.OpenFence(ctx, s.identity) },
-		migration.VerbCloseFence:  func() error { return s.session.CloseFence(ctx, s.identity) },
-		migration.VerbAllowLock:   func() error { return s.session.AllowLock(ctx, s.identity) },
-		migration.VerbReleaseLock: func() error { return s.session.ReleaseLock(ctx, s.observed.Lock.Value().Lease) },
-		migration.VerbRemoveLock:  func() error { return r.removeLock(ctx, s) },
+		migration.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
+		migration.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
+		migration.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
+		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
+		migration.VerbReleaseKCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.KCMLease.Value()) },
+		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
 	}
 	return change[kind]()
 }

@@ -83,6 +83,8 @@ const (
 	VerbAllowLock VerbKind = "AllowLock"
 	// VerbReleaseLock clears the name of a holder that has ended from the migration lock.
 	VerbReleaseLock VerbKind = "ReleaseLock"
+	// VerbReleaseKCMLease clears the name of a KCM process that has ended from KCM's Lease.
+	VerbReleaseKCMLease VerbKind = "ReleaseKCMLease"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.

@@ -315,7 +315,7 @@ func (p *pass) leading() outcome {
 	}
 	since := p.mayLeadSince()
 	if waited := p.now.Sub(since); waited > leaderDeadline {
-		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s and does not yet.%s Look at the logs of its pods in the user cluster.",
+		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s Look at the logs of its pods in the user cluster.",
 			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}
 	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)

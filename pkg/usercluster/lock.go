@@ -83,10 +83,10 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 	return nil
 }
 
-// ReleaseLock clears the holder from the Lease of the migration lock, if nobody renewed it since it was seen: for client-go
-// a Lease without a holder is free at once.
+// ReleaseLease clears the holder from a Lease, if nobody renewed it since it was seen: for client-go a Lease without a
+// holder is free at once.
 // https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
-func (s *Session) ReleaseLock(ctx context.Context, seen migration.Lease) error {
+func (s *Session) ReleaseLease(ctx context.Context, seen migration.Lease) error {
 	lease, err := s.unrenewed(ctx, seen, "release")
 	if err != nil || lease == nil {
 		return err

@@ -23,7 +23,7 @@ const (
 type pass struct {
 	decision migration.Decision
 	truth    truth
-	lock     lease
+	leases   [2]lease
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -37,7 +37,7 @@ func (c *Controller) step() {
 		o := c.Observe()
 		decision := migration.Decide(o, w.now)
 		w.invariants.decided(w, o, decision)
-		c.pending = &pass{decision: decision, truth: w.truth(), lock: w.lock.lease}
+		c.pending = &pass{decision: decision, truth: w.truth(), leases: w.releasable()}
 		c.report(decision)
 		if c.killed(AfterDecide, decision) || w.chance(0.3) {
 			return
@@ -51,7 +51,7 @@ func (c *Controller) step() {
 func (c *Controller) Apply(p pass) {
 	w := c.world
 	if p.decision.Verb != nil {
-		if w.lockConflicts(p) {
+		if w.leaseConflicts(p) {
 			return
 		}
 		w.invariants.acting(w, p)
@@ -100,7 +100,8 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 		w.released = true
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
-	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock, migration.VerbRemoveLock:
+	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
+		migration.VerbReleaseKCMLease, migration.VerbRemoveLock:
 		w.changeLeases(verb)
 	case migration.VerbRecord:
 	}

@@ -99,7 +99,7 @@ func TestGuard(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{{Name: "holds the CCM's Lease", When: AtStep(ucv1.StepHandover), Do: (*World).StopCCM}}
 			}),
-			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"the CCM does not lead yet"},
+			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"does not lead yet"},
 			never: []string{"RollMachineDeployment"},
 		},
 	})

@@ -150,6 +150,7 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbPruneAddons:           {"Addons"},
 		migration.VerbAllowLock:             {"Lock", "Addons", "Fence"},
 		migration.VerbReleaseLock:           {"Lock", "ControlPlane", "KCMLease"},
+		migration.VerbReleaseKCMLease:       {"ControlPlane", "KCMLease"},
 		migration.VerbRemoveLock:            {"Lock", "ControlPlane", "Addons", "KCMLease"},
 		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons"},
 		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},

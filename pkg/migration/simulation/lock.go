@@ -91,12 +91,29 @@ func (w *World) changeLeases(verb migration.Verb) {
 	if verb.Kind == migration.VerbReleaseLock || verb.Kind == migration.VerbRemoveLock {
 		w.takeLock(verb)
 	}
+	if verb.Kind == migration.VerbReleaseKCMLease {
+		w.releaseKCMLease()
+	}
 }
 
-// lockConflicts is the API's answer to who takes a lock that was renewed since it was looked at.
-func (w *World) lockConflicts(p pass) bool {
+// releasable are the Leases that are taken from whoever ended.
+func (w *World) releasable() [2]lease { return [2]lease{w.kcmLease, w.lock.lease} }
+
+// leaseConflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
+func (w *World) leaseConflicts(p pass) bool {
 	kind := p.decision.Verb.Kind
-	return (kind == migration.VerbReleaseLock || kind == migration.VerbRemoveLock) && w.lock.lease != p.lock
+	ofLock := kind == migration.VerbReleaseLock || kind == migration.VerbRemoveLock
+	return kind == migration.VerbReleaseKCMLease && w.kcmLease != p.leases[0] || ofLock && w.lock.lease != p.leases[1]
+}
+
+// releaseKCMLease takes it from a process that has ended.
+func (w *World) releaseKCMLease() {
+	for _, p := range w.processes {
+		if p.alive() && p.leading {
+			w.invariants.fail("rule 2: KCM's Lease is taken from %s, which leads", p.podName)
+		}
+	}
+	w.kcmLease = lease{}
 }
 
 // takeLock takes it away, but not from somebody who holds it.
