@@ -21,9 +21,10 @@ type fleetView struct {
 	deadline     time.Duration
 	now          time.Time
 	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
-	// before which nothing of it was external.
+	// before which nothing of it was external, and external the forceRestart value that it rolled by.
 	undo      bool
 	startedAt time.Time
+	external  string
 }
 
 func (p *pass) fleet() fleetView {
@@ -46,7 +47,7 @@ func (p *pass) fleet() fleetView {
 }
 
 func (v *fleetView) turnRound(facts ucv1.Facts) {
-	v.undo, v.startedAt = true, facts.StartedAt.Time
+	v.undo, v.startedAt, v.external = true, facts.StartedAt.Time, facts.RollGeneration
 	v.generation, v.rolled = facts.Rollback.RollGeneration, facts.Rollback.RolledMachineDeployments
 	if facts.Rollback.MachineControllerRevertedAt != nil {
 		v.configuredAt = facts.Rollback.MachineControllerRevertedAt.Time
@@ -55,8 +56,12 @@ func (v *fleetView) turnRound(facts ucv1.Facts) {
 
 // wanted says whether a MachineSet makes external kubelets: its template carries our forceRestart value, or it was made
 // after the machine-controller's flags were in place, so that its operating system configuration was too.
-// The comparison is strict: creation times have whole seconds.
+// The comparison is strict: creation times have whole seconds. In an undo no time says that a MachineSet of the migration's
+// own forceRestart value is in-tree: it may have been made a moment before, by another clock.
 func (v fleetView) wanted(set MachineSet) bool {
+	if v.external != "" && set.RestartValue == v.external {
+		return false
+	}
 	if v.generation != "" && set.RestartValue == v.generation {
 		return true
 	}

@@ -141,6 +141,11 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			given: rollingBack, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Deployments[0].Complete = false }) },
 			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
+		"a MachineSet of the migration is external, also when another clock says that it was made since": {
+			given: rollingBack, when: func(o *Observation) {
+				edit(&o.Machines, func(m *Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
+			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+		},
 		"what was made before the migration is not touched": {
 			given: rollingBack, when: func(o *Observation) { o.Machines = Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},

@@ -23,6 +23,8 @@ func startedWorld(t *testing.T, what string, holds func(*ucv1.Cluster) bool, poo
 		w.pool(pool, 1)
 	}
 	w.playKCM(kcm + "-r1-0")
+	// Creation times have whole seconds, and what is there is older than the migration.
+	w.clock.Step(2 * time.Second)
 	w.flip()
 	w.until(what, holds, w.playEverybody)
 	return w

@@ -4,6 +4,7 @@ package main
 func pointOfNoReturn() []mutant {
 	const rule = "undo allowed"
 	return []mutant{
+		in(rule, "a MachineSet of the migration counts as in-tree by its age", "machines.go", "v.external != \"\" && set.RestartValue == v.external", "false"),
 		in(rule, "what could not be looked at is ahead", "pnr.go", "	case len(unknown) > 0:", "	case len(unknown) < 0:"),
 		in(rule, "an undo begins although something could not be looked at", "undo.go",
 			"	case ucv1.PointOfNoReturnUnknown:", "	case \"-\":"),
