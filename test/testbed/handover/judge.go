@@ -89,9 +89,14 @@ func (j *judgement) expect(holds bool, format string, arguments ...any) {
 
 // at is when an event came first; zero when it did not. An empty name is any.
 func (j *judgement) at(event, name string) time.Time {
-	for _, e := range j.records.Events {
-		if e.Event == event && (name == "" || e.Name == name) {
-			return e.Time
+	return j.first(time.Time{}, func(e Event) bool { return e.Event == event && (name == "" || e.Name == name) })
+}
+
+// first is when the first such event came from a moment on.
+func (j *judgement) first(from time.Time, such func(Event) bool) time.Time {
+	for _, event := range j.records.Events {
+		if !event.Time.Before(from) && such(event) {
+			return event.Time
 		}
 	}
 	return time.Time{}
@@ -108,9 +113,13 @@ func (j *judgement) overlaps() {
 		}
 		j.caused(begins, ends)
 	}
+	there, back := j.records.ways()
 	for _, within := range parts {
 		j.row.Overlaps += len(loops.Overlaps(only(j.records.Samples, func(s loops.Sample) bool { return within(s.Time) })))
-		j.row.Overlaps += len(loops.CallOverlaps(only(j.records.Calls, func(c simcloud.Call) bool { return within(c.Time) })))
+		for _, way := range slices.Concat(there, back) {
+			calls := only(j.records.Calls, func(c simcloud.Call) bool { return within(c.Time) && way.has(c.Time) })
+			j.row.Overlaps += len(loops.CallOverlaps(calls))
+		}
 	}
 	j.expect(j.row.Overlaps == 0, "loops ran in two managers %d times", j.row.Overlaps)
 	j.expect(len(j.records.Samples) > 0, "nothing was sampled")
@@ -132,7 +141,7 @@ func only[T any](records []T, holds func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(records), func(record T) bool { return !holds(record) })
 }
 
-// gap is that of the first hand-over; one that began anew after contention is the person's.
+// gap is that of the first hand-over that was finished; one that began anew after contention is the person's.
 func (j *judgement) gap(absolute bool) {
 	finished := time.Time{}
 	for _, seen := range j.records.Clusters {
@@ -145,15 +154,17 @@ func (j *judgement) gap(absolute bool) {
 		return
 	}
 	var gap, other time.Duration
+	after := finished.Add(settleTime)
+	if _, back := j.records.ways(); len(back) > 0 {
+		after = time.Time{} // The loops went back, which has a gap of its own.
+	}
 	for _, loop := range loops.CloudLoops() {
 		last, first := j.loopMoved(loop, finished)
 		if last.IsZero() || first.IsZero() {
 			continue
 		}
 		gap = max(gap, first.Sub(last))
-		before := loops.Gaps(j.records.Samples, j.at(Flipped, ""), last)
-		after := loops.Gaps(j.records.Samples, first, finished.Add(settleTime))
-		other = max(other, before[loop], after[loop])
+		other = max(other, loops.Gaps(j.records.Samples, j.at(Flipped, ""), last)[loop], loops.Gaps(j.records.Samples, first, after)[loop])
 	}
 	gapSeconds, otherSeconds := gap.Seconds(), other.Seconds()
 	j.row.GapSeconds, j.row.OtherGapSeconds = &gapSeconds, &otherSeconds
@@ -209,6 +220,9 @@ func (j *judgement) nodes() {
 
 func (j *judgement) bars() {
 	bars := j.scenario.Bars
+	for _, event := range j.records.Events {
+		j.expect(event.Event != KCMDiffers, "KCM was not as before when its migration was undone: %s", event.Name)
+	}
 	if bars.NothingOpened {
 		j.expect(j.at(FenceOpened, "").IsZero(), "the fence was opened")
 	}

@@ -114,9 +114,13 @@ func (l *load) drive(ctx context.Context) error {
 	return err
 }
 
-// inGap says that KCM has lost its loops and the CCM does not run them yet.
+// inGap says that one manager has lost the loops and the other one does not run them yet.
 func (l *load) inGap() bool {
-	handover := l.play.witness.latest().Handover
+	status := l.play.witness.latest()
+	if rollback := status.Rollback; rollback != nil {
+		return rollback.WorkloadWithdrawnAt != nil && rollback.FinishedAt == nil
+	}
+	handover := status.Handover
 	return handover != nil && handover.LoopsOffAt != nil && handover.FinishedAt == nil
 }
 

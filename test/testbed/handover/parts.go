@@ -34,13 +34,9 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 		return nil // The fence is open before the gap, and the CCM leads.
 	}
 	last, first := j.loopsMoved(finished)
-	ended, opened, leads := j.lastEnd(finished), j.at(FenceOpened, ""), time.Time{}
-	for _, event := range j.records.Events {
-		if event.Event == LeaseHolder && strings.HasPrefix(event.Name, ccmName+" "+ccmName) {
-			leads = event.Time
-			break
-		}
-	}
+	since := j.records.since(finished)
+	ended, opened := j.lastEnd(finished), j.first(since, func(e Event) bool { return e.Event == FenceOpened })
+	leads := j.first(since, func(e Event) bool { return e.Event == LeaseHolder && strings.HasPrefix(e.Name, ccmName+" "+ccmName) })
 	for _, moment := range []time.Time{last, first, ended, opened, leads} {
 		if moment.IsZero() {
 			return nil
@@ -65,9 +61,10 @@ func (j *judgement) loopsMoved(finished time.Time) (last, first time.Time) {
 
 // loopMoved is the same for one loop.
 func (j *judgement) loopMoved(loop string, finished time.Time) (last, first time.Time) {
+	since := j.records.since(finished)
 	for _, sample := range j.records.Samples {
 		switch {
-		case !sample.Running || sample.Loop != loop:
+		case !sample.Running || sample.Loop != loop || sample.Time.Before(since):
 		case sample.Component == kcmName && sample.Time.Before(finished):
 			last = later(last, sample.Time)
 		case sample.Component == ccmName && first.IsZero():

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,8 +40,10 @@ type Play struct {
 	witness   *witness
 	load      *load
 	random    *rand.Rand
-	// kcmBefore and command are the generation and the command line of KCM's Deployment before the feature is switched on.
+	// kcmBefore, podBefore and command are the generation, the pods and the command line of KCM's Deployment before the feature
+	// is switched on.
 	kcmBefore int64
+	podBefore corev1.PodSpec
 	command   []string
 	cleanups  []func(context.Context) error
 }
@@ -142,7 +145,8 @@ func (p *Play) create(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.kcmBefore, p.command = kcm.Generation, kcm.Spec.Template.Spec.Containers[0].Command
+		p.kcmBefore, p.podBefore = kcm.Generation, kcm.Spec.Template.Spec
+		p.command = p.podBefore.Containers[0].Command
 	}
 	p.witness.note(Flipped, cluster.Name)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"features":{"externalCloudProvider":true}}}`))
@@ -174,6 +178,8 @@ func (p *Play) awaitResult(ctx context.Context) error {
 // resultOf is what the newest status says; a hand-over that waits has no result yet.
 func resultOf(status *ucv1.ClusterStatus) Result {
 	switch {
+	case status.Step == ucv1.StepRolledBack:
+		return RolledBack
 	case status.Handover != nil && status.Handover.FinishedAt != nil && meta.IsStatusConditionTrue(status.Conditions, ucv1.HandoverCompletedCondition):
 		return HandedOver
 	case !meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition):

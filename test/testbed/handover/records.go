@@ -33,6 +33,8 @@ const (
 	Disturbed      = "Disturbed"
 	PersonBegins   = "PersonBegins"
 	PersonEnds     = "PersonEnds"
+	// KCMDiffers says in what KCM's Deployment is not as it was before a migration that is undone.
+	KCMDiffers = "KCMDiffers"
 
 	NodeGone    = "NodeGone"
 	LeaseHolder = "LeaseHolder"

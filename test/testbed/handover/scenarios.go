@@ -27,7 +27,7 @@ const (
 // over; what its user cluster needs beyond Setup is a field of that, which Play.run gives to the testbed. Those that take
 // longest come first in their list.
 func Scenarios() []Scenario {
-	return slices.Concat(ccmTroubles(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
+	return slices.Concat(undone(), ccmTroubles(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
 }
 
 // lines of each table at which something else can happen than at the line before; a test compares them with the tables.
@@ -113,6 +113,26 @@ func kcmKilled() []Scenario {
 		}
 	}
 	return scenarios
+}
+
+// undone hand-overs are taken back before the point of no return.
+func undone() []Scenario {
+	const (
+		before = "the hand-over is undone many times before it is finished, and each time others end and start KCM and the CCM"
+		after  = "the hand-over is like any other; what takes time is its undo, in which the CCM's Lease has to run out before KCM starts"
+	)
+	var everyLine, afterwards []Scenario
+	for _, protocol := range protocols() {
+		name := strings.ToLower("undone-" + short(protocol))
+		everyLine = append(everyLine, Scenario{
+			Name: name + "-every-line", Setup: Setup{Protocol: protocol, KCMReplicas: 2, Lease: shortLease}, Disturb: undoAtEveryLine,
+			Want: HandedOver, Bars: Bars{NoGap: before},
+		})
+		afterwards = append(afterwards, Scenario{
+			Name: name, Setup: usual(protocol), Disturb: undoAfterwards, Want: RolledBack, Bars: Bars{NoGap: after},
+		})
+	}
+	return append(everyLine, afterwards...)
 }
 
 // short is for names, which are those of clusters, too.

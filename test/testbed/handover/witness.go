@@ -203,6 +203,13 @@ func (w *witness) untilAny(ctx context.Context, what string, patience time.Durat
 	})
 }
 
+// forget all versions but the newest: a migration that begins anew passes the same lines.
+func (w *witness) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = slices.Clone(w.seen[max(len(w.seen)-1, 0):])
+}
+
 // latest is the newest version of the Cluster's status.
 func (w *witness) latest() ucv1.ClusterStatus {
 	w.mu.Lock()

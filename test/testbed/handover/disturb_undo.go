@@ -1,0 +1,116 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// undoAtEveryLine has a migration undone at each line of its table, and once more when the loops are handed over. Each time
+// it is redone from the start, through the line at which it was undone; the last one is left to its end.
+func undoAtEveryLine(ctx context.Context, p *Play) error {
+	for _, line := range lines(p.Scenario.Setup.Protocol) {
+		if err := p.AtLine(ctx, line); err != nil {
+			return err
+		}
+		if err := p.undo(ctx); err != nil {
+			return fmt.Errorf("at line %s: %w", line, err)
+		}
+		if err := p.redo(ctx); err != nil {
+			return err
+		}
+	}
+	if err := undoAfterwards(ctx, p); err != nil {
+		return err
+	}
+	return p.redo(ctx)
+}
+
+// undoAfterwards lets the CCM work for a while: KCM gets load balancers back that it did not make.
+func undoAfterwards(ctx context.Context, p *Play) error {
+	if err := p.finished(ctx); err != nil {
+		return err
+	}
+	if err := p.elapse(ctx, 10*time.Second); err != nil {
+		return err
+	}
+	return p.undo(ctx)
+}
+
+// undo is there when the migration is undone.
+func (p *Play) undo(ctx context.Context) error {
+	latest := p.witness.latest()
+	at := "after the hand-over"
+	if handover := latest.Handover; handover != nil && handover.FinishedAt == nil {
+		at = "at line " + handover.Line
+	}
+	p.witness.note(Disturbed, "undoing "+at)
+	if err := p.setRollback(ctx, true); err != nil {
+		return err
+	}
+	err := p.witness.until(ctx, "the end of the undo", patience, func(w *witness) bool {
+		return resultOf(&w.seen[len(w.seen)-1]) == RolledBack
+	})
+	if err != nil {
+		latest = p.witness.latest()
+		return fmt.Errorf("%w; step %s, %s", err, latest.Step, reasonOf(&latest, ucv1.ReadyCondition))
+	}
+	p.witness.note(Disturbed, "undone")
+	kcm, err := p.KCM(ctx)
+	if err != nil {
+		return err
+	}
+	if different := differences(p.podBefore, kcm.Spec.Template.Spec); different != "" {
+		p.witness.note(KCMDiffers, different)
+	}
+	return nil
+}
+
+// redo begins the migration anew.
+func (p *Play) redo(ctx context.Context) error {
+	p.witness.forget()
+	p.witness.note(Disturbed, "redoing")
+	return p.setRollback(ctx, false)
+}
+
+func (p *Play) setRollback(ctx context.Context, on bool) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"handover":{"rollback":%t}}}`, on))
+	return p.Client.Patch(ctx, p.User.NewCluster(false), patch)
+}
+
+// differences between the arguments and volumes of two pods, in whatever order they are; empty when there is none.
+func differences(before, after corev1.PodSpec) string {
+	was, is := launched(before), launched(after)
+	var different []string
+	for _, lost := range only(was, func(part string) bool { return !slices.Contains(is, part) }) {
+		different = append(different, "without "+lost)
+	}
+	for _, added := range only(is, func(part string) bool { return !slices.Contains(was, part) }) {
+		different = append(different, "with "+added)
+	}
+	if len(different) == 0 && len(was) != len(is) {
+		different = []string{"with something twice"}
+	}
+	return strings.Join(different, ", ")
+}
+
+// launched is what the first container is started with.
+func launched(pod corev1.PodSpec) []string {
+	container := pod.Containers[0]
+	parts := slices.Concat(container.Command, container.Args)
+	for _, mount := range container.VolumeMounts {
+		parts = append(parts, "mount "+mount.Name)
+	}
+	for _, volume := range pod.Volumes {
+		parts = append(parts, "volume "+volume.Name)
+	}
+	return parts
+}
