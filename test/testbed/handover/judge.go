@@ -58,8 +58,10 @@ func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
 	if len(records.Clusters) > 0 {
 		status := records.Clusters[len(records.Clusters)-1].Status
 		row.Result = resultOf(&status)
-		if status.Handover != nil {
-			row.Protocol = string(status.Handover.Protocol)
+	}
+	for _, seen := range records.Clusters {
+		if seen.Status.Handover != nil { // What is undone has none any more.
+			row.Protocol = string(seen.Status.Handover.Protocol)
 		}
 	}
 	judge.expect(row.Result == scenario.Want, "the result is %s, not %s", row.Result, scenario.Want)

@@ -111,6 +111,8 @@ func TestJudgeOfUndos(t *testing.T) {
 func TestGapsOfUndos(t *testing.T) {
 	g := NewWithT(t)
 	row, _ := Judge(scenario(), undoneAt(), true)
+	g.Expect(row.Result).To(Equal(RolledBack))
+	g.Expect(row.Protocol).To(Equal("Fenced"), "although the status forgot it")
 	g.Expect(row.GapSeconds).To(HaveValue(Equal(2.0)), "that of the hand-over")
 	g.Expect(row.OtherGapSeconds).To(HaveValue(Equal(11.0)), "that of its undo")
 
