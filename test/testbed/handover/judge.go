@@ -115,10 +115,10 @@ func (j *judgement) overlaps() {
 		}
 		j.caused(begins, ends)
 	}
-	there, back := j.records.ways()
+	ways := j.records.ways()
 	for _, within := range parts {
 		j.row.Overlaps += len(loops.Overlaps(only(j.records.Samples, func(s loops.Sample) bool { return within(s.Time) })))
-		for _, way := range slices.Concat(there, back) {
+		for _, way := range ways {
 			calls := only(j.records.Calls, func(c simcloud.Call) bool { return within(c.Time) && way.has(c.Time) })
 			j.row.Overlaps += len(loops.CallOverlaps(calls))
 		}
@@ -157,8 +157,8 @@ func (j *judgement) gap(absolute bool) {
 	}
 	var gap, other time.Duration
 	after := finished.Add(settleTime)
-	if _, back := j.records.ways(); len(back) > 0 {
-		after = time.Time{} // The loops went back, which has a gap of its own.
+	if len(j.records.undos()) > 0 {
+		after = time.Time{} // The loops may go back, which has a gap of its own.
 	}
 	for _, loop := range loops.CloudLoops() {
 		last, first := j.loopMoved(loop, finished)

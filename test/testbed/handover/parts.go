@@ -34,9 +34,9 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 		return nil // The fence is open before the gap, and the CCM leads.
 	}
 	last, first := j.loopsMoved(finished)
-	since := j.records.since(finished)
-	ended, opened := j.lastEnd(finished), j.first(since, func(e Event) bool { return e.Event == FenceOpened })
-	leads := j.first(since, func(e Event) bool { return e.Event == LeaseHolder && strings.HasPrefix(e.Name, ccmName+" "+ccmName) })
+	begin := j.records.begin(finished)
+	ended, opened := j.lastEnd(finished), j.first(begin, func(e Event) bool { return e.Event == FenceOpened })
+	leads := j.first(begin, func(e Event) bool { return e.Event == LeaseHolder && strings.HasPrefix(e.Name, ccmName+" "+ccmName) })
 	for _, moment := range []time.Time{last, first, ended, opened, leads} {
 		if moment.IsZero() {
 			return nil
@@ -61,10 +61,10 @@ func (j *judgement) loopsMoved(finished time.Time) (last, first time.Time) {
 
 // loopMoved is the same for one loop.
 func (j *judgement) loopMoved(loop string, finished time.Time) (last, first time.Time) {
-	since := j.records.since(finished)
+	begin := j.records.begin(finished)
 	for _, sample := range j.records.Samples {
 		switch {
-		case !sample.Running || sample.Loop != loop || sample.Time.Before(since):
+		case !sample.Running || sample.Loop != loop || sample.Time.Before(begin):
 		case sample.Component == kcmName && sample.Time.Before(finished):
 			last = later(last, sample.Time)
 		case sample.Component == ccmName && first.IsZero():

@@ -1,46 +1,59 @@
 package handover
 
-import "time"
+import (
+	"slices"
+	"time"
 
-// way is a span of time in which the loops go from one manager to the other at most once; a zero end is none.
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+)
+
+// way is a span of time in which the loops go from KCM to the CCM once at most; a zero end is none.
 type way struct{ from, to time.Time }
 
 func (w way) has(moment time.Time) bool {
 	return !moment.Before(w.from) && (w.to.IsZero() || moment.Before(w.to))
 }
 
-// ways are those of all hand-overs and undos. They go there until KCM is given its loops back, and again from then on; and
-// they come back from the end of a hand-over to the end of its undo. An undo in the middle of a hand-over has no way back of
-// its own: either manager may be the last that called the cloud.
-func (r Records) ways() (there, back []way) {
-	var last way
-	var finished time.Time
+// undos are the moments at which undos ended.
+func (r Records) undos() []time.Time {
+	var moments []time.Time
 	for _, seen := range r.Clusters {
-		if handover := seen.Status.Handover; handover != nil && handover.FinishedAt != nil {
-			finished = handover.FinishedAt.Time
-		}
 		rollback := seen.Status.Rollback
-		if rollback == nil {
-			continue
-		}
-		if on := rollback.LoopsOnAt; on != nil && !on.Time.Equal(last.from) {
-			there = append(there, way{last.from, on.Time})
-			last.from = on.Time
-		}
-		if rollback.FinishedAt != nil && !finished.IsZero() {
-			back, finished = append(back, way{finished, rollback.FinishedAt.Time}), time.Time{}
+		if rollback != nil && rollback.FinishedAt != nil && (len(moments) == 0 || !moments[len(moments)-1].Equal(rollback.FinishedAt.Time)) {
+			moments = append(moments, rollback.FinishedAt.Time)
 		}
 	}
-	return append(there, last), back
+	return moments
 }
 
-// since is the begin of the way there that a moment is part of.
-func (r Records) since(moment time.Time) time.Time {
-	there, _ := r.ways()
-	for _, way := range there {
-		if way.has(moment) {
-			return way.from
+// ways end with the CCM's last call for a loop before the end of an undo: where KCM called in between, it called beside a
+// CCM that had begun and went on.
+func (r Records) ways() []way {
+	var ways []way
+	var next way
+	for _, undone := range r.undos() {
+		var last time.Time
+		for _, call := range r.Calls {
+			if call.Component == ccmName && slices.Contains(loops.CloudLoops(), call.Loop) && next.has(call.Time) && call.Time.Before(undone) {
+				last = later(last, call.Time)
+			}
+		}
+		if !last.IsZero() {
+			next.to = last.Add(time.Nanosecond)
+			ways = append(ways, next)
+			next = way{from: next.to}
 		}
 	}
-	return time.Time{}
+	return append(ways, next)
+}
+
+// begin is when the migration that a moment is part of was begun anew; zero for the first one.
+func (r Records) begin(moment time.Time) time.Time {
+	var begin time.Time
+	for _, undone := range r.undos() {
+		if undone.Before(moment) {
+			begin = later(begin, undone)
+		}
+	}
+	return begin
 }

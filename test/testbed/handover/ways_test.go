@@ -71,16 +71,13 @@ func TestJudgeOfUndos(t *testing.T) {
 		result  Result
 		want    string
 	}{
-		"an undo takes the loops back":       {records: undoneAt, result: RolledBack},
-		"and they go there again":            {records: redoneAt, result: HandedOver},
-		"also when it was not finished":      {records: redoneAt, change: unfinished, result: HandedOver},
-		"the CCM may not call after KCM did": {records: undoneAt, change: func(r *Records) { r.call(ccmName, 30.5) }, result: RolledBack, want: overlap},
-		"nor may it when KCM has its loops back": {
-			records: redoneAt, change: func(r *Records) { unfinished(r); r.call(ccmName, 26) }, result: HandedOver, want: overlap,
-		},
+		"an undo takes the loops back":           {records: undoneAt, result: RolledBack},
+		"and they go there again":                {records: redoneAt, result: HandedOver},
+		"also when it was not finished":          {records: redoneAt, change: unfinished, result: HandedOver},
+		"the CCM may not call after KCM did":     {records: undoneAt, change: func(r *Records) { r.call(ccmName, 30.5) }, result: RolledBack, want: overlap},
 		"nor may KCM after the second hand-over": {records: redoneAt, change: func(r *Records) { r.call(kcmName, 41) }, result: HandedOver, want: overlap},
 		"nor before it has its loops back": {
-			records: undoneAt, change: func(r *Records) { r.call(kcmName, 20) }, result: RolledBack, want: overlap,
+			records: undoneAt, change: func(r *Records) { r.call(kcmName, 20); r.call(ccmName, 22) }, result: RolledBack, want: overlap,
 		},
 		"a loop that runs in both during the undo": {
 			records: undoneAt, change: func(r *Records) { r.run(ccmName, "9", 29, 31) }, result: RolledBack, want: overlap,
@@ -125,15 +122,17 @@ func TestGapsOfUndos(t *testing.T) {
 
 func TestWays(t *testing.T) {
 	g := NewWithT(t)
-	there, back := good().ways()
-	g.Expect(there).To(Equal([]way{{}}), "all the time")
-	g.Expect(back).To(BeEmpty())
+	g.Expect(good().ways()).To(Equal([]way{{}}), "all the time")
+	cut := at(12).Add(time.Nanosecond)
+	g.Expect(redoneAt().ways()).To(Equal([]way{{to: cut}, {from: cut}}), "behind the CCM's last call")
 
-	there, back = redoneAt().ways()
-	g.Expect(there).To(Equal([]way{{to: at(25)}, {from: at(25)}}))
-	g.Expect(back).To(Equal([]way{{at(12), at(31)}}))
-	g.Expect(redoneAt().since(at(24))).To(Equal(time.Time{}))
-	g.Expect(redoneAt().since(at(25))).To(Equal(at(25)))
+	g.Expect(good().begin(at(12))).To(Equal(time.Time{}))
+	g.Expect(redoneAt().begin(at(12))).To(Equal(time.Time{}))
+	g.Expect(redoneAt().begin(at(40))).To(Equal(at(31)), "when the undo ended")
+
+	silent := redoneAt()
+	silent.Calls = only(silent.Calls, func(call simcloud.Call) bool { return call.Component == kcmName })
+	g.Expect(silent.ways()).To(Equal([]way{{}}), "KCM was the only one that called")
 }
 
 func TestDifferences(t *testing.T) {
