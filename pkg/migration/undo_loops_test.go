@@ -80,6 +80,15 @@ func TestTheLoopsGoBack(t *testing.T) {
 			given: quiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: []string{"its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
+		"that they are back is recorded where the pass that gave them back did not come to it": {
+			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord, says: []string{"has its cloud loops back"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+		},
+		"a KCM that never lost them did not get them back": {
+			given: quiet, when: func(o *Observation) { setKCM(o, inTree()); o.Cluster.Status.Handover.LoopsOffAt = nil },
+			step: ucv1.StepUndoAddons, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
+		},
 		"not while a Node without Machine is not Ready": {
 			given: quiet, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { *n = append(*n, Node{Name: "edge"}) }) },
 			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason, says: []string{"edge"},
