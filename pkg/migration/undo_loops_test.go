@@ -74,13 +74,9 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 	})
 }
 
-func TestTheLoopsGoBack(t *testing.T) {
+func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"then KCM gets its loops back, with the flag as it was": {
-			given: quiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: []string{"its cloud loops back"},
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
-		},
-		"that they are back is recorded where the pass that gave them back did not come to it": {
+		"it is, where the pass that gave them back did not come to it": {
 			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord, says: []string{"has its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
@@ -88,6 +84,15 @@ func TestTheLoopsGoBack(t *testing.T) {
 			given: quiet, when: func(o *Observation) { setKCM(o, inTree()); o.Cluster.Status.Handover.LoopsOffAt = nil },
 			step: ucv1.StepUndoAddons, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
+		},
+	})
+}
+
+func TestTheLoopsGoBack(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"then KCM gets its loops back, with the flag as it was": {
+			given: quiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: []string{"its cloud loops back"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"not while a Node without Machine is not Ready": {
 			given: quiet, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { *n = append(*n, Node{Name: "edge"}) }) },
