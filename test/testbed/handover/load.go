@@ -144,9 +144,7 @@ func (l *load) change(ctx context.Context) error {
 		return l.changeNodes(ctx, lot < 5)
 	case len(l.services) > 0 && (lot < 4 || len(l.services) >= mostServices):
 		name := take(&l.services, l.play.random.IntN(len(l.services)))
-		return l.do(ctx, ServiceDeleted, name, func(ctx context.Context) error {
-			return client.IgnoreNotFound(l.user().Client.Delete(ctx, bed.LoadBalancer(name)))
-		})
+		return l.do(ctx, ServiceDeleted, name, func(ctx context.Context) error { return l.deleteService(ctx, name) })
 	}
 	l.serial++
 	name := fmt.Sprintf("load-%d", l.serial)
@@ -169,6 +167,17 @@ func (l *load) createService(ctx context.Context, name string) error {
 	return l.do(ctx, ServiceCreated, name, func(ctx context.Context) error {
 		return client.IgnoreAlreadyExists(l.user().Client.Create(ctx, bed.LoadBalancer(name)))
 	})
+}
+
+// deleteService deletes the version that it has read. Without that the API server may delete a Service to which a finalizer
+// is being added, and no cloud controller would come to know (https://github.com/kubernetes/kubernetes/issues/77988).
+func (l *load) deleteService(ctx context.Context, name string) error {
+	service := bed.LoadBalancer(name)
+	if err := l.user().Client.Get(ctx, client.ObjectKeyFromObject(service), service); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	seen := client.Preconditions{UID: &service.UID, ResourceVersion: &service.ResourceVersion}
+	return client.IgnoreNotFound(l.user().Client.Delete(ctx, service, seen))
 }
 
 func (l *load) kill(ctx context.Context, node string) error {
