@@ -55,7 +55,7 @@ func (p *pass) loopsAsBefore(kcm Component) outcome {
 	if change := givenBack(kcm, kept); change != nil {
 		return p.loopsOn(kcm, *change)
 	}
-	if p.facts.Handover.LoopsOffAt != nil && p.facts.Rollback.LoopsOnAt == nil {
+	if handover := p.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) && p.facts.Rollback.LoopsOnAt == nil {
 		p.facts.Rollback.LoopsOnAt = p.stamp() // A pass may end between the change and its record.
 		return records("Recording that " + kcm.String() + " has its cloud loops back.")
 	}
