@@ -18,30 +18,8 @@ func staticFenced() Observation {
 	return o
 }
 
-func runStaticDoubts(t *testing.T, tests map[string]doubtTest) {
-	t.Helper()
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := staticFenced()
-			if test.when != nil {
-				test.when(&o)
-			}
-			p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
-			p.mergeProcesses()
-			doubts := p.doubts()
-			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
-			for i, want := range test.want {
-				g.Expect(doubts[i]).To(ContainSubstring(want))
-			}
-			d := Decide(o, noon())
-			g.Expect(d.Verb != nil && d.Verb.Kind == VerbOpenFence).To(Equal(len(test.want) == 0))
-		})
-	}
-}
-
 func TestStaticPodsArePartOfTheProof(t *testing.T) {
-	runStaticDoubts(t, map[string]doubtTest{
+	runDoubtsOf(t, staticFenced, map[string]doubtTest{
 		"silent static pods leave no doubt": {},
 		"a Node that cannot be looked at is a doubt": {
 			when: func(o *Observation) {
@@ -71,7 +49,7 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 }
 
 func TestTheLeaseOfStaticPods(t *testing.T) {
-	runStaticDoubts(t, map[string]doubtTest{
+	runDoubtsOf(t, staticFenced, map[string]doubtTest{
 		"a Lease held under the Node's hostname since the restart is none": {
 			when: func(o *Observation) { onLease(o, func(l *Lease) { l.Holder = "host-b_1" }) },
 		},

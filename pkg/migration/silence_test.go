@@ -30,10 +30,15 @@ type doubtTest struct {
 // runDoubts begins with a KCM that is proven silent and takes one item of the proof away.
 func runDoubts(t *testing.T, tests map[string]doubtTest) {
 	t.Helper()
+	runDoubtsOf(t, fenced, tests)
+}
+
+func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtTest) {
+	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			o := fenced()
+			o := given()
 			if test.when != nil {
 				test.when(&o)
 			}
