@@ -56,7 +56,7 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseKCMLease, migration.VerbRemoveLock:
+		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
 	case migration.VerbRollMachineDeployment:
 		return r.rollMachineDeployments(ctx, s, verb)
@@ -74,6 +74,7 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 		migration.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
 		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
 		migration.VerbReleaseKCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.KCMLease.Value()) },
+		migration.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
 		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
 	}
 	return change[kind]()

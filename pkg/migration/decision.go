@@ -85,6 +85,8 @@ const (
 	VerbReleaseLock VerbKind = "ReleaseLock"
 	// VerbReleaseKCMLease clears the name of a KCM process that has ended from KCM's Lease.
 	VerbReleaseKCMLease VerbKind = "ReleaseKCMLease"
+	// VerbReleaseCCMLease clears the name of a former CCM from the CCM's Lease, which has run out.
+	VerbReleaseCCMLease VerbKind = "ReleaseCCMLease"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.

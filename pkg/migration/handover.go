@@ -271,6 +271,15 @@ func (p *pass) fenceOpen() outcome {
 	if out := p.nodesReady(); !out.holds {
 		return out
 	}
+	if p.o.CCMLease.IsUnknown() {
+		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	}
+	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.stale(p.now) {
+		return does(Verb{
+			Kind: VerbReleaseCCMLease, Objects: []Ref{lease.Ref},
+			Why: "Clearing " + lease.Holder + " from " + lease.String() + ", which has run out: a CCM that could not read it would wait for that once more.",
+		})
+	}
 	if p.facts.Handover.FenceOpenedAt == nil {
 		p.facts.Handover.FenceOpenedAt = p.stamp()
 	}

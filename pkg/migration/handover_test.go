@@ -90,6 +90,19 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt.Time).To(Equal(noon())) },
 		},
+		"a Lease that a former CCM left is freed before the fence opens": {
+			given: fenced, when: func(o *Observation) {
+				o.CCMLease = Known(Lease{Ref: Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(time.Minute), WatchedAt: ago(time.Minute)})
+			},
+			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbReleaseCCMLease, says: []string{"gone_1", "has run out"},
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt).To(BeNil()) },
+		},
+		"one that has not run out yet is left alone": {
+			given: fenced, when: func(o *Observation) {
+				o.CCMLease = Known(Lease{Ref: Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(10 * time.Second), WatchedAt: ago(time.Minute)})
+			},
+			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+		},
 		"silence that is not proven is waited for": {
 			given: fenced, when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"is still rolling out"},

@@ -97,6 +97,7 @@ func fence() []mutant {
 		in("2 serialized", "the workload is not withheld", "protocol.go",
 			"serialized(facts) && facts.Handover.WorkloadAllowedAt == nil", "serialized(facts) && facts.Handover.WorkloadAllowedAt != nil"),
 		in("2 serialized", "a look that did not withhold the workload is acted on", "addons.go", "&& !set.WorkloadWithheld {", "&& set.WorkloadWithheld {"),
+		in("2 fence", "the CCM's Lease is taken before it has run out", "handover.go", "lease.Holder != \"\" && lease.stale(p.now)", "lease.Holder != \"\""),
 		in("2 serialized", "KCM's Lease is taken from whoever holds it", "protocol.go", "Instructed() && p.heldByTheDead(lease)", "Instructed()"),
 		in("2 serialized", "the fence is used although it does not hold", "protocol.go", "works := len(fence.Allowed) == 0 || fence.Open", "works := len(fence.Allowed) >= 0 || fence.Open"),
 		in("2 created", "a CCM is put beside a KCM that runs loops", "addons.go",

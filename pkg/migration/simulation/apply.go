@@ -23,7 +23,7 @@ const (
 type pass struct {
 	decision migration.Decision
 	truth    truth
-	leases   [2]lease
+	leases   map[migration.VerbKind]lease
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -101,7 +101,7 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseKCMLease, migration.VerbRemoveLock:
+		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		w.changeLeases(verb)
 	case migration.VerbRecord:
 	}

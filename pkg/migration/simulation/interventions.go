@@ -189,9 +189,9 @@ func (w *World) AcceptLostManagers() {
 	}
 }
 
-// StopCCM keeps the CCM from leading by taking its Deployment away and not letting anybody apply it.
+// StopCCM keeps every CCM from leading, for good.
 func (w *World) StopCCM() {
-	w.ccmLease.holder, w.ccmLease.renewed = "somebody-else", w.now.Add(24*time.Hour)
+	w.ccmStopped = true
 }
 
 // MendCloudConfig makes the cloud accept its configuration, which is another one then.

@@ -151,8 +151,9 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbAllowLock:             {"Lock", "Addons", "Fence"},
 		migration.VerbReleaseLock:           {"Lock", "ControlPlane", "KCMLease"},
 		migration.VerbReleaseKCMLease:       {"ControlPlane", "KCMLease"},
+		migration.VerbReleaseCCMLease:       {"CCMLease", "Fence", "Nodes", "ControlPlane"},
 		migration.VerbRemoveLock:            {"Lock", "ControlPlane", "Addons", "KCMLease"},
-		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons"},
+		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease"},
 		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},
 	}
 }

@@ -92,28 +92,35 @@ func (w *World) changeLeases(verb migration.Verb) {
 		w.takeLock(verb)
 	}
 	if verb.Kind == migration.VerbReleaseKCMLease {
-		w.releaseKCMLease()
+		w.free(&w.kcmLease, w.processes)
+	}
+	if verb.Kind == migration.VerbReleaseCCMLease {
+		w.free(&w.ccmLease, w.replicas)
 	}
 }
 
-// releasable are the Leases that are taken from whoever ended.
-func (w *World) releasable() [2]lease { return [2]lease{w.kcmLease, w.lock.lease} }
+// releasable are the Leases that are taken from somebody, by what takes them.
+func (w *World) releasable() map[migration.VerbKind]lease {
+	return map[migration.VerbKind]lease{
+		migration.VerbReleaseKCMLease: w.kcmLease, migration.VerbReleaseCCMLease: w.ccmLease,
+		migration.VerbReleaseLock: w.lock.lease, migration.VerbRemoveLock: w.lock.lease,
+	}
+}
 
 // leaseConflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
 func (w *World) leaseConflicts(p pass) bool {
-	kind := p.decision.Verb.Kind
-	ofLock := kind == migration.VerbReleaseLock || kind == migration.VerbRemoveLock
-	return kind == migration.VerbReleaseKCMLease && w.kcmLease != p.leases[0] || ofLock && w.lock.lease != p.leases[1]
+	now, taken := w.releasable()[p.decision.Verb.Kind]
+	return taken && now != p.leases[p.decision.Verb.Kind]
 }
 
-// releaseKCMLease takes it from a process that has ended.
-func (w *World) releaseKCMLease() {
-	for _, p := range w.processes {
-		if p.alive() && p.leading {
-			w.invariants.fail("rule 2: KCM's Lease is taken from %s, which leads", p.podName)
+// free takes a Lease from a process that must not lead any more.
+func (w *World) free(l *lease, processes []*process) {
+	for _, p := range processes {
+		if p.alive() && p.leading && l.holder == p.identity() && w.now.Sub(p.renewed) <= leaseDuration {
+			w.invariants.fail("rule 2: a Lease is taken from %s, which leads", p.podName)
 		}
 	}
-	w.kcmLease = lease{}
+	*l = lease{}
 }
 
 // takeLock takes it away, but not from somebody who holds it.

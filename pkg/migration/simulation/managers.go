@@ -60,7 +60,7 @@ func (w *World) stepManagers() {
 		w.elect(p, &w.kcmLease, true)
 	}
 	for _, p := range slices.Clone(w.replicas) {
-		w.elect(p, &w.ccmLease, w.mayWriteLease(p))
+		w.elect(p, &w.ccmLease, !w.ccmStopped && w.mayWriteLease(p))
 	}
 	w.stepLock()
 }

@@ -48,6 +48,7 @@ type World struct {
 	probeLease lease
 	replicas   []*process
 	fenceOpen  bool
+	ccmStopped bool
 	ccmArmed   bool
 	inherited  ucv1.InheritedConfiguration
 
