@@ -22,6 +22,7 @@ import (
 func (s *Session) Lease(ctx context.Context, namespace, name string) migration.Observed[migration.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	s.watchLease(key)
+	since := s.leases.get(key).version
 	lease := &coordinationv1.Lease{}
 	switch err := s.client.Get(ctx, key, lease); {
 	case apierrors.IsNotFound(err):
@@ -30,14 +31,13 @@ func (s *Session) Lease(ctx context.Context, namespace, name string) migration.O
 	case err != nil:
 		return migration.Unknown[migration.Lease](because("reading Lease "+key.String(), err))
 	}
-	s.leases.observe(key, lease)
-	record := s.leases.get(key)
+	record := s.leases.read(key, since, lease)
 	return migration.Known(migration.Lease{
 		Ref:             migration.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
-		Holder:          ptr.Deref(lease.Spec.HolderIdentity, ""),
-		DurationSeconds: ptr.Deref(lease.Spec.LeaseDurationSeconds, 0),
-		AcquireTime:     ptr.Deref(lease.Spec.AcquireTime, metav1.MicroTime{}).Time,
-		RenewTime:       ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{}).Time,
+		Holder:          ptr.Deref(record.spec.HolderIdentity, ""),
+		DurationSeconds: ptr.Deref(record.spec.LeaseDurationSeconds, 0),
+		AcquireTime:     ptr.Deref(record.spec.AcquireTime, metav1.MicroTime{}).Time,
+		RenewTime:       ptr.Deref(record.spec.RenewTime, metav1.MicroTime{}).Time,
 		ChangedAt:       record.changedAt,
 		WatchedAt:       record.watchedAt,
 	})
@@ -68,20 +68,40 @@ func (t *leaseTracker) get(key types.NamespacedName) leaseRecord {
 	return t.seen[key]
 }
 
-// deliver notes what a watch saw, unless it is older than what was read meanwhile. A read is never dropped that way: a
-// user cluster that was restored from a backup counts from an earlier version again.
+// deliver notes what a watch saw, unless it is older than what was read meanwhile.
 func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
-	before := t.get(key)
-	if order, err := resourceversion.CompareResourceVersion(lease.ResourceVersion, before.version); err == nil && order < 0 {
-		return false
-	}
-	return t.observe(key, lease)
-}
-
-// observe notes what was seen (nil: no Lease) and says whether the holder changed.
-func (t *leaseTracker) observe(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return !older(lease.ResourceVersion, t.seen[key].version) && t.note(key, lease)
+}
+
+// read notes what was read since a version was known, and returns what is known now: the newer one that a watch delivered
+// meanwhile, else a holder who is gone would count as one who renewed. A read that is older than what was known before it
+// is believed: a user cluster that was restored from a backup counts from an earlier version again.
+func (t *leaseTracker) read(key types.NamespacedName, since string, lease *coordinationv1.Lease) leaseRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since) {
+		t.note(key, lease)
+	}
+	return t.seen[key]
+}
+
+// observe notes what was seen; nil: no Lease.
+func (t *leaseTracker) observe(key types.NamespacedName, lease *coordinationv1.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(key, lease)
+}
+
+// older says that a version is older than another one, as far as they can be compared.
+func older(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
+}
+
+// note is called with the lock held; it says whether the holder changed.
+func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
 	now := t.clock.Now()
 	before, looked := t.seen[key]
 	after := leaseRecord{watchedAt: before.watchedAt, changedAt: before.changedAt, version: before.version}

@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -76,14 +77,42 @@ func TestLeaseWatch(t *testing.T) {
 	g.Expect(woken).To(Equal(2))
 }
 
-func TestReadAfterRestoreFromBackupIsBelieved(t *testing.T) {
-	g := NewWithT(t)
-	s, clk := sessionWith(interceptor.Funcs{})
-	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
-	newer, older := lease("a", start), lease("b", start)
-	newer.ResourceVersion, older.ResourceVersion = "1000", "10"
-	s.leases.observe(key, newer)
-	clk.Step(time.Minute)
-	s.leases.observe(key, older)
-	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Minute)))
+// Every case reads version 10, held by a; what was known before and what a watch delivers meanwhile is held by b.
+func TestLeaseReadBesideAWatch(t *testing.T) {
+	for name, given := range map[string]struct {
+		before, meanwhile string
+		holder            string
+	}{
+		"a read that a watch overtook says what the watch saw":    {meanwhile: "11", holder: "b"},
+		"a read that is newer than the watch is believed":         {meanwhile: "9", holder: "a"},
+		"a read after a restore from an older backup is believed": {before: "1000", holder: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var s *Session
+			key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+			of := func(holder, version string) *coordinationv1.Lease {
+				l := lease(holder, start)
+				l.ResourceVersion = version
+				return l
+			}
+			s, clk := sessionWith(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+				of("a", "10").DeepCopyInto(o.(*coordinationv1.Lease))
+				if given.meanwhile != "" {
+					s.leases.deliver(key, of("b", given.meanwhile))
+				}
+				return nil
+			}})
+			if given.before != "" {
+				s.leases.observe(key, of("b", given.before))
+			}
+			clk.Step(time.Minute)
+			seen := s.Lease(t.Context(), key.Namespace, key.Name).Value()
+			g.Expect(seen.Holder).To(Equal(given.holder))
+			g.Expect(seen.ChangedAt).To(Equal(start.Add(time.Minute)))
+
+			clk.Step(time.Minute)
+			g.Expect(s.leases.deliver(key, of("b", "12"))).To(Equal(given.holder == "a"), "whether the holder changed")
+		})
+	}
 }

@@ -91,6 +91,11 @@ func fence() []mutant {
 		in("2 contention", "a fence that somebody closed is opened without the proof", "addons.go",
 			"if doubts := p.doubts(); len(doubts) > 0 {", "if doubts := p.doubts(); len(doubts) < 0 {"),
 		in("2 probe", "a probe that led for a moment is enough", "probe.go", ">= probeTime:", ">= 0:"),
+		{
+			rule: "2 probe", name: "a Lease that was read before its holder died counts as renewed", file: "pkg/usercluster/leases.go",
+			old: "!older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since)", new: "lease != nil",
+			packages: []string{"pkg/usercluster"},
+		},
 		in("2 probe", "a probe that died may be another process", "probe.go", "lease.Holder == handover.ProbeHolder && lease.ChangedAt", "lease.ChangedAt"),
 		in("2 probe", "KCM is touched while the probe runs", "probe.go", "	case len(probe.Left) > 0:\n\t\treturn does", "	case false:\n\t\treturn does"),
 		in("2 probe", "a CCM that changed is not probed anew", "addons.go", "		if name == CCMSet {\n\t\t\tp.forgetProbe()\n\t\t}\n", ""),
@@ -109,8 +114,7 @@ func fence() []mutant {
 		in("2 fence", "a fence that stands open counts although KCM runs loops", "addons.go",
 			"	case len(doubts) == 0:\n\t\treturn holds", "	case len(doubts) >= 0:\n\t\treturn holds"),
 		in("2 fence", "the fence is opened while a Node is NotReady", "handover.go",
-			"		return holds(ucv1.HoldsReason, \"\")\n\t}\n\tif out := p.nodesReady(); !out.holds {\n\t\treturn out\n\t}\n\tif p.facts.Handover.FenceOpenedAt == nil",
-			"		return holds(ucv1.HoldsReason, \"\")\n\t}\n\tif p.facts.Handover.FenceOpenedAt == nil"),
+			"	if out := p.nodesReady(); !out.holds {\n\t\treturn out\n\t}\n\tif p.o.CCMLease", "	if p.o.CCMLease"),
 		in("2 names", "load balancers are named anew", "start.go", "kcmClusterName(arguments),", "\"kubernetes\","),
 	}
 }

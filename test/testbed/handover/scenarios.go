@@ -159,7 +159,7 @@ func ccmTroubles() []Scenario {
 	refused := untouched
 	refused.CausedOverlap = anyTime
 	return []Scenario{
-		{Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, Bars: untouched},
+		{Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, Bars: untouched, CI: true},
 		{Name: "ccm-killed-taking-the-lease", Setup: fenced, Disturb: killCCMLeader(ccmName), Want: HandedOver, Bars: Bars{NoGap: why}},
 		{Name: "ccm-killed-taking-the-lock", Setup: lock, Disturb: killCCMLeader(migration.LockName), Want: HandedOver, Bars: Bars{NoGap: why}},
 		{
