@@ -14,13 +14,17 @@ const (
 // FenceObjects are the Role and the RoleBinding that let the CCM write its Lease. They are in no set: while they do not
 // exist the CCM starts, but cannot be elected and runs no loop.
 func FenceObjects(id Identity) []*unstructured.Unstructured {
-	name := "ccm-migration:" + id.LeaseName + "-lease"
 	// The name of an object to create is not known when the request is authorized: that rule cannot have one.
-	create := leaseRule("create")
+	return leaseObjects(id, leaseRule("create"))
+}
+
+// leaseObjects let somebody hold the Lease, and what the other rules say.
+func leaseObjects(id Identity, rules ...any) []*unstructured.Unstructured {
+	name := "ccm-migration:" + id.LeaseName + "-lease"
 	hold := leaseRule("get", "update", "patch")
 	hold["resourceNames"] = []any{id.LeaseName}
 	role := rbacObject("Role", id.LeaseNamespace, name)
-	role.Object["rules"] = []any{create, hold}
+	role.Object["rules"] = append(rules, hold)
 	binding := rbacObject("RoleBinding", id.LeaseNamespace, name)
 	binding.Object["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": "Role", "name": name}
 	binding.Object["subjects"] = []any{map[string]any{

@@ -45,7 +45,9 @@ func Probe(ccm Set, id Identity) (Set, error) {
 	lease := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}}
 	lease.SetNamespace(id.LeaseNamespace)
 	lease.SetName(ProbeIdentity(id).LeaseName)
-	objects = append(append(objects, FenceObjects(ProbeIdentity(id))...), lease)
+	// Its Lease is made for it: one that may create Leases makes another one when the probe is deleted and it has not ended yet,
+	// and that one would be nobody's.
+	objects = append(append(objects, leaseObjects(ProbeIdentity(id))...), lease)
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + probeSuffix
 	set := manifest.NewSet(partOf, ccm.Version, objects)
 	if len(set.Workloads) != 1 {

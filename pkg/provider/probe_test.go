@@ -37,6 +37,9 @@ func TestEveryCCMHasAProbe(t *testing.T) {
 				for _, object := range addons.CCM.Objects {
 					names[object.GetKind()+"/"+object.GetName()] = true
 				}
+				granted := grantsOf(g, probe.Objects, provider.ProbeIdentity(id))
+				g.Expect(granted.rules).To(HaveExactElements(HaveField("Verbs", ConsistOf("get", "update", "patch"))),
+					"it may not create the Lease, which would be there again when the probe is deleted")
 				for _, object := range probe.Objects {
 					g.Expect(names).NotTo(HaveKey(object.GetKind()+"/"+object.GetName()), "nothing of the CCM's is touched")
 					if object.GetKind() == "Deployment" {

@@ -96,6 +96,10 @@ func fence() []mutant {
 			old: "!older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since)", new: "lease != nil",
 			packages: []string{"pkg/usercluster"},
 		},
+		{
+			rule: "2 probe", name: "the probe makes its Lease again while it is deleted", file: "pkg/provider/probe.go",
+			old: "leaseObjects(ProbeIdentity(id))...", new: "FenceObjects(ProbeIdentity(id))...", packages: []string{"pkg/provider"},
+		},
 		in("2 probe", "a probe that died may be another process", "probe.go", "lease.Holder == handover.ProbeHolder && lease.ChangedAt", "lease.ChangedAt"),
 		in("2 probe", "KCM is touched while the probe runs", "probe.go", "	case len(probe.Left) > 0:\n\t\treturn does", "	case false:\n\t\treturn does"),
 		in("2 probe", "a CCM that changed is not probed anew", "addons.go", "		if name == CCMSet {\n\t\t\tp.forgetProbe()\n\t\t}\n", ""),
