@@ -22,7 +22,7 @@ func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (
 		objects = append(objects, object.DeepCopy())
 	}
 	name, changed := id.LeaseName+lockSuffix, false
-	err := manifest.ChangePods(objects, func(_ string, pod *corev1.PodTemplateSpec) error {
+	err := manifest.ChangePods(objects, func(pod *corev1.PodTemplateSpec) {
 		for i := range pod.Spec.Containers {
 			changed = lockContainer(&pod.Spec.Containers[i], id, configuration) || changed
 		}
@@ -31,7 +31,6 @@ func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (
 				LocalObjectReference: corev1.LocalObjectReference{Name: name},
 			}},
 		})
-		return nil
 	})
 	switch {
 	case err != nil:
@@ -45,7 +44,7 @@ func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (
 	file.SetNamespace(ccm.Workloads[0].Namespace)
 	file.SetName(name)
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel]
-	return manifest.NewSet(partOf, ccm.Version, slices.Insert(objects, 0, file)), nil
+	return manifest.SetOf(partOf, ccm.Version, slices.Insert(objects, 0, file)), nil
 }
 
 // lockContainer says whether the container is the CCM: that one elects with its Lease.

@@ -11,7 +11,7 @@ import (
 
 func TestLockNeedsTheCCM(t *testing.T) {
 	g := NewWithT(t)
-	_, err := WithLock(manifest.NewSet("ccm", "v1", nil), Identity{LeaseName: "ccm"}, migration.LockConfiguration{})
+	_, err := WithLock(manifest.SetOf("ccm", "v1", nil), Identity{LeaseName: "ccm"}, migration.LockConfiguration{})
 	g.Expect(err).To(MatchError(ContainSubstring("no single workload")))
 }
 

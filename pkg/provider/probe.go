@@ -49,7 +49,7 @@ func Probe(ccm Set, id Identity) (Set, error) {
 	// and that one would be nobody's.
 	objects = append(append(objects, leaseObjects(ProbeIdentity(id))...), lease)
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + probeSuffix
-	set := manifest.NewSet(partOf, ccm.Version, objects)
+	set := manifest.SetOf(partOf, ccm.Version, objects)
 	if len(set.Workloads) != 1 {
 		return Set{}, errors.New("render the probe: the CCM has not exactly one workload")
 	}

@@ -15,8 +15,8 @@ import (
 //
 // Without loops the cluster was external from the start: nothing is inherited but names, and the CCM runs the service
 // and the node lifecycle loop as it does by default. --allocate-node-cidrs only says what the cluster is like: node IPAM
-// is not among the loops of the CCMs in this catalogue and stays in KCM.
-func InheritedArguments(in ucv1.InheritedConfiguration) ([]string, error) {
+// is not among the loops of the CCMs in this catalogue and stays in KCM. The entries are further ones of --controllers.
+func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]string, error) {
 	if in.ClusterName == "" {
 		return nil, errors.New("the inherited configuration has no cluster name: load balancer names derive from it, " +
 			"so it is never made up; set spec.cloud.clusterName")
@@ -34,7 +34,7 @@ func InheritedArguments(in ucv1.InheritedConfiguration) ([]string, error) {
 	if in.ClusterCIDR != "" {
 		arguments = append(arguments, "--cluster-cidr="+in.ClusterCIDR)
 	}
-	controllers := []string{"*"}
+	controllers := append([]string{"*"}, entries...)
 	for _, loop := range []struct{ name, alias string }{
 		// The aliases are accepted by every minor, the registered names only from 1.28.
 		{migration.ServiceLoop, "service"}, {migration.CloudNodeLifecycleLoop, "cloud-node-lifecycle"},

@@ -1,56 +1,90 @@
 package manifest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ChecksumAnnotation on a pod template makes a changed cloud configuration roll the workload.
-const ChecksumAnnotation = "ccm-migration.k8c.io/cloud-config-checksum"
-
-// Read reads the objects of an embedded manifest, in order.
-func Read(files fs.FS, name string) ([]*unstructured.Unstructured, error) {
-	data, err := fs.ReadFile(files, name)
-	if err != nil {
-		return nil, fmt.Errorf("read embedded manifest %s: %w", name, err)
-	}
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-	var objects []*unstructured.Unstructured
-	for {
-		object := &unstructured.Unstructured{}
-		switch err := decoder.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, fmt.Errorf("read object %d of embedded manifest %s: %w", len(objects)+1, name, err)
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
+// Object is a typed object of the catalogue.
+type Object interface {
+	metav1.Object
+	runtime.Object
 }
 
-// Secret makes a Secret of the given data.
-func Secret(namespace, name string, data map[string][]byte) (*unstructured.Unstructured, error) {
-	secret := &corev1.Secret{Type: corev1.SecretTypeOpaque, Data: data}
-	secret.APIVersion, secret.Kind = "v1", "Secret"
-	secret.Namespace, secret.Name = namespace, name
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
-	if err != nil {
-		return nil, fmt.Errorf("render Secret %s/%s: %w", namespace, name, err)
+// untyped is the object as it is applied: without a status, which is not ours to say, and with rules merged.
+func untyped(typed Object) (*unstructured.Unstructured, error) {
+	kind, known := kindOf(typed)
+	if !known {
+		return nil, fmt.Errorf("the catalogue does not know the kind of %T %s", typed, typed.GetName())
 	}
-	return &unstructured.Unstructured{Object: content}, nil
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, typed.GetNamespace(), typed.GetName(), err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(kind)
+	delete(object.Object, "status")
+	return object, nil
+}
+
+func kindOf(typed Object) (schema.GroupVersionKind, bool) {
+	switch typed.(type) {
+	case *corev1.Secret:
+		return corev1.SchemeGroupVersion.WithKind("Secret"), true
+	case *corev1.ServiceAccount:
+		return corev1.SchemeGroupVersion.WithKind("ServiceAccount"), true
+	case *rbacv1.ClusterRole:
+		return rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), true
+	case *rbacv1.ClusterRoleBinding:
+		return rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"), true
+	case *rbacv1.Role:
+		return rbacv1.SchemeGroupVersion.WithKind("Role"), true
+	case *rbacv1.RoleBinding:
+		return rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), true
+	case *appsv1.Deployment:
+		return appsv1.SchemeGroupVersion.WithKind("Deployment"), true
+	case *appsv1.DaemonSet:
+		return appsv1.SchemeGroupVersion.WithKind("DaemonSet"), true
+	case *storagev1.CSIDriver:
+		return storagev1.SchemeGroupVersion.WithKind("CSIDriver"), true
+	case *storagev1.StorageClass:
+		return storagev1.SchemeGroupVersion.WithKind("StorageClass"), true
+	}
+	return schema.GroupVersionKind{}, false
+}
+
+// merged has one rule for each resource, in the order in which they come first, with the verbs of all.
+func merged(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+	var all []rbacv1.PolicyRule
+	for _, rule := range rules {
+		at := slices.IndexFunc(all, func(other rbacv1.PolicyRule) bool {
+			return slices.Equal(other.APIGroups, rule.APIGroups) && slices.Equal(other.Resources, rule.Resources) &&
+				slices.Equal(other.ResourceNames, rule.ResourceNames)
+		})
+		if at < 0 {
+			rule.Verbs = slices.Clone(rule.Verbs)
+			all = append(all, rule)
+			continue
+		}
+		for _, verb := range rule.Verbs {
+			if !slices.Contains(all[at].Verbs, verb) {
+				all[at].Verbs = append(all[at].Verbs, verb)
+			}
+		}
+	}
+	return all
 }
 
 // Checksum of the data of a Secret; it does not depend on the order of the keys.
@@ -61,70 +95,4 @@ func Checksum(data map[string][]byte) string {
 		_, _ = fmt.Fprintf(hash, "%d:%s%d:%s", len(key), key, len(data[key]), data[key])
 	}
 	return hex.EncodeToString(hash.Sum(nil))
-}
-
-// ChangePod changes the pod template of the workload of that name.
-type ChangePod func(workload string, pod *corev1.PodTemplateSpec) error
-
-// ChangePods changes the pod template of every workload among the objects.
-func ChangePods(objects []*unstructured.Unstructured, change ChangePod) error {
-	for _, object := range objects {
-		content, found, err := unstructured.NestedMap(object.Object, "spec", "template")
-		if err != nil || !found {
-			continue
-		}
-		if err := changePod(object, content, change); err != nil {
-			return fmt.Errorf("render %s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
-		}
-	}
-	return nil
-}
-
-func changePod(object *unstructured.Unstructured, content map[string]any, change ChangePod) error {
-	pod := &corev1.PodTemplateSpec{}
-	// Strict, so that a misspelt field of a manifest is an error and not left out.
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, pod, true); err != nil {
-		return err
-	}
-	if err := change(object.GetName(), pod); err != nil {
-		return err
-	}
-	changed, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
-	if err != nil {
-		return err
-	}
-	return unstructured.SetNestedMap(object.Object, changed, "spec", "template")
-}
-
-// SetChecksum puts the checksum of the cloud configuration on the pod template.
-func SetChecksum(pod *corev1.PodTemplateSpec, data map[string][]byte) {
-	if pod.Annotations == nil {
-		pod.Annotations = map[string]string{}
-	}
-	pod.Annotations[ChecksumAnnotation] = Checksum(data)
-}
-
-// AddArguments adds arguments to the named container.
-func AddArguments(pod *corev1.PodTemplateSpec, container string, arguments ...string) error {
-	for i := range pod.Spec.Containers {
-		if c := &pod.Spec.Containers[i]; c.Name == container {
-			c.Args = append(c.Args, arguments...)
-			return nil
-		}
-	}
-	return fmt.Errorf("its pods have no container %q", container)
-}
-
-// PinImages puts a tag to the image of every container.
-func PinImages(pod *corev1.PodTemplateSpec, tags map[string]string) error {
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			tag, ok := tags[containers[i].Image]
-			if !ok {
-				return fmt.Errorf("container %q: the catalogue has no tag for image %s", containers[i].Name, containers[i].Image)
-			}
-			containers[i].Image += ":" + tag
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -84,16 +85,24 @@ type Identity struct {
 	LeaseName               string
 }
 
-// NewSet labels the objects and finds its workloads and its driver among them.
-func NewSet(partOf, version string, objects []*unstructured.Unstructured) Set {
+// NewSet makes a set of typed objects.
+func NewSet(partOf, version string, typed []Object) (Set, error) {
+	objects := make([]*unstructured.Unstructured, 0, len(typed))
+	for _, object := range typed {
+		made, err := untyped(object)
+		if err != nil {
+			return Set{}, fmt.Errorf("render %s: %w", partOf, err)
+		}
+		objects = append(objects, made)
+	}
+	return SetOf(partOf, version, objects), nil
+}
+
+// SetOf labels the objects and finds its workloads and its driver among them.
+func SetOf(partOf, version string, objects []*unstructured.Unstructured) Set {
 	set := Set{Version: version, Objects: objects}
 	for _, object := range objects {
-		labels := object.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels[ManagedByLabel], labels[PartOfLabel] = ManagedBy, partOf
-		object.SetLabels(labels)
+		object.SetLabels(map[string]string{ManagedByLabel: ManagedBy, PartOfLabel: partOf})
 		switch kind := object.GetKind(); {
 		case isWorkload(kind):
 			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})

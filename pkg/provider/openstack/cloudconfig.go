@@ -8,8 +8,8 @@ import (
 
 const (
 	configKey = "cloud.conf"
-	// mountPath is where the Secret is, in every container that reads it.
-	mountPath = "/etc/config"
+	// configDir is where the Secret is, in every container that reads it.
+	configDir = "/etc/config"
 	// systemCAFile is in the images of CCM and CSI driver themselves.
 	systemCAFile = "/etc/ssl/certs/ca-certificates.crt"
 )
@@ -86,9 +86,9 @@ func fileProblem(global map[string]string, data map[string][]byte) string {
 		if file == "" || file == systemCAFile {
 			continue
 		}
-		if key := path.Base(file); path.Dir(file) != mountPath || len(data[key]) == 0 {
+		if key := path.Base(file); path.Dir(file) != configDir || len(data[key]) == 0 {
 			return fmt.Sprintf("key cloud.conf, section Global, has a %s that is not in this Secret: add the file to the "+
-				"Secret under a key and write %s/<key>", name, mountPath)
+				"Secret under a key and write %s/<key>", name, configDir)
 		}
 	}
 	return ""
@@ -99,7 +99,7 @@ func mounted(data map[string][]byte) map[string][]byte {
 	files := map[string][]byte{configKey: data[configKey]}
 	global, _ := readGlobal(string(data[configKey]))
 	for _, name := range fileKeys() {
-		if file := global[name]; path.Dir(file) == mountPath {
+		if file := global[name]; path.Dir(file) == configDir {
 			files[path.Base(file)] = data[path.Base(file)]
 		}
 	}

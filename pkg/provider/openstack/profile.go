@@ -1,12 +1,8 @@
 package openstack
 
 import (
-	"embed"
 	"errors"
 	"fmt"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -14,18 +10,6 @@ import (
 
 // Name of the provider, in the catalogue and as the value of --cloud-provider.
 const Name = "openstack"
-
-const (
-	driver    = "cinder.csi.openstack.org"
-	namespace = "kube-system"
-
-	controllerPlugin = "openstack-cinder-csi-controller"
-	nodePlugin       = "openstack-cinder-csi-node"
-	pluginContainer  = "cinder-csi-plugin"
-)
-
-//go:embed manifests
-var manifests embed.FS
 
 // Profile is the profile of OpenStack.
 type Profile struct{}
@@ -66,8 +50,8 @@ func (Profile) Facts(version string) migration.Provider {
 // Identity of the CCM.
 func (Profile) Identity() manifest.Identity {
 	return manifest.Identity{
-		ServiceAccountNamespace: namespace, ServiceAccountName: "cloud-controller-manager",
-		LeaseNamespace: namespace, LeaseName: "cloud-controller-manager",
+		ServiceAccountNamespace: manifest.Namespace, ServiceAccountName: "cloud-controller-manager",
+		LeaseNamespace: manifest.Namespace, LeaseName: "cloud-controller-manager",
 	}
 }
 
@@ -80,88 +64,12 @@ func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
 		return manifest.Addons{}, errors.New("render openstack: its cloud configuration cannot be used: " + problem)
 	}
-	ccm, err := renderCCM(in, release)
-	if err != nil {
+	made := manifest.Addons{}
+	if made.CCM, err = ccm(in, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	csi, err := renderCSI(in, release, minor)
-	if err != nil {
+	if made.CSI, err = csi(in, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	return manifest.Addons{CCM: ccm, CSI: csi}, nil
-}
-
-func renderCCM(in manifest.RenderInput, release release) (manifest.Set, error) {
-	inherited, err := manifest.InheritedArguments(in.Inherited)
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	return render("ccm", "cloud-config", in.CloudConfig, release, func(_ string, pod *corev1.PodTemplateSpec) error {
-		return manifest.AddArguments(pod, "openstack-cloud-controller-manager", inherited...)
-	})
-}
-
-func renderCSI(in manifest.RenderInput, release release, minor int) (manifest.Set, error) {
-	// A Secret of its own, so that each object is of one set.
-	return render("csi", "openstack-cinder-csi-cloud-config", in.CloudConfig, release,
-		func(workload string, pod *corev1.PodTemplateSpec) error {
-			switch workload {
-			case controllerPlugin:
-				return controllerArguments(in, pod, minor)
-			case nodePlugin:
-				return nodeArguments(pod, minor)
-			}
-			return errors.New("the catalogue does not know what to change in it")
-		})
-}
-
-func controllerArguments(in manifest.RenderInput, pod *corev1.PodTemplateSpec, minor int) error {
-	// The value goes into the metadata of new volumes and is read by people only. The cluster name is mostly
-	// "kubernetes", in every cluster of a project, so the UID stands there where there is one:
-	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/csi/cinder/controllerserver.go#L131
-	cluster := in.ClusterUID
-	if cluster == "" {
-		cluster = in.Inherited.ClusterName
-	}
-	if err := manifest.AddArguments(pod, pluginContainer, "--cluster="+cluster); err != nil {
-		return err
-	}
-	if minor < 26 {
-		return nil
-	}
-	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.26.4/manifests/cinder-csi-plugin/cinder-csi-controllerplugin.yaml
-	return manifest.AddArguments(pod, "csi-attacher", "--default-fstype=ext4")
-}
-
-func nodeArguments(pod *corev1.PodTemplateSpec, minor int) error {
-	if minor < 32 {
-		return nil
-	}
-	// From 1.32 on the node service needs no client of the cloud, and every Node one login less:
-	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.32.1/manifests/cinder-csi-plugin/cinder-csi-nodeplugin.yaml
-	return manifest.AddArguments(pod, pluginContainer, "--provide-controller-service=false")
-}
-
-func render(set, secretName string, cloudConfig map[string][]byte, release release, change manifest.ChangePod,
-) (manifest.Set, error) {
-	objects, err := manifest.Read(manifests, "manifests/"+set+".yaml")
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	files := mounted(cloudConfig)
-	err = manifest.ChangePods(objects, func(workload string, pod *corev1.PodTemplateSpec) error {
-		manifest.SetChecksum(pod, files)
-		if err := manifest.PinImages(pod, release.tags()); err != nil {
-			return err
-		}
-		return change(workload, pod)
-	})
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	secret, err := manifest.Secret(namespace, secretName, files)
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	return manifest.NewSet(Name+"-"+set, release.tag, slices.Insert(objects, 0, secret)), nil
+	return made, nil
 }

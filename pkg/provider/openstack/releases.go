@@ -55,16 +55,3 @@ func find(version string) (release, int, error) {
 	}
 	return known[minor-firstMinor], minor, nil
 }
-
-// tags of the images that the manifests name.
-func (r release) tags() map[string]string {
-	return map[string]string{
-		"registry.k8s.io/provider-os/openstack-cloud-controller-manager": r.tag,
-		"registry.k8s.io/provider-os/cinder-csi-plugin":                  r.tag,
-		"registry.k8s.io/sig-storage/csi-attacher":                       r.attacher,
-		"registry.k8s.io/sig-storage/csi-provisioner":                    r.provisioner,
-		"registry.k8s.io/sig-storage/csi-resizer":                        r.resizer,
-		"registry.k8s.io/sig-storage/livenessprobe":                      r.livenessprobe,
-		"registry.k8s.io/sig-storage/csi-node-driver-registrar":          r.registrar,
-	}
-}

@@ -2,14 +2,10 @@ package simcloud
 
 import (
 	"bytes"
-	"embed"
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -19,19 +15,10 @@ import (
 const Name = "simcloud"
 
 const (
-	driver    = "csi.simcloud.k8c.io"
-	namespace = "kube-system"
 	// minor is the only one: the testbed's binaries are 1.30.14.
 	minor = 30
 	tag   = "v1.30.14"
-
-	// The host name marks images that the testbed's kubelet runs as processes.
-	ccmImage = "registry.example/simcloud/cloud-controller-manager"
-	csiImage = "registry.example/simcloud/csi-driver"
 )
-
-//go:embed manifests
-var manifests embed.FS
 
 // Profile is the profile of simcloud.
 type Profile struct{}
@@ -103,8 +90,8 @@ func value(data map[string][]byte, key string) string {
 // Identity of the CCM.
 func (Profile) Identity() manifest.Identity {
 	return manifest.Identity{
-		ServiceAccountNamespace: namespace, ServiceAccountName: "cloud-controller-manager",
-		LeaseNamespace: namespace, LeaseName: "cloud-controller-manager",
+		ServiceAccountNamespace: manifest.Namespace, ServiceAccountName: "cloud-controller-manager",
+		LeaseNamespace: manifest.Namespace, LeaseName: "cloud-controller-manager",
 	}
 }
 
@@ -116,63 +103,12 @@ func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
 		return manifest.Addons{}, errors.New("render simcloud: its cloud configuration cannot be used: " + problem)
 	}
-	ccm, err := renderCCM(in)
-	if err != nil {
+	made, err := manifest.Addons{}, error(nil)
+	if made.CCM, err = ccm(in); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}
-	csi, err := renderCSI()
-	if err != nil {
+	if made.CSI, err = csi(); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}
-	return manifest.Addons{CCM: ccm, CSI: csi}, nil
-}
-
-func renderCCM(in manifest.RenderInput) (manifest.Set, error) {
-	inherited, err := manifest.InheritedArguments(in.Inherited)
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	objects, err := manifest.Read(manifests, "manifests/ccm.yaml")
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	config := cloudConf(in.CloudConfig)
-	err = manifest.ChangePods(objects, func(_ string, pod *corev1.PodTemplateSpec) error {
-		manifest.SetChecksum(pod, config)
-		if err := manifest.PinImages(pod, map[string]string{ccmImage: tag}); err != nil {
-			return err
-		}
-		return manifest.AddArguments(pod, "cloud-controller-manager", inherited...)
-	})
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	secret, err := manifest.Secret(namespace, "cloud-config", config)
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	return manifest.NewSet(Name+"-ccm", tag, slices.Insert(objects, 0, secret)), nil
-}
-
-func renderCSI() (manifest.Set, error) {
-	objects, err := manifest.Read(manifests, "manifests/csi.yaml")
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	err = manifest.ChangePods(objects, func(_ string, pod *corev1.PodTemplateSpec) error {
-		return manifest.PinImages(pod, map[string]string{csiImage: tag})
-	})
-	if err != nil {
-		return manifest.Set{}, err
-	}
-	return manifest.NewSet(Name+"-csi", tag, objects), nil
-}
-
-// cloudConf is the file that CCM, KCM and the machine-controller of the testbed read: lines of key=value.
-func cloudConf(data map[string][]byte) map[string][]byte {
-	var file strings.Builder
-	for _, key := range requiredKeys() {
-		file.WriteString(key + "=" + value(data, key) + "\n")
-	}
-	return map[string][]byte{"cloud.conf": []byte(file.String())}
+	return made, nil
 }

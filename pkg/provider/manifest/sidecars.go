@@ -1,0 +1,112 @@
+package manifest
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Sidecars of a CSI driver; those without a tag are not deployed.
+type Sidecars struct {
+	Attacher, Provisioner, Resizer, Snapshotter Sidecar
+	LivenessProbe, Registrar                    Sidecar
+}
+
+// Sidecar is one of the containers that SIG Storage provides.
+type Sidecar struct {
+	// Tag of its image.
+	Tag string
+	// Arguments beyond those that all drivers have.
+	Arguments []string
+}
+
+// kind of a sidecar: what does not depend on the driver.
+type kind struct {
+	name    string
+	sidecar Sidecar
+	rules   []rbacv1.PolicyRule
+}
+
+const sidecarImages = "registry.k8s.io/sig-storage/"
+
+// elected are the sidecars of the controller, with what each of them needs. Facts from deploy/kubernetes/rbac.yaml of
+// https://github.com/kubernetes-csi/external-attacher, external-provisioner, external-resizer and external-snapshotter. The
+// resizer's pods are for --handle-volume-inuse-error; the provisioner's snapshots for volumes that are made from one.
+func (s Sidecars) elected() []kind {
+	const storage, snapshot = "storage.k8s.io", "snapshot.storage.k8s.io"
+	events := Rule("", "events", "get", "list", "watch", "create", "update", "patch")
+	return []kind{
+		{"csi-attacher", s.Attacher, []rbacv1.PolicyRule{
+			Rule("", "persistentvolumes", "get", "list", "watch", "patch"),
+			Rule("", "nodes", "get", "list", "watch"),
+			Rule(storage, "csinodes", "get", "list", "watch"),
+			Rule(storage, "volumeattachments", "get", "list", "watch", "patch"),
+			Rule(storage, "volumeattachments/status", "patch"),
+		}},
+		{"csi-provisioner", s.Provisioner, []rbacv1.PolicyRule{
+			Rule("", "persistentvolumes", "get", "list", "watch", "create", "patch", "delete"),
+			Rule("", "persistentvolumeclaims", "get", "list", "watch", "update"),
+			Rule("", "nodes", "get", "list", "watch"),
+			events,
+			Rule(storage, "storageclasses", "get", "list", "watch"),
+			Rule(storage, "csinodes", "get", "list", "watch"),
+			Rule(storage, "volumeattachments", "get", "list", "watch"),
+			Rule(snapshot, "volumesnapshots", "get", "list"),
+			Rule(snapshot, "volumesnapshotcontents", "get", "list"),
+		}},
+		{"csi-resizer", s.Resizer, []rbacv1.PolicyRule{
+			Rule("", "persistentvolumes", "get", "list", "watch", "patch"),
+			Rule("", "persistentvolumeclaims", "get", "list", "watch"),
+			Rule("", "persistentvolumeclaims/status", "patch"),
+			Rule("", "pods", "get", "list", "watch"),
+			events,
+		}},
+		{"csi-snapshotter", s.Snapshotter, []rbacv1.PolicyRule{
+			events,
+			Rule(snapshot, "volumesnapshotclasses", "get", "list", "watch"),
+			Rule(snapshot, "volumesnapshotcontents", "get", "list", "watch", "create", "update", "patch", "delete"),
+			Rule(snapshot, "volumesnapshotcontents/status", "update", "patch"),
+		}},
+	}
+}
+
+func (s Sidecars) rules() []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for _, kind := range s.elected() {
+		if kind.sidecar.Tag != "" {
+			rules = append(rules, kind.rules...)
+		}
+	}
+	return rules
+}
+
+// controller makes those of the Deployment.
+func (s Sidecars) controller(socket corev1.VolumeMount) []corev1.Container {
+	var containers []corev1.Container
+	for _, kind := range s.elected() {
+		if kind.sidecar.Tag != "" {
+			containers = append(containers, kind.sidecar.container(kind.name, []string{"--timeout=3m", "--leader-election=true"}, socket))
+		}
+	}
+	return append(containers, s.liveness(socket))
+}
+
+// node makes those of the DaemonSet; the kubelet finds the driver's socket by its path on the Node.
+func (s Sidecars) node(socketOnNode string, socket, registration corev1.VolumeMount) []corev1.Container {
+	registrar := s.Registrar.container("csi-node-driver-registrar", []string{"--kubelet-registration-path=" + socketOnNode}, socket, registration)
+	registrar.Name = "node-driver-registrar"
+	return []corev1.Container{registrar, s.liveness(socket)}
+}
+
+func (s Sidecars) liveness(socket corev1.VolumeMount) corev1.Container {
+	container := s.LivenessProbe.container("livenessprobe", nil, socket)
+	container.Name = "liveness-probe"
+	return container
+}
+
+func (s Sidecar) container(image string, arguments []string, mounts ...corev1.VolumeMount) corev1.Container {
+	arguments = append([]string{"--csi-address=" + socketDir + "/" + socketFile}, arguments...)
+	return corev1.Container{
+		Name: image, Image: ImageOf(sidecarImages+image, s.Tag), Args: append(arguments, s.Arguments...),
+		Resources: Requests("10m", "32Mi"), SecurityContext: Unprivileged(), VolumeMounts: mounts,
+	}
+}
