@@ -18,28 +18,45 @@ func marks(random bool) (begin, end string) {
 	return "<!-- measured: " + kind + " -->", "<!-- /measured: " + kind + " -->"
 }
 
-// WriteDocument replaces the generated part of a document by what a report says.
-func WriteDocument(path, dir string) error {
-	rows, conditions, err := ReadReport(dir)
-	if err != nil {
-		return err
+// WriteDocument replaces the generated part of a document by what reports say. A scenario that was measured again stands
+// there as it was the last time; what each run found is said of each.
+func WriteDocument(path string, dirs ...string) error {
+	rows, runs, random := []Row(nil), []string(nil), false
+	for _, dir := range dirs {
+		measured, conditions, err := ReadReport(dir)
+		if err != nil {
+			return err
+		}
+		rows, runs, random = replaced(rows, measured), append(runs, intro(measured, conditions)), conditions.Random
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	begin, end := marks(conditions.Random)
+	begin, end := marks(random)
 	before, rest, began := strings.Cut(string(content), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !began || !ended {
 		return fmt.Errorf("%s has no lines %s and %s", path, begin, end)
 	}
 	body := scenarioTable(rows)
-	if conditions.Random {
+	if random {
 		body = summary(rows)
 	}
-	text := before + begin + "\n" + intro(rows, conditions) + "\n\n" + body + end + after
+	text := before + begin + "\n" + strings.Join(runs, "\nThen ") + "\n\n" + body + end + after
 	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// replaced has the later rows in the place of the earlier ones of their scenarios.
+func replaced(rows, later []Row) []Row {
+	for _, row := range later {
+		if at := slices.IndexFunc(rows, func(earlier Row) bool { return earlier.Scenario == row.Scenario }); at >= 0 {
+			rows[at] = row
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func intro(rows []Row, conditions Conditions) string {

@@ -3,6 +3,7 @@ package handover
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -66,9 +67,11 @@ func TestDocumentGetsTheTable(t *testing.T) {
 	}
 	g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
 	row, _ := Judge(scenario(), good(), true)
+	other := row
+	other.Scenario = "y"
 	for _, random := range []bool{false, true, false, true} {
 		conditions := Conditions{Command: "make handover", Processors: 2, Seed: 7, Random: random}
-		g.Expect(WriteReport(dir, []Outcome{{Row: row}, {Row: row, Unmet: []string{"x"}}}, conditions)).To(Succeed())
+		g.Expect(WriteReport(dir, []Outcome{{Row: row}, {Row: other, Unmet: []string{"x"}}}, conditions)).To(Succeed())
 		g.Expect(WriteDocument(path, dir)).To(Succeed())
 	}
 	written, err := os.ReadFile(path)
@@ -79,4 +82,22 @@ func TestDocumentGetsTheTable(t *testing.T) {
 		ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 3.0 s | 0.0 s | 0 | 2 | 0 | 0 |\n"),
 		ContainSubstring("| Fenced |  | 2 | 1 | 2.0 s | 2.0 s | 0 | 0 | 0 |\n| all |  | 2 |"),
 	))
+}
+
+func TestMeasuredAgainStandsForEarlier(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	path := filepath.Join(dir, "document.md")
+	begin, end := marks(false)
+	g.Expect(os.WriteFile(path, []byte(begin+"\n"+end), 0o600)).To(Succeed())
+	row, _ := Judge(scenario(), good(), true)
+	for folder, unmet := range map[string][]string{"first": {"x"}, "again": nil} {
+		g.Expect(os.Mkdir(filepath.Join(dir, folder), 0o700)).To(Succeed())
+		conditions := Conditions{Command: "make handover " + folder, Processors: 2}
+		g.Expect(WriteReport(filepath.Join(dir, folder), []Outcome{{Row: row, Unmet: unmet}}, conditions)).To(Succeed())
+	}
+	g.Expect(WriteDocument(path, filepath.Join(dir, "first"), filepath.Join(dir, "again"))).To(Succeed())
+	written, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(written)).To(MatchRegexp("`make handover first` .* 1 not as expected.\nThen `make handover again` .* 0 not as expected.\n"))
+	g.Expect(strings.Count(string(written), "| x |")).To(Equal(1))
 }
