@@ -1,7 +1,9 @@
 package manifest
 
 import (
+	"cmp"
 	"path"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +27,10 @@ type CSI struct {
 	Secrets []Secret
 	// Controller is the plugin in a Deployment, Node the one in a DaemonSet.
 	Controller, Node Plugin
+	// Beside are further containers of the controller's pods; the driver's socket is mounted into them.
+	Beside []corev1.Container
+	// Objects that only this driver needs, such as a ConfigMap.
+	Objects []Object
 }
 
 // Plugin is a driver's process.
@@ -47,10 +53,13 @@ type Plugin struct {
 	User int64
 	// HostPaths that it mounts beyond those that all node plugins do.
 	HostPaths []HostPath
-	// Mounts says which of the CSI's Secrets, by name, it mounts.
+	// Mounts are the CSI's Secrets, by name, that it reads: mounted where they have a path, else by Env.
 	Mounts []string
 	// Liveness is how often its health is asked, and how long.
 	Liveness corev1.Probe
+	// HealthPort is where: that of the sidecar livenessprobe; 0: its default. Node plugins share their Node's network, so
+	// drivers that may meet on one need ports of their own.
+	HealthPort int32
 }
 
 // HostPath is a path of the Node, mounted under the same path.
@@ -67,8 +76,9 @@ const (
 	socketDir  = "/csi"
 	socketFile = "csi.sock"
 	kubeletDir = "/var/lib/kubelet"
-	// pluginHealthPort is that of the liveness probe, by its own default.
-	pluginHealthPort = 9808
+	// defaultHealthPort of the sidecar livenessprobe:
+	// https://github.com/kubernetes-csi/livenessprobe/blob/v2.17.0/cmd/livenessprobe/main.go
+	defaultHealthPort = 9808
 )
 
 // Set makes its objects.
@@ -83,7 +93,7 @@ func (c CSI) Set(version string) (Set, error) {
 	if len(c.Node.Rules) > 0 {
 		objects = append(objects, ClusterAccess(c.Node.Name, c.Node.Name, c.Node.Rules)...)
 	}
-	objects = append(objects, c.Driver)
+	objects = append(append(objects, c.Objects...), c.Driver)
 	for _, class := range c.Classes {
 		objects = append(objects, class)
 	}
@@ -101,7 +111,7 @@ func (c CSI) controller() *appsv1.Deployment {
 		// has no such toleration, none of them would ever start in a cluster of new Nodes only.
 		DNSPolicy: corev1.DNSDefault, Tolerations: bootstrapTolerations()[:3],
 		Affinity: apart(c.Controller.Name), SecurityContext: RunAs(c.Controller.User),
-		Containers: append(c.Sidecars.controller(socket), c.Controller.container(Unprivileged(), socket)),
+		Containers: append(c.beside(socket), c.Controller.container(Unprivileged(), socket)),
 		Volumes:    []corev1.Volume{{Name: socket.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 	}
 	pod.SecurityContext.FSGroup = &c.Controller.User
@@ -119,7 +129,7 @@ func (c CSI) node() *appsv1.DaemonSet {
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.Node.Name, PriorityClassName: "system-node-critical", HostNetwork: true, DNSPolicy: corev1.DNSDefault,
 		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, SecurityContext: defaultSeccomp(),
-		Containers: append(c.Sidecars.node(path.Join(plugin, socketFile), socket, registration),
+		Containers: append(c.Sidecars.node(path.Join(plugin, socketFile), c.Node.healthPort(), socket, registration),
 			// It mounts block devices into the directories of other pods.
 			c.Node.container(&corev1.SecurityContext{Privileged: new(true)}, socket, kubelet, devices)),
 		Volumes: []corev1.Volume{
@@ -147,14 +157,24 @@ func (c CSI) node() *appsv1.DaemonSet {
 	}
 }
 
+// beside are the containers before the controller's own.
+func (c CSI) beside(socket corev1.VolumeMount) []corev1.Container {
+	containers := c.Sidecars.controller(c.Controller.healthPort(), socket)
+	for _, container := range c.Beside {
+		container.VolumeMounts = append(slices.Clone(container.VolumeMounts), socket)
+		containers = append(containers, container)
+	}
+	return containers
+}
+
+func (p Plugin) healthPort() int32 { return cmp.Or(p.HealthPort, defaultHealthPort) }
+
 // mounted are the Secrets that a plugin reads, so that a change of them rolls it, and it alone.
 func (c CSI) mounted(plugin Plugin) []Secret {
 	var secrets []Secret
 	for _, secret := range c.Secrets {
-		for _, name := range plugin.Mounts {
-			if secret.Name == name {
-				secrets = append(secrets, secret)
-			}
+		if slices.Contains(plugin.Mounts, secret.Name) {
+			secrets = append(secrets, secret)
 		}
 	}
 	return secrets
@@ -168,7 +188,7 @@ func (p Plugin) container(security *corev1.SecurityContext, mounts ...corev1.Vol
 	liveness.HTTPGet = &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("healthz")}
 	return corev1.Container{
 		Name: p.Container, Image: p.Image, Command: p.Command, Args: p.Arguments, Env: p.Env,
-		Ports:         []corev1.ContainerPort{{Name: "healthz", ContainerPort: pluginHealthPort, Protocol: corev1.ProtocolTCP}},
+		Ports:         []corev1.ContainerPort{{Name: "healthz", ContainerPort: p.healthPort(), Protocol: corev1.ProtocolTCP}},
 		LivenessProbe: &liveness, Resources: Requests("20m", "64Mi"), SecurityContext: security, VolumeMounts: mounts,
 	}
 }

@@ -43,6 +43,8 @@ func kindOf(typed Object) (schema.GroupVersionKind, bool) {
 	switch typed.(type) {
 	case *corev1.Secret:
 		return corev1.SchemeGroupVersion.WithKind("Secret"), true
+	case *corev1.ConfigMap:
+		return corev1.SchemeGroupVersion.WithKind("ConfigMap"), true
 	case *corev1.ServiceAccount:
 		return corev1.SchemeGroupVersion.WithKind("ServiceAccount"), true
 	case *rbacv1.ClusterRole:

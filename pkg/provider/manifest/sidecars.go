@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
@@ -80,25 +82,29 @@ func (s Sidecars) rules() []rbacv1.PolicyRule {
 }
 
 // controller makes those of the Deployment.
-func (s Sidecars) controller(socket corev1.VolumeMount) []corev1.Container {
+func (s Sidecars) controller(port int32, socket corev1.VolumeMount) []corev1.Container {
 	var containers []corev1.Container
 	for _, kind := range s.elected() {
 		if kind.sidecar.Tag != "" {
 			containers = append(containers, kind.sidecar.container(kind.name, []string{"--timeout=3m", "--leader-election=true"}, socket))
 		}
 	}
-	return append(containers, s.liveness(socket))
+	return append(containers, s.liveness(port, socket))
 }
 
 // node makes those of the DaemonSet; the kubelet finds the driver's socket by its path on the Node.
-func (s Sidecars) node(socketOnNode string, socket, registration corev1.VolumeMount) []corev1.Container {
+func (s Sidecars) node(socketOnNode string, port int32, socket, registration corev1.VolumeMount) []corev1.Container {
 	registrar := s.Registrar.container("csi-node-driver-registrar", []string{"--kubelet-registration-path=" + socketOnNode}, socket, registration)
 	registrar.Name = "node-driver-registrar"
-	return []corev1.Container{registrar, s.liveness(socket)}
+	return []corev1.Container{registrar, s.liveness(port, socket)}
 }
 
-func (s Sidecars) liveness(socket corev1.VolumeMount) corev1.Container {
-	container := s.LivenessProbe.container("livenessprobe", nil, socket)
+func (s Sidecars) liveness(port int32, socket corev1.VolumeMount) corev1.Container {
+	var arguments []string
+	if port != defaultHealthPort {
+		arguments = []string{"--health-port=" + strconv.Itoa(int(port))}
+	}
+	container := s.LivenessProbe.container("livenessprobe", arguments, socket)
 	container.Name = "liveness-probe"
 	return container
 }

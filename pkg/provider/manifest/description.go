@@ -1,0 +1,77 @@
+package manifest
+
+// Description is what people need to know of a provider, and what checks judge by. It does not depend on a cluster.
+type Description struct {
+	// Title is the provider's name for people.
+	Title string
+	// Projects are the sources of its CCM and its CSI driver, as links.
+	Projects []string
+	// InTree is nil for a provider that was never a part of Kubernetes.
+	InTree *InTree
+	// ProviderID is a regular expression that the providerIDs of its Nodes match.
+	ProviderID string
+	// NodeNames is a sentence: how the CCM finds the instance of a Node that has no providerID yet.
+	NodeNames string
+	// LoadBalancers is a sentence: how they are named, and which of the in-tree provider the CCM goes on with.
+	LoadBalancers string
+	// Routes is a sentence: what the route loop needs and which routes it deletes; empty where there is none.
+	Routes string
+	// HonoursLeaderMigration says that the CCM takes the migration lock when it is told to.
+	HonoursLeaderMigration bool
+	// Keys of the Secret with the cloud configuration.
+	Keys []Key
+	// Hazards are what goes wrong with this provider, and what we do about it.
+	Hazards []Hazard
+	// Rules are its version rules.
+	Rules []VersionRule
+}
+
+// InTree is what a provider was while it was a part of Kubernetes.
+type InTree struct {
+	// Name is the value of --cloud-provider.
+	Name string
+	// LastMinor whose kube-controller-manager has it.
+	LastMinor int
+	// Plugins are its volume plugins, which are provisioners of StorageClasses too, with the CSI driver that serves them now.
+	Plugins map[string]string
+}
+
+// Key of the Secret with the cloud configuration.
+type Key struct {
+	Name     string
+	Required bool
+	// Text says what stands there.
+	Text string
+}
+
+// Hazard is something that goes wrong.
+type Hazard struct {
+	// Text says what happens, and what to do.
+	Text string
+	// Link to the upstream fact.
+	Link string
+}
+
+// Operation that a version rule is about.
+type Operation string
+
+// The operations.
+const (
+	Create  Operation = "create"
+	Upgrade Operation = "upgrade"
+	Migrate Operation = "migrate"
+)
+
+// VersionRule refuses an operation for a range of minors.
+type VersionRule struct {
+	// From and To are minors, both included; 0 leaves an end open.
+	From, To int
+	// Operations that are refused.
+	Operations []Operation
+	// InTree says that the rule is about clusters with the in-tree provider only.
+	InTree bool
+	// Reason is a sentence that names what to do instead.
+	Reason string
+	// Link to the upstream fact.
+	Link string
+}
