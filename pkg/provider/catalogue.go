@@ -19,11 +19,21 @@ type Addons = manifest.Addons
 // Set is one of the two sets of objects.
 type Set = manifest.Set
 
+// Description is what people need to know of a provider, and what checks judge by.
+type Description = manifest.Description
+
+// Release is what the catalogue has for a version of Kubernetes.
+type Release = manifest.Release
+
 // Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
 type Identity = manifest.Identity
 
 // Profile is a provider that the catalogue knows completely.
 type Profile interface {
+	// Describe says what does not depend on a cluster.
+	Describe() Description
+	// Release says which releases run with a version of Kubernetes, or why none does.
+	Release(version string) (Release, error)
 	// Facts are what deciding needs to know; version is one like 1.25.16 or v1.25.16.
 	Facts(version string) migration.Provider
 	// CloudConfigProblem is empty, or a sentence that names the keys that are missing or unusable, never their values.

@@ -26,6 +26,12 @@ type Description struct {
 	Rules []VersionRule
 }
 
+// Release is what the catalogue has for a version of Kubernetes.
+type Release struct {
+	CCM string `json:"ccm"`
+	CSI string `json:"csi"`
+}
+
 // InTree is what a provider was while it was a part of Kubernetes.
 type InTree struct {
 	// Name is the value of --cloud-provider.

@@ -55,3 +55,9 @@ func find(version string) (release, int, error) {
 	}
 	return known[minor-firstMinor], minor, nil
 }
+
+// Release says which tag of CCM and CSI driver runs with a version of Kubernetes.
+func (Profile) Release(version string) (manifest.Release, error) {
+	release, _, err := find(version)
+	return manifest.Release{CCM: release.tag, CSI: release.tag}, err
+}

@@ -49,6 +49,27 @@ func (Profile) Facts(version string) migration.Provider {
 	return facts
 }
 
+// Describe says what simcloud is.
+func (Profile) Describe() manifest.Description {
+	return manifest.Description{
+		Title:      "simcloud",
+		InTree:     &manifest.InTree{Name: Name, LastMinor: minor},
+		ProviderID: `^simcloud://.+$`, NodeNames: "The machine has the Node's name.",
+		LoadBalancers:          "They have the names that the in-tree provider gives them, and the CCM goes on with all of them.",
+		HonoursLeaderMigration: true,
+		Keys: []manifest.Key{
+			{Name: "endpoint", Required: true, Text: "URL of the simulated cloud."},
+			{Name: "cluster", Required: true, Text: "Name of the cluster in it."},
+			{Name: "token", Required: true, Text: "Its token."},
+		},
+	}
+}
+
+// Release says which tag of CCM and CSI driver runs with a version of Kubernetes.
+func (Profile) Release(version string) (manifest.Release, error) {
+	return manifest.Release{CCM: tag, CSI: tag}, checkVersion(version)
+}
+
 func checkVersion(version string) error {
 	switch got, err := manifest.Minor(version); {
 	case err != nil:

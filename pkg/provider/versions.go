@@ -1,0 +1,76 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// The minors of Kubernetes that the catalogue is about.
+const (
+	FirstMinor = 24
+	LastMinor  = 36
+)
+
+// Versions is what a provider has for one minor of Kubernetes.
+type Versions struct {
+	Minor int `json:"minor"`
+	Release
+	// Problem says why there is nothing.
+	Problem string `json:"problem,omitempty"`
+	// Refused are the operations that are refused.
+	Refused []Refusal `json:"refused,omitempty"`
+}
+
+// Refusal is a version rule that applies.
+type Refusal struct {
+	Operation manifest.Operation `json:"operation"`
+	// InTree says that it is about clusters with the in-tree provider only.
+	InTree bool   `json:"inTree,omitempty"`
+	Reason string `json:"reason"`
+	Link   string `json:"link,omitempty"`
+}
+
+// Matrix is what a provider has for each minor.
+func Matrix(profile Profile) []Versions {
+	var rows []Versions
+	for minor := FirstMinor; minor <= LastMinor; minor++ {
+		row := Versions{Minor: minor, Refused: Refusals(profile.Describe(), minor)}
+		release, err := profile.Release(fmt.Sprintf("1.%d.0", minor))
+		if row.Release = release; err != nil {
+			row.Release, row.Problem = Release{}, err.Error()
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Refusals are the version rules of a provider that apply to a minor: for an upgrade, the one that it goes to.
+func Refusals(description Description, minor int) []Refusal {
+	var refusals []Refusal
+	for _, rule := range append(inTreeRules(description), description.Rules...) {
+		if minor < rule.From || rule.To != 0 && minor > rule.To {
+			continue
+		}
+		for _, operation := range rule.Operations {
+			refusals = append(refusals, Refusal{operation, rule.InTree, rule.Reason, rule.Link})
+		}
+	}
+	return refusals
+}
+
+// inTreeRules follow from the last minor whose kube-controller-manager has the provider.
+func inTreeRules(description Description) []manifest.VersionRule {
+	tree := description.InTree
+	if tree == nil {
+		return []manifest.VersionRule{{
+			Operations: []manifest.Operation{manifest.Migrate},
+			Reason:     description.Title + " was never a part of Kubernetes: there is nothing to migrate from.",
+		}}
+	}
+	return []manifest.VersionRule{{
+		From: tree.LastMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, InTree: true,
+		Reason: fmt.Sprintf("Kubernetes 1.%d is the last with the in-tree provider %s: migrate first, then upgrade.", tree.LastMinor, tree.Name),
+		Link:   "https://kubernetes.io/blog/2024/05/20/completing-cloud-provider-migration/",
+	}}
+}
