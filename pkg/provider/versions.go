@@ -24,7 +24,7 @@ type Versions struct {
 
 // Refusal is a version rule that applies.
 type Refusal struct {
-	Operation manifest.Operation `json:"operation"`
+	Operations []manifest.Operation `json:"operations"`
 	// InTree says that it is about clusters with the in-tree provider only.
 	InTree bool   `json:"inTree,omitempty"`
 	Reason string `json:"reason"`
@@ -52,9 +52,7 @@ func Refusals(description Description, minor int) []Refusal {
 		if minor < rule.From || rule.To != 0 && minor > rule.To {
 			continue
 		}
-		for _, operation := range rule.Operations {
-			refusals = append(refusals, Refusal{operation, rule.InTree, rule.Reason, rule.Link})
-		}
+		refusals = append(refusals, Refusal{rule.Operations, rule.InTree, rule.Reason, rule.Link})
 	}
 	return refusals
 }

@@ -54,7 +54,7 @@ func TestInTreeClustersHaveToMigrateFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []manifest.Operation
 			for _, refusal := range provider.Refusals(test.description, test.minor) {
-				got = append(got, refusal.Operation)
+				got = append(got, refusal.Operations...)
 			}
 			NewWithT(t).Expect(got).To(Equal(test.want))
 		})
