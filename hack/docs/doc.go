@@ -1,10 +1,11 @@
 // Command docs writes the part of docs/ that is generated: migration.md from the tables of pkg/migration, conditions.md
 // from the constants of the API and their comments, leader-migration.md from the tables of pkg/leadermigration, and the
-// tables of lines in handover.md, whose other tables and pictures it compares with the code.
+// tables of lines in handover.md, whose other tables and pictures it compares with the code. Each document of providers/ has a
+// part from the catalogue of pkg/provider, and below it one that people write.
 //
 //	docs OUT_DIR
 //
-// It runs in the root of the repository and may import the standard library, the API types, pkg/migration and
-// pkg/leadermigration. It never reads a file of docs/ but handover.md and the runbooks, which conditions.md links to, and it
-// adds no fact of its own: what is wrong in its output is mended in the code.
+// It runs in the root of the repository and may import the standard library, the API types, pkg/migration,
+// pkg/leadermigration and pkg/provider. It never reads a file of docs/ but handover.md, those of providers/ and the runbooks,
+// which conditions.md links to, and it adds no fact of its own: what is wrong in its output is mended in the code.
 package main

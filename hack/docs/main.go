@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -43,12 +44,17 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(args[0], 0o755); err != nil {
+	documents, err := providerDocuments()
+	if err != nil {
 		return err
 	}
-	for name, content := range map[string]string{
+	if err := os.MkdirAll(filepath.Join(args[0], "providers"), 0o755); err != nil {
+		return err
+	}
+	maps.Copy(documents, map[string]string{
 		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(), "handover.md": handover,
-	} {
+	})
+	for name, content := range documents {
 		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func writeMatrix(w io.Writer, description provider.Description, matrix []provide
 		for _, refusal := range row.Refused {
 			reason := strings.TrimSpace(refusal.Reason + " " + refusal.Link)
 			reasons = add(reasons, reason)
-			refused = append(refused, fmt.Sprintf("%s [%d]", refusedText(refusal), slices.Index(reasons, reason)+1))
+			refused = append(refused, fmt.Sprintf("%s [%d]", refusal, slices.Index(reasons, reason)+1))
 		}
 		if row.Problem != "" {
 			refused = append([]string{"all: not in the catalogue"}, refused...)
@@ -77,18 +77,6 @@ func writeMatrix(w io.Writer, description provider.Description, matrix []provide
 	}
 	_, _ = fmt.Fprintln(table)
 	return table.Flush()
-}
-
-func refusedText(refusal provider.Refusal) string {
-	operations := make([]string, 0, len(refusal.Operations))
-	for _, operation := range refusal.Operations {
-		operations = append(operations, string(operation))
-	}
-	text := strings.Join(operations, ", ")
-	if refusal.InTree {
-		return "in-tree: " + text
-	}
-	return text
 }
 
 // add keeps the order and leaves out what is there.

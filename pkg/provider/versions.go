@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -29,6 +30,19 @@ type Refusal struct {
 	InTree bool   `json:"inTree,omitempty"`
 	Reason string `json:"reason"`
 	Link   string `json:"link,omitempty"`
+}
+
+// String is what is refused, such as "in-tree: create, upgrade".
+func (r Refusal) String() string {
+	operations := make([]string, 0, len(r.Operations))
+	for _, operation := range r.Operations {
+		operations = append(operations, string(operation))
+	}
+	text := strings.Join(operations, ", ")
+	if r.InTree {
+		return "in-tree: " + text
+	}
+	return text
 }
 
 // Matrix is what a provider has for each minor.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+const (
+	providersFolder = "docs/providers"
+	// special begins the part of a provider's document that people write.
+	special = "## What is special\n"
+)
+
+// providerDocuments has a document for each provider: what the catalogue knows, and below it what people wrote.
+func providerDocuments() (map[string]string, error) {
+	documents, catalogue := map[string]string{}, provider.New()
+	for _, name := range catalogue.Names() {
+		profile, _ := catalogue.Lookup(name)
+		path := filepath.Join(providersFolder, name+".md")
+		written, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		_, byHand, found := strings.Cut(string(written), special)
+		if !found {
+			return nil, fmt.Errorf("%s has no part %q: say there what an operator has to know", path, strings.TrimSpace(special))
+		}
+		documents[filepath.Join("providers", name+".md")] = providerDocument(name, profile) + special + byHand
+	}
+	return documents, nil
+}
+
+func providerDocument(name string, profile provider.Profile) string {
+	var out strings.Builder
+	description := profile.Describe()
+	fmt.Fprintf(&out, "%s# %s\n\n`spec.cloud.providerName: %s`. ", generated, description.Title, name)
+	if tree := description.InTree; tree != nil {
+		fmt.Fprintf(&out, "In-tree it was called `%s`; Kubernetes 1.%d is the last with it.", tree.Name, tree.LastMinor)
+	} else {
+		out.WriteString("It was never a part of Kubernetes, so there is nothing to migrate from.")
+	}
+	for _, project := range description.Projects {
+		fmt.Fprintf(&out, " <%s>", project)
+	}
+	out.WriteString("\n\n## Versions\n\n")
+	providerVersions(&out, profile)
+	out.WriteString("\n## Cloud configuration\n\nThe Secret of `spec.cloud.configSecretRef`:\n\n| Key | Required | Is |\n|---|---|---|\n")
+	for _, key := range description.Keys {
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key.Name, map[bool]string{true: "yes", false: "no"}[key.Required], key.Text)
+	}
+	providerNames(&out, description)
+	if len(description.Hazards) > 0 {
+		out.WriteString("\n## Hazards\n\n")
+	}
+	for _, hazard := range description.Hazards {
+		fmt.Fprintf(&out, "* %s ([source](%s))\n", hazard.Text, hazard.Link)
+	}
+	out.WriteString("\n")
+	return out.String()
+}
+
+// providerVersions joins minors that have the same.
+func providerVersions(out *strings.Builder, profile provider.Profile) {
+	out.WriteString("| Kubernetes | CCM | CSI driver | Refused |\n|---|---|---|---|\n")
+	var reasons []string
+	for _, row := range provider.Matrix(profile) {
+		var refused []string
+		if row.Problem != "" {
+			refused = []string{"all: not in the catalogue"}
+		}
+		for _, refusal := range row.Refused {
+			reason := refusal.Reason
+			if refusal.Link != "" {
+				reason += " ([source](" + refusal.Link + "))"
+			}
+			if !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+			refused = append(refused, fmt.Sprintf("%s (%d)", refusal, slices.Index(reasons, reason)+1))
+		}
+		fmt.Fprintf(out, "| 1.%d | %s | %s | %s |\n", row.Minor, cmp.Or(row.CCM, "-"), cmp.Or(row.CSI, "-"), strings.Join(refused, "; "))
+	}
+	if len(reasons) > 0 {
+		out.WriteString("\n")
+	}
+	for i, reason := range reasons {
+		fmt.Fprintf(out, "%d. %s\n", i+1, reason)
+	}
+}
+
+func providerNames(out *strings.Builder, description provider.Description) {
+	fmt.Fprintf(out, "\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n", description.NodeNames, description.ProviderID, description.LoadBalancers)
+	if description.Routes != "" {
+		fmt.Fprintf(out, "* Routes: %s\n", description.Routes)
+	}
+	honours := map[bool]string{true: "takes", false: "does not take"}[description.HonoursLeaderMigration]
+	fmt.Fprintf(out, "* The CCM %s the migration lock.\n", honours)
+	if tree := description.InTree; tree != nil {
+		for _, plugin := range slices.Sorted(maps.Keys(tree.Plugins)) {
+			fmt.Fprintf(out, "* Volumes of `%s` are served by `%s`.\n", plugin, tree.Plugins[plugin])
+		}
+	}
+}
