@@ -36,6 +36,8 @@ type Profile interface {
 	Release(version string) (Release, error)
 	// Facts are what deciding needs to know; version is one like 1.25.16 or v1.25.16.
 	Facts(version string) migration.Provider
+	// Example is a cloud configuration that is complete; its values are made up.
+	Example() map[string][]byte
 	// CloudConfigProblem is empty, or a sentence that names the keys that are missing or unusable, never their values.
 	CloudConfigProblem(data map[string][]byte) string
 	// Render makes the objects of a cluster. The same input gives the same output.

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -14,14 +15,17 @@ import (
 // secretValue stands for every credential: it may show up in a Secret only.
 const secretValue = "example-only-hunter2"
 
+// cloudConfigs are the examples of all providers, with the credentials that the tests look for.
 func cloudConfigs() map[string]map[string][]byte {
-	return map[string]map[string][]byte{
-		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
-			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
-		"simcloud": {
-			"endpoint": []byte("http://127.0.0.1:8080"), "cluster": []byte("alpha"), "token": []byte(secretValue),
-		},
+	configs, catalogue := map[string]map[string][]byte{}, provider.New()
+	for _, name := range catalogue.Names() {
+		profile, _ := catalogue.Lookup(name)
+		configs[name] = profile.Example()
+		for key, value := range configs[name] {
+			configs[name][key] = bytes.ReplaceAll(value, []byte("example-only"), []byte(secretValue))
+		}
 	}
+	return configs
 }
 
 func inherited() ucv1.InheritedConfiguration {

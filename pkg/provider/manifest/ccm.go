@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -64,6 +65,7 @@ func (c CCM) Set(in RenderInput, version string) (Set, error) {
 		roleBinding(role+":authentication-reader", "extension-apiserver-authentication-reader", account),
 		c.deployment(role, arguments),
 	)
+	objects = append(objects, disruptionBudget(c.Name, role, in)...)
 	return NewSet(c.Provider+"-ccm", version, objects)
 }
 
@@ -192,6 +194,22 @@ func deployment(workload, label string, pod corev1.PodSpec, secrets []Secret) *a
 			Template: template(label, pod, secrets),
 		},
 	}
+}
+
+// disruptionBudget lets a drain take one replica at a time. There is none before 1.27, from which on it can let pods go that are
+// not healthy: a CCM that is broken must not keep its Nodes from being drained.
+// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
+func disruptionBudget(workload, label string, in RenderInput) []Object {
+	if minor, err := Minor(in.Version); err != nil || minor < 27 {
+		return nil
+	}
+	return []Object{&policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: workload},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: named(label)},
+			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
+		},
+	}}
 }
 
 // ImageOf is an image with its tag.

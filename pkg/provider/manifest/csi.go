@@ -82,7 +82,7 @@ const (
 )
 
 // Set makes its objects.
-func (c CSI) Set(version string) (Set, error) {
+func (c CSI) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(c.Controller.Name), ServiceAccount(c.Node.Name))
 	objects = append(objects, ClusterAccess(c.Controller.Name, c.Controller.Name, append(c.Sidecars.rules(), c.Controller.Rules...))...)
@@ -97,6 +97,7 @@ func (c CSI) Set(version string) (Set, error) {
 	for _, class := range c.Classes {
 		objects = append(objects, class)
 	}
+	objects = append(objects, disruptionBudget(c.Controller.Name, c.Controller.Name, in)...)
 	return NewSet(c.Provider+"-csi", version, append(objects, c.controller(), c.node()))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,6 +60,8 @@ func kindOf(typed Object) (schema.GroupVersionKind, bool) {
 		return appsv1.SchemeGroupVersion.WithKind("Deployment"), true
 	case *appsv1.DaemonSet:
 		return appsv1.SchemeGroupVersion.WithKind("DaemonSet"), true
+	case *policyv1.PodDisruptionBudget:
+		return policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true
 	case *storagev1.CSIDriver:
 		return storagev1.SchemeGroupVersion.WithKind("CSIDriver"), true
 	case *storagev1.StorageClass:

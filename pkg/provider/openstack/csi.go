@@ -38,7 +38,7 @@ func csi(in manifest.RenderInput, release release, minor int) (manifest.Set, err
 	return manifest.CSI{
 		Provider: Name, Driver: csiDriver(), Classes: []*storagev1.StorageClass{storageClass()},
 		Sidecars: sidecars(release, minor), Secrets: []manifest.Secret{secret}, Controller: controller, Node: node,
-	}.Set(release.tag)
+	}.Set(in, release.tag)
 }
 
 func csiDriver() *storagev1.CSIDriver {

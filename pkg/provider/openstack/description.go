@@ -25,6 +25,12 @@ func (Profile) Describe() manifest.Description {
 	}
 }
 
+// Example is a cloud configuration that is complete.
+func (Profile) Example() map[string][]byte {
+	return map[string][]byte{configKey: []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\nusername=alpha\n" +
+		"password=example-only\ntenant-name=alpha\ndomain-name=Default\n")}
+}
+
 func hazards(source string) []manifest.Hazard {
 	return []manifest.Hazard{
 		{
