@@ -16,12 +16,22 @@ const secretValue = "example-only-hunter2"
 
 func cloudConfigs() map[string]map[string][]byte {
 	return map[string]map[string][]byte{
+		"hetzner": {"token": []byte(secretValue), "network": []byte("alpha"), "location": []byte("fsn1")},
 		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
 			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
 		"simcloud": {
 			"endpoint": []byte("http://127.0.0.1:8080"), "cluster": []byte("alpha"), "token": []byte(secretValue),
 		},
 	}
+}
+
+// flagOf is the value of --cloud-provider.
+func flagOf(name string) string {
+	switch name {
+	case "hetzner":
+		return "hcloud"
+	}
+	return name
 }
 
 func inherited() ucv1.InheritedConfiguration {
