@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"hetzner", "openstack", "simcloud"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -32,7 +32,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
 		"AWS was in-tree but has no profile yet":        {"aws", true, false},
 		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
-		"Hetzner was never in-tree":                     {"hetzner", false, false},
+		"Hetzner was never in-tree":                     {"hetzner", false, true},
 		"names are compared with regard to case":        {"OpenStack", false, false},
 		"a cluster without a provider has nothing here": {"", false, false},
 	}
@@ -65,6 +65,10 @@ func TestFacts(t *testing.T) {
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
 				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
 		}},
+		"Hetzner, which never was in-tree": {"hetzner", "1.30.14", migration.Provider{
+			Name: "hetzner", ProviderIDPrefix: "hcloud://", CSIDrivers: []string{"csi.hetzner.cloud"},
+			RequiredCloudConfigKeys: []string{"token"},
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -83,12 +87,14 @@ func TestFacts(t *testing.T) {
 
 func TestVersionProblems(t *testing.T) {
 	tests := map[string]struct{ provider, version, want string }{
-		"OpenStack after the catalogue ends": {"openstack", "1.37.0", "covers 1.24 to 1.36"},
-		"a version that is none":             {"openstack", "latest", `"latest" is not a version of Kubernetes`},
-		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
-		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
-		"no version":                         {"simcloud", "", `"" is not a version of Kubernetes`},
-		"simcloud has one minor only":        {"simcloud", "1.29.0", "Kubernetes 1.29"},
+		"OpenStack after the catalogue ends":  {"openstack", "1.37.0", "covers 1.24 to 1.36"},
+		"Hetzner before the catalogue begins": {"hetzner", "1.23.17", "Kubernetes 1.23"},
+		"Hetzner after the catalogue ends":    {"hetzner", "1.37.0", "covers 1.24 to 1.36"},
+		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
+		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
+		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
+		"no version":                          {"simcloud", "", `"" is not a version of Kubernetes`},
+		"simcloud has one minor only":         {"simcloud", "1.29.0", "Kubernetes 1.29"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,6 +113,8 @@ func TestMinors(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := provider.New().Lookup("openstack")
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	hetzner, _ := provider.New().Lookup("hetzner")
+	g.Expect(minors(hetzner)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -23,6 +23,9 @@ func TestGolden(t *testing.T) {
 		provider string
 		minor    int
 	}{
+		"Hetzner, first minor":                         {"hetzner", 24},
+		"Hetzner, 1.30":                                {"hetzner", 30},
+		"Hetzner, newest minor":                        {"hetzner", 36},
 		"OpenStack, first minor":                       {"openstack", 24},
 		"OpenStack, last minor in-tree":                {"openstack", 25},
 		"OpenStack, first minor with all of its flags": {"openstack", 32},

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -14,7 +15,7 @@ import (
 
 // CCM is what a provider says of its cloud-controller-manager. Everything else is the same for all.
 type CCM struct {
-	// Provider is the value of --cloud-provider, and what the names of the roles begin with.
+	// Provider is its name in the catalogue, and what the names of the roles begin with.
 	Provider string
 	// Name of the Deployment and of its container.
 	Name string
@@ -42,6 +43,8 @@ type CCM struct {
 	User int64
 	// PodNetwork keeps it off its Node's network: for a cloud whose Nodes have a pod network before they are initialized.
 	PodNetwork bool
+	// Flag is the value of --cloud-provider; empty: Provider.
+	Flag string
 }
 
 const healthPort = 10258
@@ -92,7 +95,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"--cloud-provider=" + c.Provider}
+	arguments := []string{"--cloud-provider=" + cmp.Or(c.Flag, c.Provider)}
 	if c.ConfigFile != "" {
 		arguments = append(arguments, "--cloud-config="+c.ConfigFile)
 	}

@@ -31,6 +31,8 @@ type CSI struct {
 	Beside []corev1.Container
 	// Objects that only this driver needs, such as a ConfigMap.
 	Objects []Object
+	// NodeAffinity keeps the pods of both plugins off Nodes that the driver cannot serve; nil: there are none.
+	NodeAffinity *corev1.NodeAffinity
 }
 
 // Plugin is a driver's process.
@@ -116,6 +118,7 @@ func (c CSI) controller() *appsv1.Deployment {
 		Volumes:    []corev1.Volume{{Name: socket.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 	}
 	pod.SecurityContext.FSGroup = &c.Controller.User
+	pod.Affinity.NodeAffinity = c.NodeAffinity
 	secrets := c.mounted(c.Controller)
 	Mount(&pod, len(pod.Containers)-1, secrets...)
 	return deployment(c.Controller.Name, c.Controller.Name, pod, secrets)
@@ -139,6 +142,9 @@ func (c CSI) node() *appsv1.DaemonSet {
 			HostPath{Name: "kubelet", Path: kubeletDir, Type: corev1.HostPathDirectory}.volume(),
 			HostPath{Name: "devices", Path: "/dev", Type: corev1.HostPathDirectory}.volume(),
 		},
+	}
+	if c.NodeAffinity != nil {
+		pod.Affinity = &corev1.Affinity{NodeAffinity: c.NodeAffinity}
 	}
 	for _, extra := range c.Node.HostPaths {
 		pod.Volumes = append(pod.Volumes, extra.volume())
