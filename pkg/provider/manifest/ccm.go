@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -13,7 +14,7 @@ import (
 
 // CCM is what a provider says of its cloud-controller-manager. Everything else is the same for all.
 type CCM struct {
-	// Provider is the value of --cloud-provider, and what the names of the roles begin with.
+	// Provider is what the names of the roles begin with, and the value of --cloud-provider unless Flag is set.
 	Provider string
 	// Name of the Deployment and of its container.
 	Name string
@@ -41,6 +42,10 @@ type CCM struct {
 	User int64
 	// PodNetwork keeps it off its Node's network: for a cloud whose Nodes have a pod network before they are initialized.
 	PodNetwork bool
+	// Flag is the value of --cloud-provider; empty: Provider.
+	Flag string
+	// NamespaceRules are rules that its provider needs in the namespace of the catalogue only.
+	NamespaceRules []rbacv1.PolicyRule
 }
 
 const healthPort = 10258
@@ -56,6 +61,9 @@ func (c CCM) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(account))
 	objects = append(objects, ClusterAccess(role, account, append(LoopRules(), c.Rules...))...)
+	if len(c.NamespaceRules) > 0 {
+		objects = append(objects, NamespaceAccess(role, account, c.NamespaceRules)...)
+	}
 	objects = append(objects,
 		// With the RoleBinding below: requests to /metrics are authenticated and authorized by the API server, and without the
 		// second one the process ends at its start:
@@ -90,7 +98,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"--cloud-provider=" + c.Provider}
+	arguments := []string{"--cloud-provider=" + cmp.Or(c.Flag, c.Provider)}
 	if c.ConfigFile != "" {
 		arguments = append(arguments, "--cloud-config="+c.ConfigFile)
 	}
