@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"gcp", "openstack", "simcloud"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -31,7 +31,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
 		"AWS was in-tree but has no profile yet":        {"aws", true, false},
-		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
+		"GCP is complete":                               {"gcp", true, true},
 		"Hetzner was never in-tree":                     {"hetzner", false, false},
 		"names are compared with regard to case":        {"OpenStack", false, false},
 		"a cluster without a provider has nothing here": {"", false, false},
@@ -65,6 +65,22 @@ func TestFacts(t *testing.T) {
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
 				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
 		}},
+		"GCP while its provider is in-tree": {"gcp", "1.26.15", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationGCE"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
+		"GCP in the last minor with its provider": {"gcp", "1.30.14", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"InTreePluginGCEUnregister"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -84,6 +100,8 @@ func TestFacts(t *testing.T) {
 func TestVersionProblems(t *testing.T) {
 	tests := map[string]struct{ provider, version, want string }{
 		"OpenStack after the catalogue ends": {"openstack", "1.37.0", "covers 1.24 to 1.36"},
+		"GCP before the catalogue begins":    {"gcp", "1.25.16", "upgrade the cluster with its in-tree provider to 1.26 first"},
+		"GCP after the catalogue ends":       {"gcp", "1.37.0", "covers 1.26 to 1.36"},
 		"a version that is none":             {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
@@ -107,6 +125,8 @@ func TestMinors(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := provider.New().Lookup("openstack")
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	gcp, _ := provider.New().Lookup("gcp")
+	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

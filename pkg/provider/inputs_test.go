@@ -18,6 +18,13 @@ func cloudConfigs() map[string]map[string][]byte {
 	return map[string]map[string][]byte{
 		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
 			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
+		"gcp": {
+			"gce.conf": []byte("[global]\nproject-id = alpha\nlocal-zone = europe-west3-a\nnetwork-name = default\n" +
+				"subnetwork-name = nodes\nnode-tags = alpha-nodes\n"),
+			// Not the key of anything.
+			"cloud-sa.json": []byte(`{"type": "service_account", "project_id": "alpha", "private_key_id": "` + secretValue + `", ` +
+				`"private_key": "-----BEGIN EXAMPLE-----\nZXhhbXBsZQ==\n-----END EXAMPLE-----\n", "client_email": "ccm@alpha.example.com"}`),
+		},
 		"simcloud": {
 			"endpoint": []byte("http://127.0.0.1:8080"), "cluster": []byte("alpha"), "token": []byte(secretValue),
 		},

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 		addons := render(g, name, profile, minor)
 		seen := map[string]bool{}
 		for part, set := range map[string]provider.Set{"ccm": addons.CCM, "csi": addons.CSI} {
-			g.Expect(set.Version).To(HavePrefix(fmt.Sprintf("v1.%d.", minor)))
+			g.Expect(set.Version).To(MatchRegexp(`^v\d+\.\d+\.\d+$`))
 			for _, object := range set.Objects {
 				typed, err := scheme.Scheme.New(object.GroupVersionKind())
 				g.Expect(err).NotTo(HaveOccurred())
@@ -88,6 +89,9 @@ func TestTheDriverIsTheOneThatNodesHaveToRegister(t *testing.T) {
 	})
 }
 
+// flagValues are the values of --cloud-provider that are not the name of the provider.
+func flagValues() map[string]string { return map[string]string{"gcp": "gce"} }
+
 func TestCCMRunsAsItsIdentityAndIsElected(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		ccm := ccmOf(g, render(g, name, profile, minor).CCM.Objects)
@@ -96,7 +100,7 @@ func TestCCMRunsAsItsIdentityAndIsElected(t *testing.T) {
 		g.Expect(ccm.Spec.Template.Spec.ServiceAccountName).To(Equal(id.ServiceAccountName))
 		g.Expect(ccm.Spec.Template.Spec.Containers).To(HaveLen(1))
 		g.Expect(ccm.Spec.Template.Spec.Containers[0].Args).To(ContainElements(
-			"--cloud-provider="+name, "--leader-elect=true", "--use-service-account-credentials=false",
+			"--cloud-provider="+cmp.Or(flagValues()[name], name), "--leader-elect=true", "--use-service-account-credentials=false",
 			"--leader-elect-resource-name="+id.LeaseName, "--leader-elect-resource-namespace="+id.LeaseNamespace,
 		))
 	})
