@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
@@ -56,6 +57,7 @@ type Catalogue struct {
 func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
 		hetzner.Name:   hetzner.Profile{},
+		gcp.Name:       gcp.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
 	}}

@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"hetzner", "openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"gcp", "hetzner", "openstack", "simcloud"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -31,7 +31,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
 		"AWS was in-tree but has no profile yet":        {"aws", true, false},
-		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
+		"GCP is complete":                               {"gcp", true, true},
 		"Hetzner was never in-tree":                     {"hetzner", false, true},
 		"names are compared with regard to case":        {"OpenStack", false, false},
 		"a cluster without a provider has nothing here": {"", false, false},
@@ -69,6 +69,22 @@ func TestFacts(t *testing.T) {
 			Name: "hetzner", ProviderIDPrefix: "hcloud://", CSIDrivers: []string{"csi.hetzner.cloud"},
 			RequiredCloudConfigKeys: []string{"token"},
 		}},
+		"GCP while its provider is in-tree": {"gcp", "1.26.15", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationGCE"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
+		"GCP in the last minor with its provider": {"gcp", "1.30.14", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"InTreePluginGCEUnregister"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -90,6 +106,7 @@ func TestVersionProblems(t *testing.T) {
 		"OpenStack after the catalogue ends":  {"openstack", "1.37.0", "covers 1.24 to 1.36"},
 		"Hetzner before the catalogue begins": {"hetzner", "1.23.17", "Kubernetes 1.23"},
 		"Hetzner after the catalogue ends":    {"hetzner", "1.37.0", "covers 1.24 to 1.36"},
+		"GCP before the catalogue begins":     {"gcp", "1.25.16", "upgrade the cluster with its in-tree provider to 1.26 first"},
 		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
@@ -115,6 +132,8 @@ func TestMinors(t *testing.T) {
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	hetzner, _ := provider.New().Lookup("hetzner")
 	g.Expect(minors(hetzner)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	gcp, _ := provider.New().Lookup("gcp")
+	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -30,6 +30,9 @@ func TestGolden(t *testing.T) {
 		"OpenStack, last minor in-tree":                {"openstack", 25},
 		"OpenStack, first minor with all of its flags": {"openstack", 32},
 		"OpenStack, newest minor":                      {"openstack", 36},
+		"GCP, first minor":                             {"gcp", 26},
+		"GCP, last minor in-tree":                      {"gcp", 30},
+		"GCP, newest minor":                            {"gcp", 36},
 		"simcloud":                                     {"simcloud", 30},
 	}
 	for name, test := range tests {

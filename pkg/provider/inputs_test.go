@@ -31,6 +31,8 @@ func cloudConfigs() map[string]map[string][]byte {
 // flagOf is the value of --cloud-provider.
 func flagOf(name string) string {
 	switch name {
+	case "gcp":
+		return "gce"
 	case "hetzner":
 		return "hcloud"
 	}

@@ -45,6 +45,8 @@ type CCM struct {
 	PodNetwork bool
 	// Flag is the value of --cloud-provider; empty: Provider.
 	Flag string
+	// NamespaceRules are rules that its provider needs in the namespace of the catalogue only.
+	NamespaceRules []rbacv1.PolicyRule
 }
 
 const healthPort = 10258
@@ -60,6 +62,9 @@ func (c CCM) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(account))
 	objects = append(objects, ClusterAccess(role, account, append(LoopRules(), c.Rules...))...)
+	if len(c.NamespaceRules) > 0 {
+		objects = append(objects, NamespaceAccess(role, account, c.NamespaceRules)...)
+	}
 	objects = append(objects,
 		// With the RoleBinding below: requests to /metrics are authenticated and authorized by the API server, and without the
 		// second one the process ends at its start:
