@@ -23,6 +23,9 @@ func TestGolden(t *testing.T) {
 		provider string
 		minor    int
 	}{
+		"AWS, first minor":                             {"aws", 24},
+		"AWS, 1.30":                                    {"aws", 30},
+		"AWS, newest minor":                            {"aws", 36},
 		"OpenStack, first minor":                       {"openstack", 24},
 		"OpenStack, last minor in-tree":                {"openstack", 25},
 		"OpenStack, first minor with all of its flags": {"openstack", 32},

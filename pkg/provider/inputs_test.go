@@ -16,6 +16,11 @@ const secretValue = "example-only-hunter2"
 
 func cloudConfigs() map[string]map[string][]byte {
 	return map[string]map[string][]byte{
+		"aws": {
+			"cloud.conf": []byte("[Global]\nZone = eu-central-1a\nVPC = vpc-0123456789abcdef0\nSubnetID = subnet-0123456789abcdef0\n" +
+				"KubernetesClusterID = alpha\nDisableStrictZoneCheck = true\n"),
+			"accessKeyId": []byte("AKIAEXAMPLE"), "secretAccessKey": []byte(secretValue),
+		},
 		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
 			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
 		"simcloud": {
