@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -58,6 +59,7 @@ func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
 		hetzner.Name:   hetzner.Profile{},
 		gcp.Name:       gcp.Profile{},
+		aws.Name:       aws.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
 	}}

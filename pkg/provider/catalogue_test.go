@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"gcp", "hetzner", "openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "gcp", "hetzner", "openstack", "simcloud"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -30,7 +30,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"the testbed's cloud is complete":               {"simcloud", true, true},
 		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
-		"AWS was in-tree but has no profile yet":        {"aws", true, false},
+		"AWS is complete":                               {"aws", true, true},
 		"GCP is complete":                               {"gcp", true, true},
 		"Hetzner was never in-tree":                     {"hetzner", false, true},
 		"names are compared with regard to case":        {"OpenStack", false, false},
@@ -85,6 +85,28 @@ func TestFacts(t *testing.T) {
 			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
 			SharesLoadBalancerNames: true,
 		}},
+		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			MigrationGates:          map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationAWS"},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS after it": {"aws", "1.27.0", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			SharesLoadBalancerNames: true,
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -107,6 +129,8 @@ func TestVersionProblems(t *testing.T) {
 		"Hetzner before the catalogue begins": {"hetzner", "1.23.17", "Kubernetes 1.23"},
 		"Hetzner after the catalogue ends":    {"hetzner", "1.37.0", "covers 1.24 to 1.36"},
 		"GCP before the catalogue begins":     {"gcp", "1.25.16", "upgrade the cluster with its in-tree provider to 1.26 first"},
+		"AWS before the catalogue begins":     {"aws", "1.23.17", "no AWS cloud-controller-manager for Kubernetes 1.23"},
+		"AWS after the catalogue ends":        {"aws", "1.37.0", "covers 1.24 to 1.36"},
 		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},

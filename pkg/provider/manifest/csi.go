@@ -62,6 +62,8 @@ type Plugin struct {
 	// HealthPort is where: that of the sidecar livenessprobe; 0: its default. Node plugins share their Node's network, so
 	// drivers that may meet on one need ports of their own.
 	HealthPort int32
+	// PreStop is run in the container before it is ended; empty: nothing is.
+	PreStop []string
 }
 
 // HostPath is a path of the Node, mounted under the same path.
@@ -193,11 +195,15 @@ func (p Plugin) container(security *corev1.SecurityContext, mounts ...corev1.Vol
 	}
 	liveness := p.Liveness
 	liveness.HTTPGet = &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("healthz")}
-	return corev1.Container{
+	made := corev1.Container{
 		Name: p.Container, Image: p.Image, Command: p.Command, Args: p.Arguments, Env: p.Env,
 		Ports:         []corev1.ContainerPort{{Name: "healthz", ContainerPort: p.healthPort(), Protocol: corev1.ProtocolTCP}},
 		LivenessProbe: &liveness, Resources: Requests("20m", "64Mi"), SecurityContext: security, VolumeMounts: mounts,
 	}
+	if len(p.PreStop) > 0 {
+		made.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: p.PreStop}}}
+	}
+	return made
 }
 
 func (h HostPath) volume() corev1.Volume {
