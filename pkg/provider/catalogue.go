@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/vsphere"
 )
 
 // RenderInput is what the objects of a cluster depend on.
@@ -44,6 +45,7 @@ func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
+		vsphere.Name:   vsphere.Profile{},
 	}}
 }
 

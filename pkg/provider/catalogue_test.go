@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud", "vsphere"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -28,7 +28,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 	}{
 		"OpenStack is complete":                         {"openstack", true, true},
 		"the testbed's cloud is complete":               {"simcloud", true, true},
-		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
+		"vSphere is complete":                           {"vsphere", true, true},
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
 		"AWS was in-tree but has no profile yet":        {"aws", true, false},
 		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
@@ -72,6 +72,18 @@ func TestFacts(t *testing.T) {
 			MigrationGates:          map[string]bool{"CSIMigrationPortworx": true},
 			SharesLoadBalancerNames: true,
 		}},
+		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			RetiredGates: []string{"CSIMigrationvSphere"}, MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
+		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +100,9 @@ func TestVersionProblems(t *testing.T) {
 		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
 		"no version":                         {"simcloud", "", `"" is not a version of Kubernetes`},
+		"vSphere without images":             {"vsphere", "1.27.16", "for Kubernetes 1.27 were deleted: upgrade the cluster to 1.28"},
+		"vSphere before the catalogue":       {"vsphere", "1.23.17", "covers 1.28 to 1.36"},
+		"vSphere after the catalogue ends":   {"vsphere", "1.37.0", "covers 1.28 to 1.36"},
 		"simcloud has one minor only":        {"simcloud", "1.29.0", "Kubernetes 1.29"},
 	}
 	for name, test := range tests {
@@ -109,4 +124,6 @@ func TestMinors(t *testing.T) {
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
+	vsphere, _ := provider.New().Lookup("vsphere")
+	g.Expect(minors(vsphere)).To(Equal([]int{28, 29, 30, 31, 32, 33, 34, 35, 36}))
 }

@@ -28,6 +28,9 @@ func TestGolden(t *testing.T) {
 		"OpenStack, first minor with all of its flags": {"openstack", 32},
 		"OpenStack, newest minor":                      {"openstack", 36},
 		"simcloud":                                     {"simcloud", 30},
+		"vSphere, first minor":                         {"vsphere", 28},
+		"vSphere, first minor after the in-tree ones":  {"vsphere", 30},
+		"vSphere, newest minor":                        {"vsphere", 36},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

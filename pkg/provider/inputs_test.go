@@ -18,6 +18,12 @@ func cloudConfigs() map[string]map[string][]byte {
 	return map[string]map[string][]byte{
 		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
 			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
+		// The file of the in-tree provider, as it is.
+		"vsphere": {"vsphere.conf": []byte("[Global]\nuser = \"alpha@vsphere.local\"\npassword = \"" + secretValue + "\"\n" +
+			"port = \"443\"\ninsecure-flag = \"1\"\ndatacenters = \"one, two\"\n\n[VirtualCenter \"vcenter.example.com\"]\n\n" +
+			"[Workspace]\nserver = \"vcenter.example.com\"\ndatacenter = \"one\"\nfolder = \"alpha\"\n" +
+			"default-datastore = \"fast\"\n\n[Disk]\nscsicontrollertype = pvscsi\n\n" +
+			"[Network]\npublic-network = \"VM Network\"\n\n[Labels]\nregion = k8s-region\nzone = k8s-zone\n")},
 		"simcloud": {
 			"endpoint": []byte("http://127.0.0.1:8080"), "cluster": []byte("alpha"), "token": []byte(secretValue),
 		},

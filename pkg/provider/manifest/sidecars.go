@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,8 @@ import (
 type Sidecars struct {
 	Attacher, Provisioner, Resizer, Snapshotter Sidecar
 	LivenessProbe, Registrar                    Sidecar
+	// Timeout of their calls; empty: 3m.
+	Timeout string
 }
 
 // Sidecar is one of the containers that SIG Storage provides.
@@ -84,9 +87,10 @@ func (s Sidecars) rules() []rbacv1.PolicyRule {
 // controller makes those of the Deployment.
 func (s Sidecars) controller(port int32, socket corev1.VolumeMount) []corev1.Container {
 	var containers []corev1.Container
+	arguments := []string{"--timeout=" + cmp.Or(s.Timeout, "3m"), "--leader-election=true"}
 	for _, kind := range s.elected() {
 		if kind.sidecar.Tag != "" {
-			containers = append(containers, kind.sidecar.container(kind.name, []string{"--timeout=3m", "--leader-election=true"}, socket))
+			containers = append(containers, kind.sidecar.container(kind.name, arguments, socket))
 		}
 	}
 	return append(containers, s.liveness(port, socket))
