@@ -192,20 +192,30 @@ func readSections(text string) (sections, centers map[string]section, problem st
 		if entry.section == "virtualcenter" {
 			into, name = centers, entry.subsection
 		}
-		switch _, given := into[name][entry.key]; {
-		case (entry.section == "virtualcenter") != (entry.subsection != "") || !slices.Contains(inTreeKeys(entry.section), entry.key):
-			return nil, nil, fmt.Sprintf("line %d, is a section or a key that the in-tree provider of vSphere does not have: compare its "+
-				"spelling, and whether it is the configuration of another provider", entry.line)
-		case entry.implied && entry.key != "insecure-flag" && entry.key != "secret-not-managed":
-			return nil, nil, fmt.Sprintf("line %d, %s has no value: add it, or remove the line", entry.line, entry.key)
-		case given && entry.key != "":
-			return nil, nil, fmt.Sprintf("line %d, %s stands in its section for the second time: keep one", entry.line, entry.key)
-		case into[name] == nil:
+		if problem := into[name].problem(entry); problem != "" {
+			return nil, nil, fmt.Sprintf("line %d, %s", entry.line, problem)
+		}
+		if into[name] == nil {
 			into[name] = section{}
 		}
 		into[name][entry.key] = entry
 	}
 	return sections, centers, ""
+}
+
+// problem of one more entry.
+func (s section) problem(entry entry) string {
+	_, given := s[entry.key]
+	switch known := slices.Contains(inTreeKeys(entry.section), entry.key); {
+	case !known || (entry.section == "virtualcenter") != (entry.subsection != ""):
+		return "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and whether it is the " +
+			"configuration of another provider"
+	case entry.implied && entry.key != "insecure-flag" && entry.key != "secret-not-managed":
+		return entry.key + " has no value: add it, or remove the line"
+	case given && entry.key != "":
+		return entry.key + " stands in its section for the second time: keep one"
+	}
+	return ""
 }
 
 // connection is what both the section of a vCenter and the one for all can have.

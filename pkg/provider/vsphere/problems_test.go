@@ -168,6 +168,11 @@ func meaningProblems() map[string]problem {
 				"vc.example.com that is not in this Secret, or has no certificates as PEM: add it under the file's name, without its folder, " +
 				"as a key, or remove ca-file",
 		},
+	}
+}
+
+func rangeProblems() map[string]problem {
+	return map[string]problem{
 		"two vCenters without zones": {
 			secret("[Global]\n" + user + "[VirtualCenter \"a\"]\n[VirtualCenter \"b\"]\n[Labels]\nzone=z\n"),
 			"key vsphere.conf, names more than one vCenter, which the CSI driver tells apart by zone and region: add both to Labels",
@@ -198,7 +203,7 @@ func meaningProblems() map[string]problem {
 }
 
 func TestCloudConfigProblems(t *testing.T) {
-	for _, tests := range []map[string]problem{iniProblems(), yamlProblems(), meaningProblems()} {
+	for _, tests := range []map[string]problem{iniProblems(), yamlProblems(), meaningProblems(), rangeProblems()} {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				g := NewWithT(t)
