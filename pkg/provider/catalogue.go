@@ -11,6 +11,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/vsphere"
 )
 
 // RenderInput is what the objects of a cluster depend on.
@@ -62,6 +63,7 @@ func New() *Catalogue {
 		aws.Name:       aws.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
+		vsphere.Name:   vsphere.Profile{},
 	}}
 }
 

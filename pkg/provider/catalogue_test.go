@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "gcp", "hetzner", "openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "gcp", "hetzner", "openstack", "simcloud", "vsphere"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -28,7 +28,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 	}{
 		"OpenStack is complete":                         {"openstack", true, true},
 		"the testbed's cloud is complete":               {"simcloud", true, true},
-		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
+		"vSphere is complete":                           {"vsphere", true, true},
 		"Azure was in-tree but has no profile yet":      {"azure", true, false},
 		"AWS is complete":                               {"aws", true, true},
 		"GCP is complete":                               {"gcp", true, true},
@@ -107,6 +107,18 @@ func TestFacts(t *testing.T) {
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			SharesLoadBalancerNames: true,
 		}},
+		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			RetiredGates: []string{"CSIMigrationvSphere"}, MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
+		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -131,6 +143,9 @@ func TestVersionProblems(t *testing.T) {
 		"GCP before the catalogue begins":     {"gcp", "1.25.16", "upgrade the cluster with its in-tree provider to 1.26 first"},
 		"AWS before the catalogue begins":     {"aws", "1.23.17", "no AWS cloud-controller-manager for Kubernetes 1.23"},
 		"AWS after the catalogue ends":        {"aws", "1.37.0", "covers 1.24 to 1.36"},
+		"vSphere without images":              {"vsphere", "1.27.16", "for Kubernetes 1.27 were deleted: upgrade the cluster to 1.28"},
+		"vSphere before the catalogue":        {"vsphere", "1.23.17", "covers 1.28 to 1.36"},
+		"vSphere after the catalogue ends":    {"vsphere", "1.37.0", "covers 1.28 to 1.36"},
 		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
@@ -158,6 +173,8 @@ func TestMinors(t *testing.T) {
 	g.Expect(minors(hetzner)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	gcp, _ := provider.New().Lookup("gcp")
 	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	vsphere, _ := provider.New().Lookup("vsphere")
+	g.Expect(minors(vsphere)).To(Equal([]int{28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -37,6 +37,9 @@ func TestGolden(t *testing.T) {
 		"GCP, last minor in-tree":                      {"gcp", 30},
 		"GCP, newest minor":                            {"gcp", 36},
 		"simcloud":                                     {"simcloud", 30},
+		"vSphere, first minor":                         {"vsphere", 28},
+		"vSphere, first minor after the in-tree ones":  {"vsphere", 30},
+		"vSphere, newest minor":                        {"vsphere", 36},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
