@@ -74,7 +74,7 @@ func rightsOf(profile provider.Profile) (rights, error) {
 // objectsOf a version: both sets and the probe.
 func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstructured, error) {
 	addons, err := profile.Render(provider.RenderInput{
-		Version: version, CloudConfig: profile.Example(), Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
+		Version: version, CloudConfig: profile.Example(), ClusterUID: "uid", Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
 	})
 	if err != nil {
 		return nil, err
