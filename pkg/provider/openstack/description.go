@@ -22,6 +22,11 @@ func (Profile) Describe() manifest.Description {
 			{Name: configKey, Required: true, Text: "The INI file of the cloud-controller-manager; section Global has the credentials."},
 		},
 		Hazards: hazards(source),
+		Rules: []manifest.VersionRule{{
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
+			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade.",
+			Link:   "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
+		}},
 	}
 }
 
