@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
@@ -42,6 +43,7 @@ type Catalogue struct {
 // New returns the built-in catalogue.
 func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
+		azure.Name:     azure.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
 	}}

@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"azure", "openstack", "simcloud"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -29,7 +29,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"OpenStack is complete":                         {"openstack", true, true},
 		"the testbed's cloud is complete":               {"simcloud", true, true},
 		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
-		"Azure was in-tree but has no profile yet":      {"azure", true, false},
+		"Azure is complete":                             {"azure", true, true},
 		"AWS was in-tree but has no profile yet":        {"aws", true, false},
 		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
 		"Hetzner was never in-tree":                     {"hetzner", false, false},
@@ -51,6 +51,29 @@ func TestFacts(t *testing.T) {
 		provider, version string
 		want              migration.Provider
 	}{
+		"Azure while its gates can be switched off": {"azure", "1.24.17", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:     []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates: map[string]bool{"CSIMigrationAzureDisk": true, "CSIMigrationAzureFile": true},
+			RetiredGates:   []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+		}},
+		"Azure while one of them can be": {"azure", "1.26.15", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates:  map[string]bool{"CSIMigrationAzureFile": true},
+			RetiredGates:    []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk"},
+		}},
+		"Azure in the last minor of its in-tree provider": {"azure", "1.29.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			RetiredGates:    []string{"CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
+		}},
+		"Azure without an in-tree provider": {"azure", "1.30.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers: []string{"disk.csi.azure.com", "file.csi.azure.com"},
+		}},
 		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", migration.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
@@ -83,6 +106,7 @@ func TestFacts(t *testing.T) {
 
 func TestVersionProblems(t *testing.T) {
 	tests := map[string]struct{ provider, version, want string }{
+		"Azure before the catalogue begins":  {"azure", "1.23.17", "no Azure cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to 1.36"},
 		"OpenStack after the catalogue ends": {"openstack", "1.37.0", "covers 1.24 to 1.36"},
 		"a version that is none":             {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
@@ -105,6 +129,8 @@ func TestVersionProblems(t *testing.T) {
 
 func TestMinors(t *testing.T) {
 	g := NewWithT(t)
+	azure, _ := provider.New().Lookup("azure")
+	g.Expect(minors(azure)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	openstack, _ := provider.New().Lookup("openstack")
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")

@@ -23,6 +23,9 @@ func TestGolden(t *testing.T) {
 		provider string
 		minor    int
 	}{
+		"Azure, first minor":                           {"azure", 24},
+		"Azure, a minor without in-tree provider":      {"azure", 30},
+		"Azure, newest minor":                          {"azure", 36},
 		"OpenStack, first minor":                       {"openstack", 24},
 		"OpenStack, last minor in-tree":                {"openstack", 25},
 		"OpenStack, first minor with all of its flags": {"openstack", 32},

@@ -16,6 +16,9 @@ const secretValue = "example-only-hunter2"
 
 func cloudConfigs() map[string]map[string][]byte {
 	return map[string]map[string][]byte{
+		"azure": {"azure.json": []byte(`{"tenantId": "tenant", "subscriptionId": "subscription", "resourceGroup": "alpha", ` +
+			`"location": "westeurope", "vnetName": "net", "subnetName": "nodes", "securityGroupName": "nodes", "vmType": "vmss", ` +
+			`"loadBalancerSku": "standard", "routeTableName": "nodes", "aadClientId": "client", "aadClientSecret": "` + secretValue + `"}`)},
 		"openstack": {"cloud.conf": []byte("[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\n" +
 			"username=alpha\npassword=" + secretValue + "\ntenant-name=alpha\ndomain-name=Default\n")},
 		"simcloud": {

@@ -41,6 +41,8 @@ type CCM struct {
 	User int64
 	// PodNetwork keeps it off its Node's network: for a cloud whose Nodes have a pod network before they are initialized.
 	PodNetwork bool
+	// NoWebhooks says that its main has no flags for webhooks, although its library has.
+	NoWebhooks bool
 }
 
 const healthPort = 10258
@@ -112,7 +114,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 		// Nodes that wait for it. Everything but health asks for authentication.
 		arguments = append(arguments, "--bind-address=0.0.0.0", "--permit-port-sharing=true")
 	}
-	if c.LibraryMinor >= 27 {
+	if c.LibraryMinor >= 27 && !c.NoWebhooks {
 		// Up to 1.31 the port of the webhooks is bound although there are none, and cannot be shared by two replicas on a Node:
 		// https://github.com/kubernetes/cloud-provider/blob/v0.31.14/options/webhook.go#L159
 		arguments = append(arguments, "--webhook-secure-port=0")

@@ -54,6 +54,8 @@ type Set struct {
 	WorkloadWithheld bool
 	// Withdrawn wants nothing any more but what is never deleted.
 	Withdrawn bool
+	// MoreDrivers are the names of further CSIDrivers, of a provider that has several.
+	MoreDrivers []string
 }
 
 // Wanted are the objects that are to be there.
@@ -83,6 +85,8 @@ type Identity struct {
 	ServiceAccountName      string
 	LeaseNamespace          string
 	LeaseName               string
+	// WorkLease is a further Lease beside it, which it writes while it leads; empty: none.
+	WorkLease string
 }
 
 // NewSet makes a set of typed objects.
@@ -106,8 +110,10 @@ func SetOf(partOf, version string, objects []*unstructured.Unstructured) Set {
 		switch kind := object.GetKind(); {
 		case isWorkload(kind):
 			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
-		case kind == "CSIDriver":
+		case kind == "CSIDriver" && set.Driver == "":
 			set.Driver = object.GetName()
+		case kind == "CSIDriver":
+			set.MoreDrivers = append(set.MoreDrivers, object.GetName())
 		}
 	}
 	return set
