@@ -83,7 +83,7 @@ func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstru
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, probe.Objects), nil
+	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects), nil
 }
 
 func (n names) add(object *unstructured.Unstructured) error {

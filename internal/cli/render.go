@@ -20,8 +20,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, and of the fence, in the
-order in which they are applied. It reads files only, and no cluster.
+const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the fence,
+and of agents on the Nodes that are applied when the CCM has led, in the order in which they are applied. It reads files only, and no cluster.
 
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
@@ -102,7 +102,7 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 	if err != nil {
 		return nil, err
 	}
-	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, provider.FenceObjects(profile.Identity()))
+	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, provider.FenceObjects(profile.Identity()), addons.Nodes.Objects)
 	if f.showSecrets {
 		return objects, nil
 	}

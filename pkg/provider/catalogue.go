@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -61,6 +62,7 @@ func New() *Catalogue {
 		hetzner.Name:   hetzner.Profile{},
 		gcp.Name:       gcp.Profile{},
 		aws.Name:       aws.Profile{},
+		azure.Name:     azure.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
 		vsphere.Name:   vsphere.Profile{},

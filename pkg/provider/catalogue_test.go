@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "gcp", "hetzner", "openstack", "simcloud", "vsphere"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "azure", "gcp", "hetzner", "openstack", "simcloud", "vsphere"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -29,7 +29,7 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 		"OpenStack is complete":                         {"openstack", true, true},
 		"the testbed's cloud is complete":               {"simcloud", true, true},
 		"vSphere is complete":                           {"vsphere", true, true},
-		"Azure was in-tree but has no profile yet":      {"azure", true, false},
+		"Azure is complete":                             {"azure", true, true},
 		"AWS is complete":                               {"aws", true, true},
 		"GCP is complete":                               {"gcp", true, true},
 		"Hetzner was never in-tree":                     {"hetzner", false, true},
@@ -119,6 +119,29 @@ func TestFacts(t *testing.T) {
 			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
 			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
 		}},
+		"Azure while its gates can be switched off": {"azure", "1.24.17", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:     []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates: map[string]bool{"CSIMigrationAzureDisk": true, "CSIMigrationAzureFile": true},
+			RetiredGates:   []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+		}},
+		"Azure while one of them can be": {"azure", "1.26.15", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates:  map[string]bool{"CSIMigrationAzureFile": true},
+			RetiredGates:    []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk"},
+		}},
+		"Azure in the last minor of its in-tree provider": {"azure", "1.29.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			RetiredGates:    []string{"CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
+		}},
+		"Azure without an in-tree provider": {"azure", "1.30.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers: []string{"disk.csi.azure.com", "file.csi.azure.com"},
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -146,6 +169,7 @@ func TestVersionProblems(t *testing.T) {
 		"vSphere without images":              {"vsphere", "1.27.16", "for Kubernetes 1.27 were deleted: upgrade the cluster to 1.28"},
 		"vSphere before the catalogue":        {"vsphere", "1.23.17", "covers 1.28 to 1.36"},
 		"vSphere after the catalogue ends":    {"vsphere", "1.37.0", "covers 1.28 to 1.36"},
+		"Azure before the catalogue begins":   {"azure", "1.23.17", "no Azure cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to 1.36"},
 		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
 		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
@@ -175,6 +199,8 @@ func TestMinors(t *testing.T) {
 	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	vsphere, _ := provider.New().Lookup("vsphere")
 	g.Expect(minors(vsphere)).To(Equal([]int{28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	azure, _ := provider.New().Lookup("azure")
+	g.Expect(minors(azure)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -47,6 +47,8 @@ type CCM struct {
 	Flag string
 	// NamespaceRules are rules that its provider needs in the namespace of the catalogue only.
 	NamespaceRules []rbacv1.PolicyRule
+	// NoWebhooks says that its main has no flags for webhooks, although its library has.
+	NoWebhooks bool
 }
 
 const healthPort = 10258
@@ -122,7 +124,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 		// Nodes that wait for it. Everything but health asks for authentication.
 		arguments = append(arguments, "--bind-address=0.0.0.0", "--permit-port-sharing=true")
 	}
-	if c.LibraryMinor >= 27 {
+	if c.LibraryMinor >= 27 && !c.NoWebhooks {
 		// Up to 1.31 the port of the webhooks is bound although there are none, and cannot be shared by two replicas on a Node:
 		// https://github.com/kubernetes/cloud-provider/blob/v0.31.14/options/webhook.go#L159
 		arguments = append(arguments, "--webhook-secure-port=0")

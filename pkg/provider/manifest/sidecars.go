@@ -22,6 +22,8 @@ type Sidecar struct {
 	Tag string
 	// Arguments beyond those that all drivers have.
 	Arguments []string
+	// Timeout of a call to the driver; empty: 3m.
+	Timeout string
 }
 
 // kind of a sidecar: what does not depend on the driver.
@@ -87,9 +89,9 @@ func (s Sidecars) rules() []rbacv1.PolicyRule {
 // controller makes those of the Deployment.
 func (s Sidecars) controller(port int32, socket corev1.VolumeMount) []corev1.Container {
 	var containers []corev1.Container
-	arguments := []string{"--timeout=" + cmp.Or(s.Timeout, "3m"), "--leader-election=true"}
 	for _, kind := range s.elected() {
 		if kind.sidecar.Tag != "" {
+			arguments := []string{"--timeout=" + cmp.Or(kind.sidecar.Timeout, s.Timeout, "3m"), "--leader-election=true"}
 			containers = append(containers, kind.sidecar.container(kind.name, arguments, socket))
 		}
 	}
