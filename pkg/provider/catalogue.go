@@ -80,12 +80,8 @@ func (c *Catalogue) Lookup(name string) (Profile, bool) {
 	return profile, ok
 }
 
-// CanMigrate says whether an in-tree provider of that name existed, so that there is something to migrate from. It is
-// wider than Lookup: the promise of the two annotations holds for all of them, with or without a profile.
+// CanMigrate says whether an in-tree provider of that name existed, so that there is something to migrate from.
 func (c *Catalogue) CanMigrate(name string) bool {
-	switch name {
-	case "openstack", "vsphere", "azure", "aws", "gcp", "simcloud":
-		return true
-	}
-	return false
+	profile, ok := c.Lookup(name)
+	return ok && profile.Describe().InTree != nil
 }

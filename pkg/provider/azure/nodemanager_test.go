@@ -17,7 +17,8 @@ import (
 )
 
 func nodeManager(g Gomega, version string, inherited ucv1.InheritedConfiguration) *appsv1.DaemonSet {
-	addons, err := azure.Profile{}.Render(manifest.RenderInput{Version: version, Inherited: inherited, CloudConfig: inFile(client)})
+	addons, err := azure.Profile{}.Render(manifest.RenderInput{Version: version, Inherited: inherited,
+		CloudConfig: inFile(client + `, "vmType": "vmss", "loadBalancerSku": "standard", "routeTableName": "nodes"`)})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := addons.Nodes
 	g.Expect(set.Workloads).To(Equal([]migration.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}))
