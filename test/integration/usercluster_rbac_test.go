@@ -138,3 +138,9 @@ func rendered(t *testing.T, name string, profile provider.Profile, minor int) []
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
 }
+
+// cloudConfig is complete, and of nobody.
+func cloudConfig(name string) map[string][]byte {
+	profile, _ := provider.New().Lookup(name)
+	return profile.Example()
+}

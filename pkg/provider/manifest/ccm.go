@@ -73,9 +73,8 @@ func (c CCM) Set(in RenderInput, version string) (Set, error) {
 		// https://github.com/kubernetes/apiserver/blob/v0.30.14/pkg/server/options/authentication.go#L361-L376
 		clusterRoleBinding(role+":auth-delegator", "system:auth-delegator", account),
 		roleBinding(role+":authentication-reader", "extension-apiserver-authentication-reader", account),
-		c.deployment(role, arguments),
 	)
-	objects = append(objects, disruptionBudget(c.Name, role, in)...)
+	objects = append(append(objects, disruptionBudget(c.Name, role, in)...), c.deployment(role, arguments))
 	return NewSet(c.Provider+"-ccm", version, objects)
 }
 
