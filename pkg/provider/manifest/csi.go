@@ -134,7 +134,9 @@ func (c CSI) node() *appsv1.DaemonSet {
 	plugin := path.Join(kubeletDir, "plugins", c.Driver.Name)
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.Node.Name, PriorityClassName: "system-node-critical", HostNetwork: true, DNSPolicy: corev1.DNSDefault,
-		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, SecurityContext: defaultSeccomp(),
+		// Other systems need another image.
+		NodeSelector: map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
+		Tolerations:  []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, SecurityContext: defaultSeccomp(),
 		Containers: append(c.Sidecars.node(path.Join(plugin, socketFile), c.Node.healthPort(), socket, registration),
 			// It mounts block devices into the directories of other pods.
 			c.Node.container(&corev1.SecurityContext{Privileged: new(true)}, socket, kubelet, devices)),
