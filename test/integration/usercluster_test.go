@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,6 +36,7 @@ func emptyUserCluster(t *testing.T) {
 	system := client.InNamespace(metav1.NamespaceSystem)
 	for _, object := range []client.Object{
 		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
+		&policyv1.PodDisruptionBudget{},
 	} {
 		remove(object, system, ours)
 	}
