@@ -11,9 +11,9 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// maxMessage bounds a condition's message; the API allows 32768 characters, and a profile may have a problem for each of
-// its hundreds of entries.
-const maxMessage = 4096
+// maxMessage bounds a condition's message: a profile may have a problem for each of its hundreds of entries, and a person
+// reads fewer.
+const maxMessage = 1024
 
 // statusOf is the whole intent. A profile that is not used is judged too, so that one can be prepared under another name.
 func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) ucv1.ProviderProfileStatus {
