@@ -128,7 +128,7 @@ func (j *judge) arguments(where string, arguments []string, passed map[string]bo
 		case !form.MatchString(argument):
 			j.object("%s[%d] is not of the form --name=value; write it so, for a switch --name=true", where, i)
 		case reserved(flag):
-			j.object("%s[%d]: --%s is the controller's, which proves the hand-over by it; take it out", where, i, flag)
+			j.object("%s[%d]: --%s is the controller's, and the hand-over rests on it; take it out", where, i, flag)
 		case passed[flag]:
 			j.object("%s[%d]: the catalogue passes --%s already; take it out", where, i, flag)
 		case seen[flag]:
