@@ -60,8 +60,10 @@ func TestProfilesThatAreObserved(t *testing.T) {
 			observed := reconcilerOf(t, tc.funcs, tc.profiles...).observeProfile(t.Context(), s, migration.Provider{Name: "simcloud"})
 			g.Expect(observed.IsKnown()).To(Equal(tc.known))
 			g.Expect(s.profile != nil).To(Equal(tc.used))
+			if tc.problem == "" {
+				g.Expect(s.profileProblem).To(BeEmpty())
+			}
 			g.Expect(s.profileProblem).To(HavePrefix(tc.problem))
-			g.Expect(s.profileProblem == "").To(Equal(tc.problem == ""))
 			if tc.known {
 				g.Expect(observed.Value().ProfileProblem).To(Equal(s.profileProblem))
 			} else {

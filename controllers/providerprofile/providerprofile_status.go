@@ -17,8 +17,8 @@ const maxMessage = 1024
 
 // statusOf is the whole intent. A profile that is not used is judged too, so that one can be prepared under another name.
 func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) ucv1.ProviderProfileStatus {
-	ready, reason, message := metav1.ConditionFalse, "", ""
-	name := profile.Spec.ProviderName
+	var reason, message string
+	ready, name := metav1.ConditionFalse, profile.Spec.ProviderName
 	switch {
 	case len(problems) > 0:
 		reason, message = ucv1.ProfileInvalidReason, "Nothing of it is applied: "+strings.Join(problems, " ")

@@ -170,12 +170,7 @@ func (j *judge) resources(where string, resources ucv1.ContainerResources) {
 // toleration is judged as the API server judges those of pods:
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/apis/core/validation/validation.go#L3939
 func (j *judge) toleration(where string, toleration ucv1.Toleration) {
-	if operators := []ucv1.TolerationOperator{"", ucv1.TolerationEqual, ucv1.TolerationExists}; !slices.Contains(operators, toleration.Operator) {
-		j.object("%s.operator %q is neither Exists nor Equal", where, toleration.Operator)
-	}
-	if effects := []ucv1.TaintEffect{"", "NoSchedule", "PreferNoSchedule", ucv1.NoExecute}; !slices.Contains(effects, toleration.Effect) {
-		j.object("%s.effect %q is none of NoSchedule, PreferNoSchedule and NoExecute", where, toleration.Effect)
-	}
+	j.tolerationWords(where, toleration)
 	if toleration.TolerationSeconds != nil && toleration.Effect != ucv1.NoExecute {
 		j.object("%s has tolerationSeconds, which are for effect NoExecute", where)
 	}
@@ -189,6 +184,15 @@ func (j *judge) toleration(where string, toleration ucv1.Toleration) {
 		j.object("%s has a value, which operator Exists does not ask for; take one of them out", where)
 	case len(validation.IsValidLabelValue(toleration.Value)) > 0:
 		j.object("%s.value %q is not the value of a taint", where, toleration.Value)
+	}
+}
+
+func (j *judge) tolerationWords(where string, toleration ucv1.Toleration) {
+	if operators := []ucv1.TolerationOperator{"", ucv1.TolerationEqual, ucv1.TolerationExists}; !slices.Contains(operators, toleration.Operator) {
+		j.object("%s.operator %q is neither Exists nor Equal", where, toleration.Operator)
+	}
+	if effects := []ucv1.TaintEffect{"", "NoSchedule", "PreferNoSchedule", ucv1.NoExecute}; !slices.Contains(effects, toleration.Effect) {
+		j.object("%s.effect %q is none of NoSchedule, PreferNoSchedule and NoExecute", where, toleration.Effect)
 	}
 }
 
