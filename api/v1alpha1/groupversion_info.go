@@ -16,7 +16,7 @@ func GroupVersion() schema.GroupVersion {
 
 // AddToScheme registers the kinds of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Cluster{}, &ClusterList{})
+	scheme.AddKnownTypes(GroupVersion(), &Cluster{}, &ClusterList{}, &ProviderProfile{}, &ProviderProfileList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

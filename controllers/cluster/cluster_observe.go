@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,19 +73,23 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.observed.Provider = migration.Absent[migration.Provider]()
 		return
 	}
-	s.observed.Provider = migration.Known(profile.Facts(s.cluster.Spec.Version))
+	s.observed.Provider = r.observeProfile(ctx, s, profile.Facts(s.cluster.Spec.Version))
 	s.identity = profile.Identity()
 	data := r.observeCloudConfig(ctx, s, profile)
 	inherited := s.cluster.Status.Inherited
 	if inherited == nil {
 		return
 	}
-	if s.renderProblem = s.cloudConfigProblem(); s.renderProblem != "" {
+	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
 		return
 	}
 	addons, err := profile.Render(provider.RenderInput{
 		Version: s.cluster.Spec.Version, Inherited: *inherited, CloudConfig: data, ClusterUID: string(s.cluster.UID),
 	})
+	if err == nil {
+		// Before the probe is made, and the CCM gets the lock: both go on with what the profile made of it.
+		addons, err = r.overlaid(s, addons)
+	}
 	if err != nil {
 		s.renderProblem = err.Error()
 		return

@@ -22,7 +22,10 @@ type scope struct {
 	inventory []usercluster.InventoryEntry
 	// renderProblem is why the addons are empty although everything for them is there.
 	renderProblem string
-	observed      migration.Observation
+	// profile is laid over the addons; nil when there is none. profileProblem is why there is one that cannot be.
+	profile        *ucv1.ProviderProfileSpec
+	profileProblem string
+	observed       migration.Observation
 
 	// Set by Decide.
 	decision migration.Decision

@@ -33,6 +33,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		For(&ucv1.Cluster{}).
 		Watches(&appsv1.Deployment{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)
@@ -48,6 +50,21 @@ func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) [
 	for i := range clusters.Items {
 		if clusters.Items[i].ExternalCloudProvider() {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
+		}
+	}
+	return requests
+}
+
+// clustersOfProvider wakes the Clusters that a profile is laid over: all of its provider, in all namespaces.
+func (r *Reconciler) clustersOfProvider(ctx context.Context, object client.Object) []reconcile.Request {
+	clusters, name := &ucv1.ClusterList{}, object.GetName()
+	if err := r.Client.List(ctx, clusters); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range clusters.Items {
+		if cluster := &clusters.Items[i]; cluster.ExternalCloudProvider() && cluster.Spec.Cloud.ProviderName == name {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cluster)})
 		}
 	}
 	return requests

@@ -23,6 +23,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/providerprofile"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
@@ -64,6 +65,10 @@ func runManager(ctx context.Context, o *managerOptions) error {
 	catalogue := provider.New()
 	if err := setupController(ctx, mgr, o, catalogue, log); err != nil {
 		return err
+	}
+	profiles := &providerprofile.Reconciler{Client: mgr.GetClient(), Catalogue: catalogue, Clock: clock.RealClock{}}
+	if err := profiles.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set up the provider profile controller: %w", err)
 	}
 	if err := setupWebhook(mgr, o, catalogue); err != nil {
 		return err

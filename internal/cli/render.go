@@ -26,12 +26,15 @@ and of agents on the Nodes that are applied when the CCM has led, in the order i
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
 
+--profile is the manifest of a ProviderProfile of that provider, under any name: it is laid over everything. Of one that cannot
+be used, all problems are said and nothing is rendered.
+
 Exit codes: 0 fine; 1 a file cannot be read, or nothing can be rendered from it; 2 wrong flags or arguments.`
 
 type renderFlags struct {
-	provider, kubernetes, cloudConfig, output, uid string
-	images, showSecrets, routes                    bool
-	inherited                                      ucv1.InheritedConfiguration
+	provider, kubernetes, cloudConfig, profile, output, uid string
+	images, showSecrets, routes                             bool
+	inherited                                               ucv1.InheritedConfiguration
 }
 
 // renderCommand shows what would be applied.
@@ -41,7 +44,8 @@ func renderCommand() *cobra.Command {
 		Use: "render --provider NAME --kubernetes VERSION --cloud-config FILE", Short: "Render what would be applied to a user cluster.",
 		Long: renderLong,
 		Example: "  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf\n" +
-			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --cloud-config secret.yaml --images",
+			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --cloud-config secret.yaml --images\n" +
+			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf --profile profile.yaml --images",
 		Args: usageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command.OutOrStdout()) },
 	}
@@ -49,6 +53,7 @@ func renderCommand() *cobra.Command {
 	set.StringVar(&flags.provider, "provider", "", "provider, as in spec.cloud.providerName")
 	set.StringVar(&flags.kubernetes, "kubernetes", "", "version of Kubernetes, such as 1.30 or 1.30.14")
 	set.StringVar(&flags.cloudConfig, "cloud-config", "", "the cloud configuration: a Secret's manifest, a folder, or a file")
+	set.StringVar(&flags.profile, "profile", "", "a ProviderProfile's manifest")
 	set.StringVarP(&flags.output, "output", "o", "yaml", "yaml or json")
 	set.BoolVar(&flags.images, "images", false, "list the images only, for mirroring")
 	set.BoolVar(&flags.showSecrets, "show-secrets", false, "print the values of Secrets")
@@ -99,6 +104,9 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		inherited.Loops = append(inherited.Loops, migration.RouteLoop)
 	}
 	addons, err := profile.Render(provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid})
+	if err == nil && f.profile != "" {
+		addons, err = overlaid(addons, f.profile, f.provider, version)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (p *pass) addonsInPlace() outcome {
 
 // renderable names what is missing for the manifests; without it nobody would know why they are not applied.
 func (p *pass) renderable() outcome {
-	for _, check := range []func() (*Finding, string){p.checkProvider, p.checkCloudConfig} {
+	for _, check := range []func() (*Finding, string){p.checkProvider, p.checkProfile, p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
 			return fails(finding.Reason, finding.Message)
 		}

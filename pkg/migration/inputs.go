@@ -20,7 +20,8 @@ type Finding struct {
 // are returned apart, because they are no objections.
 func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 	checks := []func() (finding *Finding, unknown string){
-		p.checkConnection, p.checkContenders, p.checkProvider, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM, p.checkProtocol,
+		p.checkConnection, p.checkContenders, p.checkProvider, p.checkProfile, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM,
+		p.checkProtocol,
 	}
 	for _, check := range checks {
 		finding, why := check()
@@ -75,6 +76,15 @@ func (p *pass) checkProvider() (*Finding, string) {
 		return &Finding{ucv1.NotSupportedReason, provider.VersionProblem}, ""
 	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
 		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " never was in-tree; there is nothing to migrate from."}, ""
+	}
+	return nil, ""
+}
+
+// checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
+// images are. Whether it could be looked at is asked with the provider.
+func (p *pass) checkProfile() (*Finding, string) {
+	if problem := p.o.Provider.Value().ProfileProblem; problem != "" {
+		return &Finding{ucv1.InputInvalidReason, problem}, ""
 	}
 	return nil, ""
 }

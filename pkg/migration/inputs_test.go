@@ -55,6 +55,12 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 			given: fresh, when: func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.CanMigrate = false }) },
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"never was in-tree"},
 		},
+		"a ProviderProfile that cannot be used blocks": {
+			given: fresh, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "ProviderProfile openstack cannot be used." })
+			},
+			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"ProviderProfile openstack cannot be used."},
+		},
 		"a missing cloud configuration blocks": {
 			given: fresh, when: func(o *Observation) { o.CloudConfig = Absent[CloudConfig]() },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud", "does not exist"},

@@ -88,6 +88,8 @@ type Provider struct {
 	SharesLoadBalancerNames bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string
+	// ProfileProblem is a sentence when the ProviderProfile that is laid over the catalogue cannot be used.
+	ProfileProblem string
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.

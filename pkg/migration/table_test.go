@@ -155,6 +155,25 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 	})
 }
 
+func TestProfileAfterTheHandover(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a ProviderProfile that cannot be used any more needs a person": {
+			given: rolling, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Mend the profile." })
+				o.Addons = Unknown[Addons]("not rendered")
+			},
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Mend the profile."},
+		},
+		"a ProviderProfile that cannot be used undoes nothing when the migration is completed": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Mend the profile." })
+				o.Addons = Unknown[Addons]("not rendered")
+			},
+			step: ucv1.StepFinished,
+		},
+	})
+}
+
 func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {

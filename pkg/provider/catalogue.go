@@ -3,6 +3,7 @@ package provider
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
@@ -54,6 +55,8 @@ type Profile interface {
 // Catalogue is the set of providers.
 type Catalogue struct {
 	profiles map[string]Profile
+	// contents of each provider, by its name, as functions that render it when they are first called.
+	contents sync.Map
 }
 
 // New returns the built-in catalogue.

@@ -6,6 +6,9 @@
 // The rendered CCM is complete but for one thing: none of its rules lets its identity write Leases. FenceObjects are
 // that missing piece, applied by themselves once kube-controller-manager is proven silent.
 //
+// A ProviderProfile is laid over what is rendered (Catalogue.Overlay); one that has any problem changes nothing.
+//
 // It imports pkg/migration, the API types and the Kubernetes API machinery's value types. It never imports a client, a
-// context, a clock or a logger, keeps no state, and never puts a value of a cloud configuration into a message.
+// context, a clock or a logger, keeps no state but what it once rendered of itself, and never puts a value of a cloud
+// configuration, or of an argument, into a message.
 package provider

@@ -91,6 +91,7 @@ func badInputs() map[string]badInput {
 		},
 	}
 	maps.Copy(inputs, badKubeconfigs())
+	maps.Copy(inputs, badProfiles())
 	return inputs
 }
 
