@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,9 +186,7 @@ func readCloudConfig(path string, description provider.Description) (map[string]
 	secret := corev1.Secret{}
 	if err := yaml.Unmarshal(content, &secret); err == nil && secret.Kind == "Secret" {
 		data := map[string][]byte{}
-		for key, value := range secret.Data {
-			data[key] = value
-		}
+		maps.Copy(data, secret.Data)
 		for key, value := range secret.StringData {
 			data[key] = []byte(value)
 		}

@@ -36,6 +36,12 @@ type Identity = manifest.Identity
 
 // Profile is a provider that the catalogue knows completely.
 type Profile interface {
+	Described
+	Rendered
+}
+
+// Described is what a provider says of itself.
+type Described interface {
 	// Describe says what does not depend on a cluster.
 	Describe() Description
 	// Release says which releases run with a version of Kubernetes, or why none does.
@@ -44,6 +50,10 @@ type Profile interface {
 	Facts(version string) migration.Provider
 	// Example is a cloud configuration that is complete; its values are made up.
 	Example() map[string][]byte
+}
+
+// Rendered is what is made of a provider for a cluster.
+type Rendered interface {
 	// CloudConfigProblem is empty, or a sentence that names the keys that are missing or unusable, never their values.
 	CloudConfigProblem(data map[string][]byte) string
 	// Render makes the objects of a cluster. The same input gives the same output.

@@ -65,11 +65,11 @@ func TestRangesOfRules(t *testing.T) {
 		minor       int
 		want        []manifest.Operation
 	}{
-		"at its start":          {ruled(31, 32), 31, []manifest.Operation{manifest.Migrate}},
-		"at its end":            {ruled(31, 32), 32, []manifest.Operation{manifest.Migrate}},
-		"before it":             {ruled(31, 32), 30, nil},
-		"behind it":             {ruled(31, 32), 33, nil},
-		"a rule without an end": {ruled(31, 0), 99, []manifest.Operation{manifest.Migrate}},
+		"at its start":          {ruled(32), 31, []manifest.Operation{manifest.Migrate}},
+		"at its end":            {ruled(32), 32, []manifest.Operation{manifest.Migrate}},
+		"before it":             {ruled(32), 30, nil},
+		"behind it":             {ruled(32), 33, nil},
+		"a rule without an end": {ruled(0), 99, []manifest.Operation{manifest.Migrate}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestRangesOfRules(t *testing.T) {
 	}
 }
 
-func ruled(from, to int) provider.Description {
+func ruled(to int) provider.Description {
 	return provider.Description{Rules: []manifest.VersionRule{
-		{From: from, To: to, Operations: []manifest.Operation{manifest.Migrate}, Reason: "because"},
+		{From: 31, To: to, Operations: []manifest.Operation{manifest.Migrate}, Reason: "because"},
 	}}
 }
 
