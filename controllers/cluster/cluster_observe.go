@@ -97,6 +97,9 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.renderProblem = err.Error()
 		return
 	}
+	if migration.WantsNodeAgents(s.cluster.Status.Facts) {
+		addons.CCM = addons.WithNodes()
+	}
 	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
 	addons.CCM.Withdrawn = migration.WithdrawsAddons(s.cluster.Status.Facts)
 	addons.CSI.Withdrawn = addons.CCM.Withdrawn

@@ -74,7 +74,7 @@ func rightsOf(profile provider.Profile) (rights, error) {
 // objectsOf a version: both sets and the probe.
 func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstructured, error) {
 	addons, err := profile.Render(provider.RenderInput{
-		Version: version, CloudConfig: profile.Example(), Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
+		Version: version, CloudConfig: profile.Example(), ClusterUID: "uid", Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
 	})
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstru
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, probe.Objects), nil
+	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects), nil
 }
 
 func (n names) add(object *unstructured.Unstructured) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, and of the fence, in the
-order in which they are applied. It reads files only, and no cluster.
+const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the fence,
+and of agents on the Nodes that are applied when the CCM has led, in the order in which they are applied. It reads files only, and no cluster.
 
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
@@ -29,9 +29,9 @@ that the provider needs. The values of Secrets are hidden unless --show-secrets 
 Exit codes: 0 fine; 1 a file cannot be read, or nothing can be rendered from it; 2 wrong flags or arguments.`
 
 type renderFlags struct {
-	provider, kubernetes, cloudConfig, output string
-	images, showSecrets, routes               bool
-	inherited                                 ucv1.InheritedConfiguration
+	provider, kubernetes, cloudConfig, output, uid string
+	images, showSecrets, routes                    bool
+	inherited                                      ucv1.InheritedConfiguration
 }
 
 // renderCommand shows what would be applied.
@@ -54,6 +54,7 @@ func renderCommand() *cobra.Command {
 	set.BoolVar(&flags.showSecrets, "show-secrets", false, "print the values of Secrets")
 	set.StringVar(&flags.inherited.ClusterName, "cluster-name", "kubernetes", "--cluster-name of the in-tree KCM")
 	set.StringVar(&flags.inherited.ClusterCIDR, "cluster-cidr", "", "--cluster-cidr of KCM")
+	set.StringVar(&flags.uid, "cluster-uid", "00000000-0000-0000-0000-000000000000", "UID of the Cluster, which marks volumes")
 	set.BoolVar(&flags.routes, "routes", false, "KCM ran the route loop")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	return command
@@ -97,11 +98,11 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		inherited.ConfigureCloudRoutes, inherited.AllocateNodeCIDRs = true, true
 		inherited.Loops = append(inherited.Loops, migration.RouteLoop)
 	}
-	addons, err := profile.Render(provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config})
+	addons, err := profile.Render(provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid})
 	if err != nil {
 		return nil, err
 	}
-	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, provider.FenceObjects(profile.Identity()))
+	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, provider.FenceObjects(profile.Identity()), addons.Nodes.Objects)
 	if f.showSecrets {
 		return objects, nil
 	}

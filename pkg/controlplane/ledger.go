@@ -24,7 +24,7 @@ type Ledger struct {
 
 var _ toolscache.ResourceEventHandler = (*Ledger)(nil)
 
-// podEnds are the ends seen in one pod, by container ID; the empty ID stands for a pod that never had a node.
+// podEnds are the ends seen in one pod, by container ID; the empty ID stands for all containers that the pod ever had.
 type podEnds struct {
 	namespace string
 	seenAt    time.Time
@@ -101,6 +101,10 @@ func endsIn(pod *corev1.Pod) map[string]string {
 			ends[lastEnd(status).ContainerID] = fmt.Sprintf("a watch saw container %s of Pod %s terminated", status.Name, pod.Name)
 		}
 	}
+	// A kubelet reports all containers of a pod together.
+	if len(ends) > 0 && len(ends) == len(pod.Status.ContainerStatuses) {
+		ends[""] = fmt.Sprintf("a watch saw every container of Pod %s terminated", pod.Name)
+	}
 	return ends
 }
 
@@ -136,8 +140,8 @@ func (l *Ledger) forget(now time.Time) {
 	}
 }
 
-// Ended says when a watch first saw the container ended for good, and how that was seen. An empty container ID asks
-// whether the pod was deleted without ever having had a node.
+// Ended says when a watch first saw the container ended for good, and how that was seen. An empty container ID is that
+// of a pod which was recorded before it had a container: it asks for all that the pod ever had, which may be none.
 func (l *Ledger) Ended(podUID, containerID string) (at time.Time, why string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

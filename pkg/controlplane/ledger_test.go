@@ -40,6 +40,8 @@ func TestLedgerReadsUpdates(t *testing.T) {
 	end := deleting(ledgerPod(terminated("a", "Completed")))
 	elsewhere := end.DeepCopy()
 	elsewhere.Namespace = "another"
+	two := end.DeepCopy()
+	two.Status.ContainerStatuses = append(two.Status.ContainerStatuses, running("b"))
 	runAll(t, map[string]watched{
 		"an end in a terminating pod that is gone afterwards": {
 			events: func(l *Ledger) { l.OnUpdate(nil, end); l.OnDelete(end) }, container: "a", ended: true,
@@ -58,6 +60,12 @@ func TestLedgerReadsUpdates(t *testing.T) {
 		},
 		"a container that the kubelet could not find": {
 			events: func(l *Ledger) { l.OnUpdate(nil, deleting(ledgerPod(terminated("a", statusUnknown)))) }, container: "a",
+		},
+		"the end of all containers of a pod that was recorded before it had one": {
+			events: func(l *Ledger) { l.OnUpdate(nil, end); l.OnDelete(end) }, container: "", ended: true,
+		},
+		"the end of one of two containers of such a pod": {
+			events: func(l *Ledger) { l.OnUpdate(nil, two) }, container: "",
 		},
 		"a namespace that is not tracked": {
 			events: func(l *Ledger) { l.OnUpdate(nil, elsewhere) }, container: "a",

@@ -113,6 +113,15 @@ func (p *pass) ccmFollows() bool {
 	return serialized(p.facts) && p.facts.Handover.StartedAt != nil || p.facts.Handover.LockTakenAt != nil
 }
 
+// WantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
+// are handed over until they are given back.
+func WantsNodeAgents(facts ucv1.Facts) bool {
+	if facts.Origin == ucv1.OriginExternal {
+		return true
+	}
+	return facts.Handover != nil && facts.Handover.FinishedAt != nil && facts.Rollback == nil
+}
+
 // WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
 func WithholdsWorkload(facts ucv1.Facts) bool {
 	return withdrawn(facts) || serialized(facts) && facts.Handover.WorkloadAllowedAt == nil

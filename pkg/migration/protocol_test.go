@@ -160,3 +160,21 @@ func TestKCMsLeaseIsFreedForWhoMakesThePods(t *testing.T) {
 		},
 	})
 }
+
+func TestAgentsOnTheNodesFollowTheCCM(t *testing.T) {
+	for name, tc := range map[string]struct {
+		facts ucv1.Facts
+		want  bool
+	}{
+		"before the hand-over":                {ucv1.Facts{Origin: ucv1.OriginMigrating}, false},
+		"in it":                               {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{}}, false},
+		"after it":                            {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{FinishedAt: stampAgo(0)}}, true},
+		"when it is undone":                   {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{FinishedAt: stampAgo(0)}, Rollback: &ucv1.RollbackStatus{}}, false},
+		"in a cluster that was never in-tree": {ucv1.Facts{Origin: ucv1.OriginExternal}, true},
+		"in one of which we do not know yet":  {ucv1.Facts{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(WantsNodeAgents(tc.facts)).To(Equal(tc.want))
+		})
+	}
+}

@@ -5,9 +5,14 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/vsphere"
 )
 
 // RenderInput is what the objects of a cluster depend on.
@@ -54,8 +59,13 @@ type Catalogue struct {
 // New returns the built-in catalogue.
 func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
+		hetzner.Name:   hetzner.Profile{},
+		gcp.Name:       gcp.Profile{},
+		aws.Name:       aws.Profile{},
+		azure.Name:     azure.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
+		vsphere.Name:   vsphere.Profile{},
 	}}
 }
 
@@ -70,12 +80,8 @@ func (c *Catalogue) Lookup(name string) (Profile, bool) {
 	return profile, ok
 }
 
-// CanMigrate says whether an in-tree provider of that name existed, so that there is something to migrate from. It is
-// wider than Lookup: the promise of the two annotations holds for all of them, with or without a profile.
+// CanMigrate says whether an in-tree provider of that name existed, so that there is something to migrate from.
 func (c *Catalogue) CanMigrate(name string) bool {
-	switch name {
-	case "openstack", "vsphere", "azure", "aws", "gcp", "simcloud":
-		return true
-	}
-	return false
+	profile, ok := c.Lookup(name)
+	return ok && profile.Describe().InTree != nil
 }

@@ -12,7 +12,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := provider.New()
-	g.Expect(catalogue.Names()).To(Equal([]string{"openstack", "simcloud"}))
+	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "azure", "gcp", "hetzner", "openstack", "simcloud", "vsphere"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
 		g.Expect(ok).To(BeTrue())
@@ -28,11 +28,11 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 	}{
 		"OpenStack is complete":                         {"openstack", true, true},
 		"the testbed's cloud is complete":               {"simcloud", true, true},
-		"vSphere was in-tree but has no profile yet":    {"vsphere", true, false},
-		"Azure was in-tree but has no profile yet":      {"azure", true, false},
-		"AWS was in-tree but has no profile yet":        {"aws", true, false},
-		"GCP was in-tree but has no profile yet":        {"gcp", true, false},
-		"Hetzner was never in-tree":                     {"hetzner", false, false},
+		"vSphere is complete":                           {"vsphere", true, true},
+		"Azure is complete":                             {"azure", true, true},
+		"AWS is complete":                               {"aws", true, true},
+		"GCP is complete":                               {"gcp", true, true},
+		"Hetzner was never in-tree":                     {"hetzner", false, true},
 		"names are compared with regard to case":        {"OpenStack", false, false},
 		"a cluster without a provider has nothing here": {"", false, false},
 	}
@@ -65,6 +65,83 @@ func TestFacts(t *testing.T) {
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
 				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
 		}},
+		"Hetzner, which never was in-tree": {"hetzner", "1.30.14", migration.Provider{
+			Name: "hetzner", ProviderIDPrefix: "hcloud://", CSIDrivers: []string{"csi.hetzner.cloud"},
+			RequiredCloudConfigKeys: []string{"token"},
+		}},
+		"GCP while its provider is in-tree": {"gcp", "1.26.15", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationGCE"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
+		"GCP in the last minor with its provider": {"gcp", "1.30.14", migration.Provider{
+			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
+			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
+			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
+			RetiredGates:            []string{"InTreePluginGCEUnregister"},
+			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			MigrationGates:          map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationAWS"},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS after it": {"aws", "1.27.0", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			SharesLoadBalancerNames: true,
+		}},
+		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			RetiredGates: []string{"CSIMigrationvSphere"}, MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
+		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", migration.Provider{
+			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
+			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
+			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
+		}},
+		"Azure while its gates can be switched off": {"azure", "1.24.17", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:     []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates: map[string]bool{"CSIMigrationAzureDisk": true, "CSIMigrationAzureFile": true},
+			RetiredGates:   []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+		}},
+		"Azure while one of them can be": {"azure", "1.26.15", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			MigrationGates:  map[string]bool{"CSIMigrationAzureFile": true},
+			RetiredGates:    []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk"},
+		}},
+		"Azure in the last minor of its in-tree provider": {"azure", "1.29.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
+			RetiredGates:    []string{"CSIMigrationAzureFile"},
+			MigratedPlugins: []string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
+		}},
+		"Azure without an in-tree provider": {"azure", "1.30.14", migration.Provider{
+			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
+			CSIDrivers: []string{"disk.csi.azure.com", "file.csi.azure.com"},
+		}},
 		"simcloud": {"simcloud", "1.30.14", migration.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
@@ -83,12 +160,21 @@ func TestFacts(t *testing.T) {
 
 func TestVersionProblems(t *testing.T) {
 	tests := map[string]struct{ provider, version, want string }{
-		"OpenStack after the catalogue ends": {"openstack", "1.37.0", "covers 1.24 to 1.36"},
-		"a version that is none":             {"openstack", "latest", `"latest" is not a version of Kubernetes`},
-		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
-		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
-		"no version":                         {"simcloud", "", `"" is not a version of Kubernetes`},
-		"simcloud has one minor only":        {"simcloud", "1.29.0", "Kubernetes 1.29"},
+		"OpenStack after the catalogue ends":  {"openstack", "1.37.0", "covers 1.24 to 1.36"},
+		"Hetzner before the catalogue begins": {"hetzner", "1.23.17", "Kubernetes 1.23"},
+		"Hetzner after the catalogue ends":    {"hetzner", "1.37.0", "covers 1.24 to 1.36"},
+		"GCP before the catalogue begins":     {"gcp", "1.25.16", "upgrade the cluster with its in-tree provider to 1.26 first"},
+		"AWS before the catalogue begins":     {"aws", "1.23.17", "no AWS cloud-controller-manager for Kubernetes 1.23"},
+		"AWS after the catalogue ends":        {"aws", "1.37.0", "covers 1.24 to 1.36"},
+		"vSphere without images":              {"vsphere", "1.27.16", "for Kubernetes 1.27 were deleted: upgrade the cluster to 1.28"},
+		"vSphere before the catalogue":        {"vsphere", "1.23.17", "covers 1.28 to 1.36"},
+		"vSphere after the catalogue ends":    {"vsphere", "1.37.0", "covers 1.28 to 1.36"},
+		"Azure before the catalogue begins":   {"azure", "1.23.17", "no Azure cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to 1.36"},
+		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
+		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
+		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
+		"no version":                          {"simcloud", "", `"" is not a version of Kubernetes`},
+		"simcloud has one minor only":         {"simcloud", "1.29.0", "Kubernetes 1.29"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,6 +193,14 @@ func TestMinors(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := provider.New().Lookup("openstack")
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	hetzner, _ := provider.New().Lookup("hetzner")
+	g.Expect(minors(hetzner)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	gcp, _ := provider.New().Lookup("gcp")
+	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	vsphere, _ := provider.New().Lookup("vsphere")
+	g.Expect(minors(vsphere)).To(Equal([]int{28, 29, 30, 31, 32, 33, 34, 35, 36}))
+	azure, _ := provider.New().Lookup("azure")
+	g.Expect(minors(azure)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := provider.New().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -22,7 +22,11 @@ func FenceObjects(id Identity) []*unstructured.Unstructured {
 func leaseObjects(id Identity, rules ...any) []*unstructured.Unstructured {
 	name := "ccm-migration:" + id.LeaseName + "-lease"
 	hold := leaseRule("get", "update", "patch")
-	hold["resourceNames"] = []any{id.LeaseName}
+	names := []any{id.LeaseName}
+	if id.WorkLease != "" {
+		names = append(names, id.WorkLease)
+	}
+	hold["resourceNames"] = names
 	role := rbacObject("Role", id.LeaseNamespace, name)
 	role.Object["rules"] = append(rules, hold)
 	binding := rbacObject("RoleBinding", id.LeaseNamespace, name)

@@ -11,6 +11,18 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
+func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
+	g := NewWithT(t)
+	azure, _ := provider.New().Lookup("azure")
+	fence := grantsOf(g, provider.FenceObjects(azure.Identity()), azure.Identity())
+	g.Expect(fence.rules).To(ContainElement(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager", "aks-managed-resource-locker"}))))
+	addons := render(g, "azure", azure, 36)
+	probe, err := provider.Probe(addons.CCM, azure.Identity())
+	g.Expect(err).NotTo(HaveOccurred())
+	granted := grantsOf(g, probe.Objects, provider.ProbeIdentity(azure.Identity()))
+	g.Expect(granted.rules).To(HaveEach(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager-probe"}))))
+}
+
 func TestFenceLetsTheIdentityWriteItsLeaseAndNoOther(t *testing.T) {
 	g := NewWithT(t)
 	objects := provider.FenceObjects(provider.Identity{

@@ -23,11 +23,26 @@ func TestGolden(t *testing.T) {
 		provider string
 		minor    int
 	}{
+		"Hetzner, first minor":                         {"hetzner", 24},
+		"Hetzner, 1.30":                                {"hetzner", 30},
+		"Hetzner, newest minor":                        {"hetzner", 36},
+		"AWS, first minor":                             {"aws", 24},
+		"AWS, 1.30":                                    {"aws", 30},
+		"AWS, newest minor":                            {"aws", 36},
+		"Azure, first minor":                           {"azure", 24},
+		"Azure, a minor without in-tree provider":      {"azure", 30},
+		"Azure, newest minor":                          {"azure", 36},
 		"OpenStack, first minor":                       {"openstack", 24},
 		"OpenStack, last minor in-tree":                {"openstack", 25},
 		"OpenStack, first minor with all of its flags": {"openstack", 32},
 		"OpenStack, newest minor":                      {"openstack", 36},
+		"GCP, first minor":                             {"gcp", 26},
+		"GCP, last minor in-tree":                      {"gcp", 30},
+		"GCP, newest minor":                            {"gcp", 36},
 		"simcloud":                                     {"simcloud", 30},
+		"vSphere, first minor":                         {"vsphere", 28},
+		"vSphere, first minor after the in-tree ones":  {"vsphere", 30},
+		"vSphere, newest minor":                        {"vsphere", 36},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -28,6 +28,17 @@ func cloudConfigs() map[string]map[string][]byte {
 	return configs
 }
 
+// flagOf is the value of --cloud-provider.
+func flagOf(name string) string {
+	switch name {
+	case "gcp":
+		return "gce"
+	case "hetzner":
+		return "hcloud"
+	}
+	return name
+}
+
 func inherited() ucv1.InheritedConfiguration {
 	return ucv1.InheritedConfiguration{
 		ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,

@@ -26,6 +26,7 @@ const nothing = "--controllers=-cloud-node,-cloud-node-lifecycle,-route,-service
 func ProbeIdentity(id Identity) Identity {
 	id.ServiceAccountName += probeSuffix
 	id.LeaseName += probeSuffix
+	id.WorkLease = "" // It does no work.
 	return id
 }
 

@@ -62,27 +62,11 @@ func Matrix(profile Profile) []Versions {
 // Refusals are the version rules of a provider that apply to a minor: for an upgrade, the one that it goes to.
 func Refusals(description Description, minor int) []Refusal {
 	var refusals []Refusal
-	for _, rule := range append(inTreeRules(description), description.Rules...) {
+	for _, rule := range description.Rules {
 		if minor < rule.From || rule.To != 0 && minor > rule.To {
 			continue
 		}
 		refusals = append(refusals, Refusal{rule.Operations, rule.InTree, rule.Reason, rule.Link})
 	}
 	return refusals
-}
-
-// inTreeRules follow from the last minor whose kube-controller-manager has the provider.
-func inTreeRules(description Description) []manifest.VersionRule {
-	tree := description.InTree
-	if tree == nil {
-		return []manifest.VersionRule{{
-			Operations: []manifest.Operation{manifest.Migrate},
-			Reason:     description.Title + " was never a part of Kubernetes: there is nothing to migrate from.",
-		}}
-	}
-	return []manifest.VersionRule{{
-		From: tree.LastMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, InTree: true,
-		Reason: fmt.Sprintf("Kubernetes 1.%d is the last with the in-tree provider %s: migrate first, then upgrade.", tree.LastMinor, tree.Name),
-		Link:   "https://kubernetes.io/blog/2024/05/20/completing-cloud-provider-migration/",
-	}}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -35,20 +36,40 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 	}
 }
 
-func TestInTreeClustersHaveToMigrateFirst(t *testing.T) {
+func TestWhatTheInTreeProviderCannotDoIsRefused(t *testing.T) {
+	catalogue := provider.New()
+	for _, name := range catalogue.Names() {
+		t.Run(name, func(t *testing.T) {
+			profile, _ := catalogue.Lookup(name)
+			description, refused := profile.Describe(), map[manifest.Operation]bool{}
+			minor := provider.LastMinor
+			if description.InTree != nil {
+				minor = description.InTree.LastMinor + 1
+			}
+			for _, refusal := range provider.Refusals(description, minor) {
+				for _, operation := range refusal.Operations {
+					refused[operation] = true
+				}
+			}
+			NewWithT(t).Expect(refused).To(HaveKey(manifest.Migrate))
+			if description.InTree != nil {
+				NewWithT(t).Expect(refused).To(And(HaveKey(manifest.Create), HaveKey(manifest.Upgrade)))
+			}
+		})
+	}
+}
+
+func TestRangesOfRules(t *testing.T) {
 	tests := map[string]struct {
 		description provider.Description
 		minor       int
 		want        []manifest.Operation
 	}{
-		"the last minor in-tree":               {provider.Description{InTree: &manifest.InTree{LastMinor: 29}}, 29, nil},
-		"the first one without it":             {provider.Description{InTree: &manifest.InTree{LastMinor: 29}}, 30, []manifest.Operation{manifest.Create, manifest.Upgrade}},
-		"a provider that was never in-tree":    {provider.Description{}, 30, []manifest.Operation{manifest.Migrate}},
-		"a rule of the provider, at its start": {ruled(31, 32), 31, []manifest.Operation{manifest.Migrate}},
-		"a rule of the provider, at its end":   {ruled(31, 32), 32, []manifest.Operation{manifest.Migrate}},
-		"before it":                            {ruled(31, 32), 30, nil},
-		"behind it":                            {ruled(31, 32), 33, nil},
-		"a rule without an end":                {ruled(31, 0), 99, []manifest.Operation{manifest.Migrate}},
+		"at its start":          {ruled(31, 32), 31, []manifest.Operation{manifest.Migrate}},
+		"at its end":            {ruled(31, 32), 32, []manifest.Operation{manifest.Migrate}},
+		"before it":             {ruled(31, 32), 30, nil},
+		"behind it":             {ruled(31, 32), 33, nil},
+		"a rule without an end": {ruled(31, 0), 99, []manifest.Operation{manifest.Migrate}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +83,7 @@ func TestInTreeClustersHaveToMigrateFirst(t *testing.T) {
 }
 
 func ruled(from, to int) provider.Description {
-	return provider.Description{InTree: &manifest.InTree{LastMinor: 99}, Rules: []manifest.VersionRule{
+	return provider.Description{Rules: []manifest.VersionRule{
 		{From: from, To: to, Operations: []manifest.Operation{manifest.Migrate}, Reason: "because"},
 	}}
 }
@@ -86,7 +107,8 @@ func TestDescriptionsAreComplete(t *testing.T) {
 			var required []string
 			for _, key := range description.Keys {
 				g.Expect(key.Text).To(HaveSuffix("."))
-				if key.Required {
+				// A key of a file is written behind the file's.
+				if key.Required && !strings.Contains(key.Name, ": ") {
 					required = append(required, key.Name)
 				}
 			}

@@ -130,19 +130,17 @@ func rendered(t *testing.T, name string, profile provider.Profile, minor int) []
 	addons, err := profile.Render(provider.RenderInput{
 		Version:     fmt.Sprintf("1.%d.0", minor),
 		Inherited:   ucv1.InheritedConfiguration{ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16"},
-		CloudConfig: cloudConfig(name),
+		CloudConfig: profile.Example(),
 		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	probe, err := provider.Probe(addons.CCM, profile.Identity())
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return slices.Concat(addons.CCM.Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
+	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
 }
 
 // cloudConfig is complete, and of nobody.
-func cloudConfig(provider string) map[string][]byte {
-	if provider == "simcloud" {
-		return map[string][]byte{"endpoint": []byte("http://127.0.0.1:1"), "cluster": []byte("a"), "token": []byte("a")}
-	}
-	return map[string][]byte{"cloud.conf": []byte("[Global]\nauth-url=https://identity.example/v3\nregion=a\nusername=a\npassword=a\ntenant-name=a\ndomain-name=a\n")}
+func cloudConfig(name string) map[string][]byte {
+	profile, _ := provider.New().Lookup(name)
+	return profile.Example()
 }

@@ -38,6 +38,7 @@ func staticEnds() []mutant {
 		inStatic("a recorded Node need not show anything", "static.go", " && (exists || process.EndedAt == nil) {", " && exists && false {"),
 		inStatic("every kubelet serializes", "static.go", "< serializingMinor:", "< 0:"),
 		inStatic("a pod that is no static pod is overlooked", "static.go", "} else if !hasFinished(pod) {", "} else if false {"),
+		inStatic("the end of one container is that of all", "ledger.go", "len(ends) > 0 && len(ends) == len(pod.Status.ContainerStatuses)", "len(ends) > 0"),
 		inStatic("only the first page of pods is read", "static.go", "next = page.Continue; next == \"\" {", "next = page.Continue; true {"),
 		inStatic("of Nodes that disagree, the silent one counts", "static.go", "!process.Arguments.Understood() || loops && len(loud) == 0", "!process.Arguments.Understood()"),
 		inStatic("a Node that a person vouched for is not looked at when it is back", "static.go", "pod.Name) && !l.nodes[pod.Spec.NodeName].Ready", "pod.Name)"),

@@ -21,8 +21,7 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 		return nil, errors.New("the inherited configuration has no cluster name: load balancer names derive from it, " +
 			"so it is never made up; set spec.cloud.clusterName")
 	}
-	migrated := len(in.Loops) > 0
-	routes := in.ConfigureCloudRoutes && (!migrated || slices.Contains(in.Loops, migration.RouteLoop))
+	migrated, routes := len(in.Loops) > 0, RunsRoutes(in)
 	if routes && in.ClusterCIDR == "" {
 		return nil, errors.New("the inherited configuration has routes but no cluster CIDR: the route loop would exit")
 	}
@@ -44,4 +43,9 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 		}
 	}
 	return append(arguments, "--controllers="+strings.Join(controllers, ",")), nil
+}
+
+// RunsRoutes says whether the CCM is to run the route loop.
+func RunsRoutes(in ucv1.InheritedConfiguration) bool {
+	return in.ConfigureCloudRoutes && (len(in.Loops) == 0 || slices.Contains(in.Loops, migration.RouteLoop))
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -14,7 +15,7 @@ import (
 
 // CCM is what a provider says of its cloud-controller-manager. Everything else is the same for all.
 type CCM struct {
-	// Provider is the value of --cloud-provider, and what the names of the roles begin with.
+	// Provider is its name in the catalogue, and what the names of the roles begin with.
 	Provider string
 	// Name of the Deployment and of its container.
 	Name string
@@ -42,6 +43,12 @@ type CCM struct {
 	User int64
 	// PodNetwork keeps it off its Node's network: for a cloud whose Nodes have a pod network before they are initialized.
 	PodNetwork bool
+	// Flag is the value of --cloud-provider; empty: Provider.
+	Flag string
+	// NamespaceRules are rules that its provider needs in the namespace of the catalogue only.
+	NamespaceRules []rbacv1.PolicyRule
+	// NoWebhooks says that its main has no flags for webhooks, although its library has.
+	NoWebhooks bool
 }
 
 const healthPort = 10258
@@ -57,15 +64,17 @@ func (c CCM) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(account))
 	objects = append(objects, ClusterAccess(role, account, append(LoopRules(), c.Rules...))...)
+	if len(c.NamespaceRules) > 0 {
+		objects = append(objects, NamespaceAccess(role, account, c.NamespaceRules)...)
+	}
 	objects = append(objects,
 		// With the RoleBinding below: requests to /metrics are authenticated and authorized by the API server, and without the
 		// second one the process ends at its start:
 		// https://github.com/kubernetes/apiserver/blob/v0.30.14/pkg/server/options/authentication.go#L361-L376
 		clusterRoleBinding(role+":auth-delegator", "system:auth-delegator", account),
 		roleBinding(role+":authentication-reader", "extension-apiserver-authentication-reader", account),
-		c.deployment(role, arguments),
 	)
-	objects = append(objects, disruptionBudget(c.Name, role, in)...)
+	objects = append(append(objects, disruptionBudget(c.Name, role, in)...), c.deployment(role, arguments))
 	return NewSet(c.Provider+"-ccm", version, objects)
 }
 
@@ -92,7 +101,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"--cloud-provider=" + c.Provider}
+	arguments := []string{"--cloud-provider=" + cmp.Or(c.Flag, c.Provider)}
 	if c.ConfigFile != "" {
 		arguments = append(arguments, "--cloud-config="+c.ConfigFile)
 	}
@@ -114,7 +123,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 		// Nodes that wait for it. Everything but health asks for authentication.
 		arguments = append(arguments, "--bind-address=0.0.0.0", "--permit-port-sharing=true")
 	}
-	if c.LibraryMinor >= 27 {
+	if c.LibraryMinor >= 27 && !c.NoWebhooks {
 		// Up to 1.31 the port of the webhooks is bound although there are none, and cannot be shared by two replicas on a Node:
 		// https://github.com/kubernetes/cloud-provider/blob/v0.31.14/options/webhook.go#L159
 		arguments = append(arguments, "--webhook-secure-port=0")

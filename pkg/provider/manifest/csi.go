@@ -31,6 +31,8 @@ type CSI struct {
 	Beside []corev1.Container
 	// Objects that only this driver needs, such as a ConfigMap.
 	Objects []Object
+	// NodeAffinity keeps the pods of both plugins off Nodes that the driver cannot serve; nil: there are none.
+	NodeAffinity *corev1.NodeAffinity
 }
 
 // Plugin is a driver's process.
@@ -60,6 +62,8 @@ type Plugin struct {
 	// HealthPort is where: that of the sidecar livenessprobe; 0: its default. Node plugins share their Node's network, so
 	// drivers that may meet on one need ports of their own.
 	HealthPort int32
+	// PreStop is run in the container before it is ended; empty: nothing is.
+	PreStop []string
 }
 
 // HostPath is a path of the Node, mounted under the same path.
@@ -116,6 +120,7 @@ func (c CSI) controller() *appsv1.Deployment {
 		Volumes:    []corev1.Volume{{Name: socket.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 	}
 	pod.SecurityContext.FSGroup = &c.Controller.User
+	pod.Affinity.NodeAffinity = c.NodeAffinity
 	secrets := c.mounted(c.Controller)
 	Mount(&pod, len(pod.Containers)-1, secrets...)
 	return deployment(c.Controller.Name, c.Controller.Name, pod, secrets)
@@ -139,6 +144,9 @@ func (c CSI) node() *appsv1.DaemonSet {
 			HostPath{Name: "kubelet", Path: kubeletDir, Type: corev1.HostPathDirectory}.volume(),
 			HostPath{Name: "devices", Path: "/dev", Type: corev1.HostPathDirectory}.volume(),
 		},
+	}
+	if c.NodeAffinity != nil {
+		pod.Affinity = &corev1.Affinity{NodeAffinity: c.NodeAffinity}
 	}
 	for _, extra := range c.Node.HostPaths {
 		pod.Volumes = append(pod.Volumes, extra.volume())
@@ -187,11 +195,15 @@ func (p Plugin) container(security *corev1.SecurityContext, mounts ...corev1.Vol
 	}
 	liveness := p.Liveness
 	liveness.HTTPGet = &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("healthz")}
-	return corev1.Container{
+	made := corev1.Container{
 		Name: p.Container, Image: p.Image, Command: p.Command, Args: p.Arguments, Env: p.Env,
 		Ports:         []corev1.ContainerPort{{Name: "healthz", ContainerPort: p.healthPort(), Protocol: corev1.ProtocolTCP}},
 		LivenessProbe: &liveness, Resources: Requests("20m", "64Mi"), SecurityContext: security, VolumeMounts: mounts,
 	}
+	if len(p.PreStop) > 0 {
+		made.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: p.PreStop}}}
+	}
+	return made
 }
 
 func (h HostPath) volume() corev1.Volume {

@@ -42,7 +42,8 @@ type InTree struct {
 	Plugins map[string]string
 }
 
-// Key of the Secret with the cloud configuration.
+// Key of the Secret with the cloud configuration, or of the file in one, written like "gce.conf: project-id". The first one is
+// the main file.
 type Key struct {
 	Name     string
 	Required bool

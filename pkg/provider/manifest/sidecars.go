@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,8 @@ import (
 type Sidecars struct {
 	Attacher, Provisioner, Resizer, Snapshotter Sidecar
 	LivenessProbe, Registrar                    Sidecar
+	// Timeout of one call to the driver; empty: 3m.
+	Timeout string
 }
 
 // Sidecar is one of the containers that SIG Storage provides.
@@ -19,6 +22,8 @@ type Sidecar struct {
 	Tag string
 	// Arguments beyond those that all drivers have.
 	Arguments []string
+	// Timeout of a call to the driver; empty: 3m.
+	Timeout string
 }
 
 // kind of a sidecar: what does not depend on the driver.
@@ -86,7 +91,8 @@ func (s Sidecars) controller(port int32, socket corev1.VolumeMount) []corev1.Con
 	var containers []corev1.Container
 	for _, kind := range s.elected() {
 		if kind.sidecar.Tag != "" {
-			containers = append(containers, kind.sidecar.container(kind.name, []string{"--timeout=3m", "--leader-election=true"}, socket))
+			arguments := []string{"--timeout=" + cmp.Or(kind.sidecar.Timeout, s.Timeout, "3m"), "--leader-election=true"}
+			containers = append(containers, kind.sidecar.container(kind.name, arguments, socket))
 		}
 	}
 	return append(containers, s.liveness(port, socket))

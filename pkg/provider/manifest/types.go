@@ -38,6 +38,17 @@ type Addons struct {
 	CSI Set
 	// Probe is made from the CCM.
 	Probe Set
+	// Nodes are agents on the Nodes that belong to the CCM and that no fence can hold: they are applied when it has led. Most
+	// providers have none.
+	Nodes Set
+}
+
+// WithNodes are the CCM's objects and those of its agents.
+func (a Addons) WithNodes() Set {
+	joined := a.CCM
+	joined.Objects = slices.Concat(a.CCM.Objects, a.Nodes.Objects)
+	joined.Workloads = slices.Concat(a.CCM.Workloads, a.Nodes.Workloads)
+	return joined
 }
 
 // Set is one of the two sets of objects.
@@ -54,6 +65,8 @@ type Set struct {
 	WorkloadWithheld bool
 	// Withdrawn wants nothing any more but what is never deleted.
 	Withdrawn bool
+	// MoreDrivers are the names of further CSIDrivers, of a provider that has several.
+	MoreDrivers []string
 }
 
 // Wanted are the objects that are to be there.
@@ -83,6 +96,8 @@ type Identity struct {
 	ServiceAccountName      string
 	LeaseNamespace          string
 	LeaseName               string
+	// WorkLease is a further Lease beside it, which it writes while it leads; empty: none.
+	WorkLease string
 }
 
 // NewSet makes a set of typed objects.
@@ -106,8 +121,10 @@ func SetOf(partOf, version string, objects []*unstructured.Unstructured) Set {
 		switch kind := object.GetKind(); {
 		case isWorkload(kind):
 			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
-		case kind == "CSIDriver":
+		case kind == "CSIDriver" && set.Driver == "":
 			set.Driver = object.GetName()
+		case kind == "CSIDriver":
+			set.MoreDrivers = append(set.MoreDrivers, object.GetName())
 		}
 	}
 	return set

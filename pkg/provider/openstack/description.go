@@ -22,6 +22,11 @@ func (Profile) Describe() manifest.Description {
 			{Name: configKey, Required: true, Text: "The INI file of the cloud-controller-manager; section Global has the credentials."},
 		},
 		Hazards: hazards(source),
+		Rules: []manifest.VersionRule{{
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
+			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade.",
+			Link:   "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
+		}},
 	}
 }
 
@@ -34,26 +39,26 @@ func (Profile) Example() map[string][]byte {
 func hazards(source string) []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			"lb-version with another value than v2: up to 1.31 the CCM has no load balancers and says so in its log only, from 1.32 on it ends. " +
+			Text: "lb-version with another value than v2: up to 1.31 the CCM has no load balancers and says so in its log only, from 1.32 on it ends. " +
 				"Take the key out.",
-			source + "/blob/v1.32.1/pkg/openstack/openstack.go#L369",
+			Link: source + "/blob/v1.32.1/pkg/openstack/openstack.go#L369",
 		},
 		{
-			"In-tree without use-octavia made load balancers of Neutron LBaaS, which the CCM does not find from 1.26 on. Look whether Octavia lists " +
+			Text: "In-tree without use-octavia made load balancers of Neutron LBaaS, which the CCM does not find from 1.26 on. Look whether Octavia lists " +
 				"them before you migrate.",
-			source + "/blob/v1.36.0/docs/openstack-cloud-controller-manager/using-openstack-cloud-controller-manager.md",
+			Link: source + "/blob/v1.36.0/docs/openstack-cloud-controller-manager/using-openstack-cloud-controller-manager.md",
 		},
 		{
-			"Without lb-provider the in-tree provider takes the cloud's default, the CCM asks for amphora: a cloud with OVN only needs lb-provider.",
-			source + "/blob/v1.36.0/pkg/openstack/openstack.go#L212",
+			Text: "Without lb-provider the in-tree provider takes the cloud's default, the CCM asks for amphora: a cloud with OVN only needs lb-provider.",
+			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L212",
 		},
 		{
-			"A cloud without Octavia or Neutron in its catalogue ends the CCM: set enabled=false in section LoadBalancer.",
-			source + "/blob/v1.36.0/pkg/openstack/openstack.go#L347",
+			Text: "A cloud without Octavia or Neutron in its catalogue ends the CCM: set enabled=false in section LoadBalancer.",
+			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L347",
 		},
 		{
-			"secret-name and kubeconfig-path in section Global are the in-tree provider's only: the credentials have to be in the file.",
-			"https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L305",
+			Text: "secret-name and kubeconfig-path in section Global are the in-tree provider's only: the credentials have to be in the file.",
+			Link: "https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L305",
 		},
 	}
 }

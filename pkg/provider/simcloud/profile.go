@@ -62,6 +62,11 @@ func (Profile) Describe() manifest.Description {
 			{Name: "cluster", Required: true, Text: "Name of the cluster in it."},
 			{Name: "token", Required: true, Text: "Its token."},
 		},
+		Rules: []manifest.VersionRule{{
+			From: minor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
+			Reason: "The managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
+			Link:   "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
+		}},
 	}
 }
 

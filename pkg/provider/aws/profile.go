@@ -1,0 +1,84 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// Name of the provider, in the catalogue and as the value of --cloud-provider.
+const Name = "aws"
+
+// inTreePlugin is the volume plugin of the in-tree provider.
+const inTreePlugin = "kubernetes.io/aws-ebs"
+
+// Profile is the profile of AWS.
+type Profile struct{}
+
+// Facts are what deciding needs to know of AWS.
+func (Profile) Facts(version string) migration.Provider {
+	facts := migration.Provider{
+		Name:            Name,
+		CanMigrate:      true,
+		LastInTreeMinor: lastInTreeMinor,
+		InTreeName:      Name,
+		// aws:///ZONE/INSTANCE, which the in-tree provider wrote too:
+		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47
+		ProviderIDPrefix:        "aws:///",
+		CSIDrivers:              []string{driver},
+		RequiredCloudConfigKeys: []string{configKey},
+		// Initialize makes a client and an event broadcaster and starts no loop; what comes before the election only reads:
+		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L682
+		ProbeHazard: "",
+		// Both name a load balancer after the UID of its Service alone:
+		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L2794
+		SharesLoadBalancerNames: true,
+	}
+	switch migration.MinorOf(version) {
+	case 24:
+		// Beta and on by default, but still to be switched off, which would leave volumes to a plugin that has no cloud any more:
+		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go
+		facts.MigrationGates = map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true}
+		// Not whatever the flags: but flags that do not name the gates leave the volumes to the driver.
+		facts.MigratedPlugins = []string{inTreePlugin}
+	case 25, 26:
+		// Locked to true, and unknown to 1.27:
+		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go
+		facts.RetiredGates = []string{"CSIMigration", "CSIMigrationAWS"}
+		facts.MigratedPlugins = []string{inTreePlugin}
+	}
+	if _, _, err := find(version); err != nil {
+		facts.VersionProblem = err.Error()
+	}
+	return facts
+}
+
+// Identity of the CCM.
+func (Profile) Identity() manifest.Identity {
+	return manifest.Identity{
+		ServiceAccountNamespace: manifest.Namespace, ServiceAccountName: "cloud-controller-manager",
+		LeaseNamespace: manifest.Namespace, LeaseName: "cloud-controller-manager",
+	}
+}
+
+// Render makes the objects of a cluster.
+func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
+	release, minor, err := find(in.Version)
+	if err != nil {
+		return manifest.Addons{}, fmt.Errorf("render aws: %w", err)
+	}
+	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
+		return manifest.Addons{}, errors.New("render aws: its cloud configuration cannot be used: " + problem)
+	}
+	conf, _ := parse(string(in.CloudConfig[configKey]))
+	made := manifest.Addons{}
+	if made.CCM, err = ccm(in, conf, release, minor); err != nil {
+		return manifest.Addons{}, fmt.Errorf("render aws: %w", err)
+	}
+	if made.CSI, err = csi(in, conf, minor); err != nil {
+		return manifest.Addons{}, fmt.Errorf("render aws: %w", err)
+	}
+	return made, nil
+}

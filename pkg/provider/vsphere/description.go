@@ -1,0 +1,130 @@
+package vsphere
+
+import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+
+// Describe says what people need to know of vSphere.
+func (Profile) Describe() manifest.Description {
+	return manifest.Description{
+		Title: "vSphere",
+		Projects: []string{
+			"https://github.com/kubernetes/cloud-provider-vsphere", "https://github.com/kubernetes-sigs/vsphere-csi-driver",
+		},
+		InTree:     &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
+		ProviderID: `^vsphere://[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`,
+		NodeNames: "The Node's name has to be the host name that VMware Tools report for the virtual machine, in lower case; " +
+			"two machines with one name are an error.",
+		LoadBalancers:          "There are none, in-tree neither: Services of type LoadBalancer belong to other programs and stay with them.",
+		HonoursLeaderMigration: true,
+		Keys: []manifest.Key{
+			{Name: configKey, Required: true, Text: "The file of the in-tree provider (INI) as it is, or that of the external one (YAML)."},
+			{Name: "<server>.username, <server>.password", Text: "The credentials of a vCenter, where vsphere.conf takes them from a " +
+				"Secret: the keys of that Secret as they are. They go before credentials in vsphere.conf."},
+			{Name: "<file>", Text: "The CA bundle that ca-file names, under the file's name without its folder."},
+			{Name: clusterIDKey, Text: "The cluster-id of a CSI driver that the cluster had before. Without it: the cluster's UID."},
+			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for StorageClasses of " +
+				inTreePlugin + " that name neither a datastore nor a storage policy."},
+		},
+		Hazards: hazards(),
+		Rules:   versionRules(),
+	}
+}
+
+func hazards() []manifest.Hazard {
+	const ccm, csi = "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/", "https://github.com/kubernetes-sigs/vsphere-csi-driver/"
+	return []manifest.Hazard{
+		{
+			Text: "CSI migration needs vSphere 7.0u2 or later, which cannot be seen from the cluster: look at every vCenter and host before.",
+			Link: "https://kubernetes.io/docs/concepts/storage/volumes/#vsphere-csi-migration",
+		},
+		{
+			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. Wait until each has a " +
+				"CnsVSphereVolumeMigration before Nodes are drained, and never delete those objects while volumes exist.",
+			Link: csi + "issues/2165",
+		},
+		{
+			Text: "With more than one vCenter the CSI driver does not serve in-tree volumes at all: move them to volumes of its own first.",
+			Link: csi + "blob/v3.7.2/pkg/csi/service/vanilla/controller.go#L359-L371",
+		},
+		{
+			Text: "StorageClasses of the in-tree plugin with a diskformat other than thin, or with parameters of vSAN, make no new volumes " +
+				"any more: make a class of " + driver + " with a storage policy; existing volumes stay.",
+			Link: csi + "blob/v3.7.2/pkg/csi/service/common/util.go#L280-L297",
+		},
+		{
+			Text: "The CSI driver marks volumes with its cluster-id, and another one orphans them. Give the former one under key cluster-id. " +
+				"If ConfigMap kube-system/vsphere-csi-cluster-id is there, the driver stops: give its value as key cluster-id and delete it.",
+			Link: csi + "blob/v3.7.2/pkg/csi/service/driver.go#L152-L195",
+		},
+		{
+			Text: "A Node that is not ready, and whose virtual machine is in none of the datacenters given or may not be seen by the user, " +
+				"is deleted: name all datacenters, and give the user read access to all of them.",
+			Link: ccm + "pkg/cloudprovider/vsphere/instances.go#L155-L180",
+		},
+		{
+			Text: "Without VMware Tools, a network card and a host name that they report, a Node is never initialized: have them run before.",
+			Link: ccm + "pkg/cloudprovider/vsphere/nodemanager.go#L221-L232",
+		},
+		{
+			Text: "A Node's addresses are the first that VMware Tools report, which may be one of the pod network, unless the configuration " +
+				"names networks or subnets: compare them, and keep such cards out with exclude-nics of VMware Tools.",
+			Link: ccm + "docs/book/known_issues.md",
+		},
+		{
+			Text: "Wrong credentials show in the log only, and in Nodes that stay uninitialized: the process goes on and is healthy.",
+			Link: ccm + "pkg/common/connectionmanager/connectionmanager.go#L137-L166",
+		},
+		{
+			Text: "The validating webhook validation." + driver + " of an earlier installation blocks every change of StorageClasses and " +
+				"claims while it has no endpoints or its certificate has run out: delete its configuration.",
+			Link: csi + "blob/v3.7.2/manifests/vanilla/validatingwebhook.yaml",
+		},
+		{
+			Text: "Gate InTreePluginvSphereUnregister is unknown to 1.31: take it off all components before they are upgraded to that.",
+			Link: "https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1100",
+		},
+	}
+}
+
+func versionRules() []manifest.VersionRule {
+	all := []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}
+	return []manifest.VersionRule{
+		{
+			From: 22, To: 22, Operations: all, Reason: "The CSI driver of its time does not support 1.22: take a later one.",
+			Link: "https://docs.kubermatic.com/kubermatic/v2.18/tutorials_howtos/ccm_migration",
+		},
+		{
+			To: 23, Operations: all, Reason: "The images of its cloud-controller-manager were deleted, and the catalogue knows nothing of it: " +
+				"take a later one.",
+			Link: "https://github.com/kubernetes/cloud-provider-vsphere/issues/1251",
+		},
+		{
+			From: 24, To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Migrate},
+			Reason: "The images of the cloud-controller-manager and the CSI driver were deleted: upgrade with the in-tree provider to 1.28, " +
+				"and migrate there.",
+			Link: "https://github.com/kubermatic/kubermatic/issues/13719",
+		},
+		{
+			From: 25, To: lastInTreeMinor, Operations: []manifest.Operation{manifest.Create}, InTree: true,
+			Reason: "The volumes of the in-tree provider are served by the CSI driver from 1.25 on: create the cluster with the external one.",
+			Link:   "https://github.com/kubermatic/kubermatic/pull/11951",
+		},
+		{
+			From: lastInTreeMinor + 1, Operations: all, InTree: true,
+			Reason: "Kubernetes 1.29 is the last with the in-tree provider: migrate in 1.28 or 1.29, and upgrade then.",
+			Link:   "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.2",
+		},
+		{
+			From: 37, Operations: all, Reason: "There is no cloud-controller-manager for it yet: stay at 1.36 until the catalogue has one.",
+			Link: "https://github.com/kubernetes/cloud-provider-vsphere/releases",
+		},
+	}
+}
+
+// Example is a cloud configuration that is complete: the file of the in-tree provider, as it is.
+func (Profile) Example() map[string][]byte {
+	return map[string][]byte{configKey: []byte("[Global]\nuser = \"alpha@vsphere.local\"\npassword = \"example-only\"\n" +
+		"port = \"443\"\ninsecure-flag = \"1\"\ndatacenters = \"one, two\"\n\n[VirtualCenter \"vcenter.example.com\"]\n\n" +
+		"[Workspace]\nserver = \"vcenter.example.com\"\ndatacenter = \"one\"\nfolder = \"alpha\"\n" +
+		"default-datastore = \"fast\"\n\n[Disk]\nscsicontrollertype = pvscsi\n\n" +
+		"[Network]\npublic-network = \"VM Network\"\n\n[Labels]\nregion = k8s-region\nzone = k8s-zone\n")}
+}

@@ -1,0 +1,85 @@
+package vsphere
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+const (
+	// Name of the provider, in the catalogue and as the value of --cloud-provider.
+	Name = "vsphere"
+
+	inTreePlugin = "kubernetes.io/vsphere-volume"
+)
+
+// Profile is the profile of vSphere.
+type Profile struct{}
+
+// Facts are what deciding needs to know of vSphere.
+func (Profile) Facts(version string) migration.Provider {
+	facts := migration.Provider{
+		Name:            Name,
+		CanMigrate:      true,
+		LastInTreeMinor: lastInTreeMinor,
+		InTreeName:      Name,
+		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/util.go#L37
+		ProviderIDPrefix:        "vsphere://",
+		CSIDrivers:              []string{driver},
+		RequiredCloudConfigKeys: []string{configKey},
+		// cloud.Initialize only looks: it lists Nodes and asks vCenter for them. What deletes is for NSX, which is refused:
+		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/cloud.go#L120-L163
+		ProbeHazard: "",
+		// Neither of them makes any; those of other programs are not touched:
+		// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.29.6/vsphere/vsphere.go#L911
+		SharesLoadBalancerNames: true,
+	}
+	switch minor := migration.MinorOf(version); {
+	case minor >= 24 && minor <= 26:
+		// Off by default in 1.24; on, but still to be switched off, in 1.25 and 1.26:
+		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go#L958
+		facts.MigrationGates = map[string]bool{"CSIMigrationvSphere": true}
+	case minor == 27 || minor == 28:
+		// Locked, and unknown to 1.29. Before, 1.27 has lost CSIMigration already.
+		// https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/features/kube_features.go
+		facts.RetiredGates = []string{"CSIMigrationvSphere"}
+		facts.MigratedPlugins = []string{inTreePlugin}
+	case minor >= 29:
+		// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/volume/csimigration/plugin_manager.go
+		facts.MigratedPlugins = []string{inTreePlugin}
+	}
+	if _, _, err := find(version); err != nil {
+		facts.VersionProblem = err.Error()
+	}
+	return facts
+}
+
+// Identity of the CCM.
+func (Profile) Identity() manifest.Identity {
+	return manifest.Identity{
+		ServiceAccountNamespace: manifest.Namespace, ServiceAccountName: "cloud-controller-manager",
+		LeaseNamespace: manifest.Namespace, LeaseName: "cloud-controller-manager",
+	}
+}
+
+// Render makes the objects of a cluster.
+func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
+	release, minor, err := find(in.Version)
+	if err != nil {
+		return manifest.Addons{}, fmt.Errorf("render vsphere: %w", err)
+	}
+	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
+		return manifest.Addons{}, errors.New("render vsphere: its cloud configuration cannot be used: " + problem)
+	}
+	conf, _ := parse(in.CloudConfig)
+	made := manifest.Addons{}
+	if made.CCM, err = ccm(in, conf, release, minor); err != nil {
+		return manifest.Addons{}, fmt.Errorf("render vsphere: %w", err)
+	}
+	if made.CSI, err = csi(in, conf, release); err != nil {
+		return manifest.Addons{}, fmt.Errorf("render vsphere: %w", err)
+	}
+	return made, nil
+}
