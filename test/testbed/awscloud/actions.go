@@ -59,7 +59,7 @@ func describeInstances(w *World, form url.Values) (any, *refusal) {
 	found.Instances = nil
 	for _, instance := range w.Instances {
 		chosen, refused := chooses(form, "InstanceId.", instance.ID, map[string][]string{
-			"private-dns-name": {instance.PrivateDNSName}, "vpc-id": {w.VPC}, "instance-state-name": {"running"},
+			"private-dns-name": {instance.PrivateDNSName}, "vpc-id": {w.VPC}, "instance-state-name": {instance.State()},
 		})
 		if refused != nil {
 			return nil, refused
@@ -69,6 +69,14 @@ func describeInstances(w *World, form url.Values) (any, *refusal) {
 		}
 	}
 	return &found, nil
+}
+
+// State is what EC2 calls it.
+func (i Instance) State() string {
+	if i.Stopped {
+		return "stopped"
+	}
+	return "running"
 }
 
 // group is a security group, that of a load balancer or, with those that it lets in, that of the instances.

@@ -24,9 +24,11 @@ type World struct {
 	LoadBalancers []LoadBalancer
 }
 
-// Instance is one that runs.
+// Instance is one that has not been terminated.
 type Instance struct {
 	ID, Type, PrivateDNSName, PrivateIP string
+	// Stopped says that it does not run.
+	Stopped bool
 	// PodCIDR that the route table leads to it; empty: none.
 	PodCIDR string
 }
