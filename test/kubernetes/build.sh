@@ -26,22 +26,25 @@ ldflags() {
 }
 
 # In the module next is the next minor's KCM: what a finished migration leaves
-# has to start there, too. It goes to a folder of its version.
+# has to start there, too. In aws is a CCM that others wrote: the catalogue's
+# arguments and rights are to be enough for it. Both go to a folder of their
+# version, which is that of the module after the @.
 binaries=(
-	etcd=.=go.etcd.io/etcd/server/v3
-	kube-apiserver=.=k8s.io/kubernetes/cmd/kube-apiserver
-	kube-scheduler=.=k8s.io/kubernetes/cmd/kube-scheduler
-	kube-controller-manager=.=./cmd/kube-controller-manager
-	cloud-controller-manager=.=./cmd/cloud-controller-manager
-	kube-controller-manager=next=k8s.io/kubernetes/cmd/kube-controller-manager
+	etcd=.@k8s.io/kubernetes=go.etcd.io/etcd/server/v3
+	kube-apiserver=.@k8s.io/kubernetes=k8s.io/kubernetes/cmd/kube-apiserver
+	kube-scheduler=.@k8s.io/kubernetes=k8s.io/kubernetes/cmd/kube-scheduler
+	kube-controller-manager=.@k8s.io/kubernetes=./cmd/kube-controller-manager
+	cloud-controller-manager=.@k8s.io/kubernetes=./cmd/cloud-controller-manager
+	kube-controller-manager=next@k8s.io/kubernetes=k8s.io/kubernetes/cmd/kube-controller-manager
+	aws-cloud-controller-manager=aws@k8s.io/cloud-provider-aws=k8s.io/cloud-provider-aws/cmd/aws-cloud-controller-manager
 )
 
-echo "building ${#binaries[@]} binaries of Kubernetes; on 2 cores the first time takes about 10 minutes, later seconds"
+echo "building ${#binaries[@]} binaries of control planes; on 2 cores the first time takes about 10 minutes, later seconds"
 number=0
 for binary in "${binaries[@]}"; do
 	number=$((number + 1))
-	IFS== read -r name module package <<<"$binary"
-	version=$(cd "$module" && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+	IFS==@ read -r name module released package <<<"$binary"
+	version=$(cd "$module" && go list -m -f '{{.Version}}' "$released")
 	folder=$bin_dir
 	if [[ $module != . ]]; then
 		folder=$bin_dir/$version
