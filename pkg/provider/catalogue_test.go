@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"maps"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -46,11 +47,14 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 	}
 }
 
-func TestFacts(t *testing.T) {
-	tests := map[string]struct {
-		provider, version string
-		want              migration.Provider
-	}{
+type facts struct {
+	provider, version string
+	want              migration.Provider
+}
+
+// earlyFacts are those of the providers that left Kubernetes up to 1.26, of GCP, and of Hetzner.
+func earlyFacts() map[string]facts {
+	return map[string]facts{
 		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", migration.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
@@ -107,6 +111,12 @@ func TestFacts(t *testing.T) {
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			SharesLoadBalancerNames: true,
 		}},
+	}
+}
+
+// lateFacts are those of the others.
+func lateFacts() map[string]facts {
+	return map[string]facts{
 		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
 			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
 			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
@@ -150,6 +160,11 @@ func TestFacts(t *testing.T) {
 			SharesLoadBalancerNames: true,
 		}},
 	}
+}
+
+func TestFacts(t *testing.T) {
+	tests := earlyFacts()
+	maps.Copy(tests, lateFacts())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			profile, _ := provider.New().Lookup(test.provider)

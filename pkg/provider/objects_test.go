@@ -91,9 +91,6 @@ func TestTheDriverIsTheOneThatNodesHaveToRegister(t *testing.T) {
 	})
 }
 
-// flagValues are the values of --cloud-provider that are not the name of the provider.
-func flagValues() map[string]string { return map[string]string{"gcp": "gce"} }
-
 func TestCCMRunsAsItsIdentityAndIsElected(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		ccm := ccmOf(g, render(g, name, profile, minor).CCM.Objects)

@@ -40,12 +40,12 @@ func badInputs() map[string]badInput {
 		"no cloud configuration": {
 			spoil:   func(w *world) { w.secret("cloud-config", nil) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config with the cloud configuration does not exist"},
-			mend: func(w *world) { w.secret("cloud-config", cloudConfig("simcloud")) },
+			mend: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a cloud configuration without keys": {
 			spoil:   func(w *world) { w.secret("cloud-config", map[string][]byte{"token": []byte(confidential)}) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config: it lacks endpoint, cluster"},
-			mend: func(w *world) { w.secret("cloud-config", cloudConfig("simcloud")) },
+			mend: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a provider that nobody knows": {
 			modifiers: []modifier{ofProvider("nimbus")}, spoil: func(*world) {},
@@ -85,7 +85,7 @@ func badInputs() map[string]badInput {
 			says: []string{"cannot be parsed", "for Kubernetes 1.29", "/cloud-config with the cloud configuration does not exist"},
 			mend: func(w *world) {
 				w.edit(version("1.30.14"))
-				w.secret("cloud-config", cloudConfig("simcloud"))
+				w.secret("cloud-config", simcloudConfig())
 				w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
 			},
 		},

@@ -135,7 +135,7 @@ func (w *world) loseCloudConfig() {
 		g.Expect(w.condition("Ready").Message).To(ContainSubstring("Secret " + w.namespace + "/cloud-config"))
 	}
 	g.Expect(userSnapshot(w.t)).To(Equal(user), "nothing is decided")
-	w.secret("cloud-config", cloudConfig("simcloud"))
+	w.secret("cloud-config", simcloudConfig())
 }
 
 func (w *world) turnLoopsOn() {

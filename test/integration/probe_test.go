@@ -57,7 +57,7 @@ func TestAProbeThatDoesNotLeadLeavesKCMAlone(t *testing.T) {
 	g.Expect(probeObjects(t)).To(BeZero(), "it is removed whatever happens")
 
 	w.probeDies = false
-	configuration := cloudConfig("simcloud")
+	configuration := simcloudConfig()
 	configuration["token"] = []byte("another")
 	w.secret("cloud-config", configuration)
 	w.until("the end", finished, w.playEverybody)

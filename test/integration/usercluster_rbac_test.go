@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -29,7 +30,7 @@ func TestUserClusterRulesAllowEveryAddonObject(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s 1.%d", name, minor), func(t *testing.T) {
-				applyAndDelete(t, user, rendered(t, name, profile, minor))
+				applyAndDelete(t, user, rendered(t, profile, minor))
 			})
 		}
 	}
@@ -125,7 +126,7 @@ func userClusterIdentity(t *testing.T) client.Client {
 	return user
 }
 
-func rendered(t *testing.T, name string, profile provider.Profile, minor int) []*unstructured.Unstructured {
+func rendered(t *testing.T, profile provider.Profile, minor int) []*unstructured.Unstructured {
 	t.Helper()
 	addons, err := profile.Render(provider.RenderInput{
 		Version:     fmt.Sprintf("1.%d.0", minor),
@@ -139,8 +140,5 @@ func rendered(t *testing.T, name string, profile provider.Profile, minor int) []
 	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
 }
 
-// cloudConfig is complete, and of nobody.
-func cloudConfig(name string) map[string][]byte {
-	profile, _ := provider.New().Lookup(name)
-	return profile.Example()
-}
+// simcloudConfig is complete, and of nobody.
+func simcloudConfig() map[string][]byte { return simcloud.Profile{}.Example() }

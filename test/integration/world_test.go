@@ -124,7 +124,7 @@ func (w *world) key() client.ObjectKey { return client.ObjectKey{Namespace: w.na
 func (w *world) create(modifiers ...modifier) {
 	w.t.Helper()
 	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
-	w.secret("cloud-config", cloudConfig("simcloud"))
+	w.secret("cloud-config", simcloudConfig())
 	simcloud := func(c *ucv1.Cluster) {
 		c.GenerateName, c.Name = "", alpha
 		c.Spec.Version, c.Spec.Cloud.ProviderName = "1.30.14", "simcloud"

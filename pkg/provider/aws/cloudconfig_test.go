@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -59,14 +60,17 @@ func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 	}
 }
 
-func TestCloudConfigProblems(t *testing.T) {
+type problem struct {
+	data map[string][]byte
+	want string
+}
+
+// brokenFiles lack something, or say what nobody reads.
+func brokenFiles() map[string]problem {
 	const global = "key cloud.conf, section Global, "
 	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section ServiceOverride, the one that is number 2, "
 	const lacks = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the AWS cloud-controller-manager"
-	tests := map[string]struct {
-		data map[string][]byte
-		want string
-	}{
+	return map[string]problem{
 		"no Secret data": {nil, lacks},
 		"an empty file":  {secret(" \n"), lacks},
 		"no zone":        {secret("[Global]\nKubernetesClusterID=a\n"), global + "lacks Zone or Region: add one"},
@@ -106,6 +110,14 @@ func TestCloudConfigProblems(t *testing.T) {
 		"the configuration of Azure": {secret("{\"aadClientSecret\": \"" + password + "\"}"),
 			"key cloud.conf, line 1, stands before the first section: it looks like JSON, which the configuration of Azure is; " +
 				"put the configuration of AWS there, which begins with [Global]"},
+	}
+}
+
+// brokenValues cannot be read, or are not what they have to be.
+func brokenValues() map[string]problem {
+	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section ServiceOverride, the one that is number 2, "
+	const lacks = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the AWS cloud-controller-manager"
+	return map[string]problem{
 		"a key before any section":    {secret("Zone=eu-central-1a\n"), "key cloud.conf, line 1, stands before the first section: begin the file with [Global]"},
 		"a line that is none":         {secret(minimal + "=" + password), "key cloud.conf, line 4, is no setting: write it like key = value"},
 		"a section that does not end": {secret("[Global\n"), "key cloud.conf, line 1, is a section that does not end, or whose name is none: write it like [Global] or [ServiceOverride \"1\"]"},
@@ -134,6 +146,11 @@ func TestCloudConfigProblems(t *testing.T) {
 		"a secret that brings a setting along": {withKeys("AKIAEXAMPLE", password+"\nrole_arn = a"),
 			"key secretAccessKey has a character that no secret access key has: put the key there, and nothing else"},
 	}
+}
+
+func TestCloudConfigProblems(t *testing.T) {
+	tests := brokenFiles()
+	maps.Copy(tests, brokenValues())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -119,7 +119,7 @@ func (c config) identityProblem() string {
 		return strings.Join(slices.DeleteFunc([]string{workloadIdentity, tokenFile, identityFile}, func(name string) bool {
 			return !c.has(name) && !c.flag(name)
 		}), ", ") + " is not in the catalogue: use a client with a secret, or " + managedIdentity
-	case c.flag(managedIdentity) && !(placeholder(clientID) && placeholder(clientSecret) && !c.has(certificatePath)):
+	case c.flag(managedIdentity) && (!placeholder(clientID) || !placeholder(clientSecret) || c.has(certificatePath)):
 		return "it has both " + managedIdentity + " and " + clientID + ", " + clientSecret + " or " + certificatePath + ": keep one identity"
 	case c.has(clientSecret) && c.has(certificatePath):
 		return "it has both " + clientSecret + " and " + certificatePath + ": keep one"

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -40,32 +41,21 @@ func untyped(typed Object) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
+// kindOf looks in the packages that the catalogue takes its types from.
 func kindOf(typed Object) (schema.GroupVersionKind, bool) {
-	switch typed.(type) {
-	case *corev1.Secret:
-		return corev1.SchemeGroupVersion.WithKind("Secret"), true
-	case *corev1.ConfigMap:
-		return corev1.SchemeGroupVersion.WithKind("ConfigMap"), true
-	case *corev1.ServiceAccount:
-		return corev1.SchemeGroupVersion.WithKind("ServiceAccount"), true
-	case *rbacv1.ClusterRole:
-		return rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), true
-	case *rbacv1.ClusterRoleBinding:
-		return rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"), true
-	case *rbacv1.Role:
-		return rbacv1.SchemeGroupVersion.WithKind("Role"), true
-	case *rbacv1.RoleBinding:
-		return rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), true
-	case *appsv1.Deployment:
-		return appsv1.SchemeGroupVersion.WithKind("Deployment"), true
-	case *appsv1.DaemonSet:
-		return appsv1.SchemeGroupVersion.WithKind("DaemonSet"), true
-	case *policyv1.PodDisruptionBudget:
-		return policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), true
-	case *storagev1.CSIDriver:
-		return storagev1.SchemeGroupVersion.WithKind("CSIDriver"), true
-	case *storagev1.StorageClass:
-		return storagev1.SchemeGroupVersion.WithKind("StorageClass"), true
+	for version, samples := range map[schema.GroupVersion][]Object{
+		corev1.SchemeGroupVersion:    {&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}},
+		rbacv1.SchemeGroupVersion:    {&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}},
+		appsv1.SchemeGroupVersion:    {&appsv1.Deployment{}, &appsv1.DaemonSet{}},
+		policyv1.SchemeGroupVersion:  {&policyv1.PodDisruptionBudget{}},
+		storagev1.SchemeGroupVersion: {&storagev1.CSIDriver{}, &storagev1.StorageClass{}},
+	} {
+		for _, sample := range samples {
+			// A kind is called like its type.
+			if kind := reflect.TypeOf(sample); kind == reflect.TypeOf(typed) {
+				return version.WithKind(kind.Elem().Name()), true
+			}
+		}
 	}
 	return schema.GroupVersionKind{}, false
 }

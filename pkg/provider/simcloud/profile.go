@@ -134,7 +134,8 @@ func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
 		return manifest.Addons{}, errors.New("render simcloud: its cloud configuration cannot be used: " + problem)
 	}
-	made, err := manifest.Addons{}, error(nil)
+	var made manifest.Addons
+	var err error
 	if made.CCM, err = ccm(in); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}

@@ -68,9 +68,9 @@ func secretsOf(g Gomega, set manifest.Set) map[string]map[string]string {
 }
 
 type transformation struct {
-	data                  map[string][]byte
-	ccm, credentials, csi string
-	user                  string
+	data     map[string][]byte
+	ccm, csi string
+	user     string
 }
 
 const global = "global:\n  secretsDirectory: /etc/cloud-credentials\n"
