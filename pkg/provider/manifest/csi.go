@@ -157,7 +157,7 @@ func (c CSI) node() *appsv1.DaemonSet {
 	secrets := c.mounted(c.Node)
 	Mount(&pod, len(pod.Containers)-1, secrets...)
 	return &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: c.Node.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: c.Node.Name, Annotations: Needing(Privileged)},
 		Spec: appsv1.DaemonSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: named(c.Node.Name)},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
