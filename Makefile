@@ -19,7 +19,7 @@ export KUBEBUILDER_ASSETS := $(BIN)
 .PHONY: help
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36m<target>\033[0m\n"} \
-		/^[a-z-]+:.*##/ {printf "  \033[36m%-12s\033[0m %s\n", $$1, $$2} \
+		/^[a-z-]+:.*##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 
 ##@ See it
@@ -61,6 +61,14 @@ test: binaries ## Run all tests, the end-to-end ones included.
 test-unit: ## Run the tests that need no built binary.
 	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
 		-- $(RACE) -shuffle=on ./api/... ./internal/... ./pkg/... ./webhooks/... ./test/architecture/...
+
+# The kube-apiserver of the newest minor of the catalogue; in make test its objects meet that of 1.30 only.
+NEWEST = $(BIN)/$(shell cd test/kubernetes/newest && go list -m -f '{{.Version}}' k8s.io/kubernetes)/kube-apiserver
+.PHONY: conformance-addons
+conformance-addons: binaries ## Prove the catalogue on the kube-apiserver of 1.30 and of its newest minor.
+	test/kubernetes/build.sh $(BIN) newest
+	go test -count=1 ./test/conformance/addons
+	TEST_ASSET_KUBE_APISERVER=$(NEWEST) go test -count=1 ./test/conformance/addons
 
 .PHONY: mutants
 mutants: binaries ## Break each safety rule on purpose and show that a test fails.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -34,12 +35,16 @@ func providerDocuments() (map[string]string, error) {
 		if !found {
 			return nil, fmt.Errorf("%s has no part %q: say there what an operator has to know", path, strings.TrimSpace(special))
 		}
-		documents[filepath.Join("providers", name+".md")] = providerDocument(name, profile) + special + byHand
+		document, err := providerDocument(name, profile)
+		if err != nil {
+			return nil, err
+		}
+		documents[filepath.Join("providers", name+".md")] = document + special + byHand
 	}
 	return documents, nil
 }
 
-func providerDocument(name string, profile provider.Profile) string {
+func providerDocument(name string, profile provider.Profile) (string, error) {
 	var out strings.Builder
 	description := profile.Describe()
 	fmt.Fprintf(&out, "%s# %s\n\n`spec.cloud.providerName: %s`. ", generated, description.Title, name)
@@ -58,6 +63,9 @@ func providerDocument(name string, profile provider.Profile) string {
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key.Name, map[bool]string{true: "yes", false: "no"}[key.Required], key.Text)
 	}
 	providerNames(&out, description)
+	if err := providerSecurity(&out, profile); err != nil {
+		return "", fmt.Errorf("document provider %s: %w", name, err)
+	}
 	if len(description.Hazards) > 0 {
 		out.WriteString("\n## Hazards\n\n")
 	}
@@ -65,7 +73,33 @@ func providerDocument(name string, profile provider.Profile) string {
 		fmt.Fprintf(&out, "* %s ([source](%s))\n", hazard.Text, hazard.Link)
 	}
 	out.WriteString("\n")
-	return out.String()
+	return out.String(), nil
+}
+
+// providerSecurity is about the newest minor.
+func providerSecurity(out *strings.Builder, profile provider.Profile) error {
+	for minor := provider.LastMinor; minor >= provider.FirstMinor; minor-- {
+		version := fmt.Sprintf("1.%d.0", minor)
+		if _, err := profile.Release(version); err != nil {
+			continue
+		}
+		addons, err := profile.Render(provider.RenderInput{
+			Version: version, CloudConfig: profile.Example(), ClusterUID: "example",
+			Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n## Pod security\n\nThe [level](https://kubernetes.io/docs/concepts/security/pod-security-standards/) that a label\n"+
+			"`pod-security.kubernetes.io/enforce` of namespace kube-system has to allow (1.%d):\n\n| Workload | Level |\n|---|---|\n", minor)
+		for _, set := range []provider.Set{addons.CCM, addons.CSI} {
+			for _, workload := range set.Workloads {
+				fmt.Fprintf(out, "| %s `%s` | %s |\n", workload.Kind, workload.Name, set.PodSecurity(workload))
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // providerVersions joins minors that have the same.

@@ -31,6 +31,9 @@ type Description = manifest.Description
 // Release is what the catalogue has for a version of Kubernetes.
 type Release = manifest.Release
 
+// PodSecurity is a level of the Pod Security Standards.
+type PodSecurity = manifest.PodSecurity
+
 // Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
 type Identity = manifest.Identity
 

@@ -156,7 +156,12 @@ func (c CCM) deployment(name string, arguments []string) *appsv1.Deployment {
 		SecurityContext: RunAs(c.User), Containers: []corev1.Container{container},
 	}
 	Mount(&pod, 0, c.Secrets...)
-	return deployment(c.Name, name, pod, c.Secrets)
+	made := deployment(c.Name, name, pod, c.Secrets)
+	if pod.HostNetwork {
+		// The Node's network is more than even the level in the middle allows.
+		made.Annotations = Needing(Privileged)
+	}
+	return made
 }
 
 // health is asked on the Node's own address where it shares the Node's network. There a probe may be answered by the other

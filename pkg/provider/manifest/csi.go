@@ -29,6 +29,8 @@ type CSI struct {
 	Controller, Node Plugin
 	// Beside are further containers of the controller's pods; the driver's socket is mounted into them.
 	Beside []corev1.Container
+	// Leases that those are elected by; the sidecars' are known.
+	Leases []string
 	// Objects that only this driver needs, such as a ConfigMap.
 	Objects []Object
 	// NodeAffinity keeps the pods of both plugins off Nodes that the driver cannot serve; nil: there are none.
@@ -90,10 +92,7 @@ func (c CSI) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(c.Controller.Name), ServiceAccount(c.Node.Name))
 	objects = append(objects, ClusterAccess(c.Controller.Name, c.Controller.Name, append(c.Sidecars.rules(), c.Controller.Rules...))...)
-	// The sidecars elect their leaders in their own namespace.
-	objects = append(objects, NamespaceAccess(c.Controller.Name, c.Controller.Name, []rbacv1.PolicyRule{
-		Rule("coordination.k8s.io", "leases", "get", "list", "watch", "create", "update", "patch", "delete"),
-	})...)
+	objects = append(objects, c.elections()...)
 	if len(c.Node.Rules) > 0 {
 		objects = append(objects, ClusterAccess(c.Node.Name, c.Node.Name, c.Node.Rules)...)
 	}
@@ -103,6 +102,18 @@ func (c CSI) Set(in RenderInput, version string) (Set, error) {
 	}
 	objects = append(objects, disruptionBudget(c.Controller.Name, c.Controller.Name, in)...)
 	return NewSet(c.Provider+"-csi", version, append(objects, c.controller(), c.node()))
+}
+
+// elections are by Leases of a namespace that has those of KCM and of the CCM, too: whoever could write these could end the one
+// and let the other begin. So they are named; that to create one cannot have a name.
+func (c CSI) elections() []Object {
+	const group, leases = "coordination.k8s.io", "leases"
+	held := Rule(group, leases, "get", "update")
+	held.ResourceNames = append(c.Sidecars.leases(c.Driver.Name), c.Leases...)
+	if len(held.ResourceNames) == 0 {
+		return nil
+	}
+	return NamespaceAccess(c.Controller.Name, c.Controller.Name, []rbacv1.PolicyRule{Rule(group, leases, "create"), held})
 }
 
 // controller has two replicas, because every Node is going to be drained: the sidecars elect a leader each, the plugin itself
@@ -156,7 +167,7 @@ func (c CSI) node() *appsv1.DaemonSet {
 	secrets := c.mounted(c.Node)
 	Mount(&pod, len(pod.Containers)-1, secrets...)
 	return &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: c.Node.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: c.Node.Name, Annotations: Needing(Privileged)},
 		Spec: appsv1.DaemonSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: named(c.Node.Name)},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -30,7 +31,9 @@ type Sidecar struct {
 type kind struct {
 	name    string
 	sidecar Sidecar
-	rules   []rbacv1.PolicyRule
+	// lease is what the name of its Lease begins with; that of the driver follows.
+	lease string
+	rules []rbacv1.PolicyRule
 }
 
 const sidecarImages = "registry.k8s.io/sig-storage/"
@@ -42,14 +45,14 @@ func (s Sidecars) elected() []kind {
 	const storage, snapshot = "storage.k8s.io", "snapshot.storage.k8s.io"
 	events := Rule("", "events", "get", "list", "watch", "create", "update", "patch")
 	return []kind{
-		{"csi-attacher", s.Attacher, []rbacv1.PolicyRule{
+		{"csi-attacher", s.Attacher, "external-attacher-leader-", []rbacv1.PolicyRule{
 			Rule("", "persistentvolumes", "get", "list", "watch", "patch"),
 			Rule("", "nodes", "get", "list", "watch"),
 			Rule(storage, "csinodes", "get", "list", "watch"),
 			Rule(storage, "volumeattachments", "get", "list", "watch", "patch"),
 			Rule(storage, "volumeattachments/status", "patch"),
 		}},
-		{"csi-provisioner", s.Provisioner, []rbacv1.PolicyRule{
+		{"csi-provisioner", s.Provisioner, "", []rbacv1.PolicyRule{
 			Rule("", "persistentvolumes", "get", "list", "watch", "create", "patch", "delete"),
 			Rule("", "persistentvolumeclaims", "get", "list", "watch", "update"),
 			Rule("", "nodes", "get", "list", "watch"),
@@ -60,14 +63,14 @@ func (s Sidecars) elected() []kind {
 			Rule(snapshot, "volumesnapshots", "get", "list"),
 			Rule(snapshot, "volumesnapshotcontents", "get", "list"),
 		}},
-		{"csi-resizer", s.Resizer, []rbacv1.PolicyRule{
+		{"csi-resizer", s.Resizer, "external-resizer-", []rbacv1.PolicyRule{
 			Rule("", "persistentvolumes", "get", "list", "watch", "patch"),
 			Rule("", "persistentvolumeclaims", "get", "list", "watch"),
 			Rule("", "persistentvolumeclaims/status", "patch"),
 			Rule("", "pods", "get", "list", "watch"),
 			events,
 		}},
-		{"csi-snapshotter", s.Snapshotter, []rbacv1.PolicyRule{
+		{"csi-snapshotter", s.Snapshotter, "external-snapshotter-leader-", []rbacv1.PolicyRule{
 			events,
 			Rule(snapshot, "volumesnapshotclasses", "get", "list", "watch"),
 			Rule(snapshot, "volumesnapshotcontents", "get", "list", "watch", "create", "update", "patch", "delete"),
@@ -84,6 +87,19 @@ func (s Sidecars) rules() []rbacv1.PolicyRule {
 		}
 	}
 	return rules
+}
+
+// leases that they are elected by, for a driver. Facts from the main.go of each, such as
+// https://github.com/kubernetes-csi/external-resizer/blob/v1.9.2/cmd/csi-resizer/main.go; what such a name may not have is replaced:
+// https://github.com/kubernetes-csi/csi-lib-utils/blob/v0.14.0/leaderelection/leader_election.go
+func (s Sidecars) leases(driver string) []string {
+	var names []string
+	for _, kind := range s.elected() {
+		if kind.sidecar.Tag != "" {
+			names = append(names, kind.lease+strings.ReplaceAll(driver, ".", "-"))
+		}
+	}
+	return names
 }
 
 // controller makes those of the Deployment.
