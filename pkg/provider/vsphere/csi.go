@@ -56,6 +56,8 @@ func csi(in manifest.RenderInput, conf configuration, release release) (manifest
 	objects := append(manifest.NamespaceAccess(controllerName+":features", controllerName, switches),
 		manifest.NamespaceAccess(nodeName+":features", nodeName, switches)...)
 	return manifest.CSI{
+		// The syncer is elected by a Lease of its own.
+		Leases:   []string{"vsphere-syncer"},
 		Provider: Name, Driver: csiDriver(), Classes: []*storagev1.StorageClass{storageClass()},
 		Sidecars: sidecars(release, conf), Secrets: []manifest.Secret{secret}, Controller: controller, Node: node,
 		Beside: []corev1.Container{syncer(release, secret)}, Objects: append(objects, featureStates(release)),
