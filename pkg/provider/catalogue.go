@@ -75,14 +75,21 @@ type Catalogue struct {
 // New returns the built-in catalogue.
 func New() *Catalogue {
 	return &Catalogue{profiles: map[string]Profile{
-		hetzner.Name:   hetzner.Profile{},
-		gcp.Name:       gcp.Profile{},
 		aws.Name:       aws.Profile{},
 		azure.Name:     azure.Profile{},
+		gcp.Name:       gcp.Profile{},
+		hetzner.Name:   hetzner.Profile{},
 		openstack.Name: openstack.Profile{},
 		simcloud.Name:  simcloud.Profile{},
 		vsphere.Name:   vsphere.Profile{},
 	}}
+}
+
+// With is a catalogue that has one more provider.
+func (c *Catalogue) With(name string, profile Profile) *Catalogue {
+	more := &Catalogue{profiles: maps.Clone(c.profiles)}
+	more.profiles[name] = profile
+	return more
 }
 
 // Names of the providers that have a profile, sorted.

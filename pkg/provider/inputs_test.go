@@ -17,7 +17,7 @@ const secretValue = "example-only-hunter2"
 
 // cloudConfigs are the examples of all providers, with the credentials that the tests look for.
 func cloudConfigs() map[string]map[string][]byte {
-	configs, catalogue := map[string]map[string][]byte{}, provider.New()
+	configs, catalogue := map[string]map[string][]byte{}, everyProvider()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		configs[name] = profile.Example()
@@ -69,7 +69,7 @@ func minors(profile provider.Profile) []int {
 // forEach runs the test for every profile and minor.
 func forEach(t *testing.T, test func(g Gomega, name string, profile provider.Profile, minor int)) {
 	t.Helper()
-	catalogue := provider.New()
+	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		for _, minor := range minors(profile) {

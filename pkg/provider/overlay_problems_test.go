@@ -197,14 +197,15 @@ func TestOverlayLooksAtTheArgumentsOfTheClusterToo(t *testing.T) {
 }
 
 func TestEveryWorkloadOfTheCatalogueCanBeNamed(t *testing.T) {
+	catalogue := everyProvider()
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		addons := render(g, name, profile, minor)
 		spec := ucv1.ProviderProfileSpec{ProviderName: name}
-		for _, set := range []provider.Set{addons.CCM, addons.CSI} {
+		for _, set := range []provider.Set{addons.WithNodes(), addons.CSI} {
 			for _, workload := range set.Workloads {
 				spec.Workloads = append(spec.Workloads, ucv1.WorkloadOverride{Name: workload.Name, ExtraArguments: []string{"--some-flag=1"}})
 			}
 		}
-		g.Expect(provider.New().OverlayProblems(spec)).To(BeEmpty())
+		g.Expect(catalogue.OverlayProblems(spec)).To(BeEmpty())
 	})
 }

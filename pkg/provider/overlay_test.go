@@ -163,6 +163,7 @@ func TestOverlayOfAWorkload(t *testing.T) {
 }
 
 func TestOverlayLeavesWhatItIsGivenAlone(t *testing.T) {
+	catalogue := everyProvider()
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		addons := render(g, name, profile, minor)
 		version := input(name, minor).Version
@@ -170,7 +171,7 @@ func TestOverlayLeavesWhatItIsGivenAlone(t *testing.T) {
 			"an empty profile changes nothing": {ProviderName: name},
 			"a mirror of something else":       {ProviderName: name, Mirrors: []ucv1.ImageMirror{{Source: "elsewhere.example.com", Mirror: "m.example.com"}}},
 		} {
-			same, problems := provider.New().Overlay(addons, spec, version)
+			same, problems := catalogue.Overlay(addons, spec, version)
 			g.Expect(problems).To(BeEmpty(), what)
 			g.Expect(same).To(Equal(addons), what)
 		}
@@ -186,11 +187,11 @@ func TestOverlayLeavesWhatItIsGivenAlone(t *testing.T) {
 		for source := range registry {
 			spec.Mirrors = append(spec.Mirrors, ucv1.ImageMirror{Source: source, Mirror: "mirror.example.com/" + source})
 		}
-		mirrored, problems := provider.New().Overlay(addons, spec, version)
+		mirrored, problems := catalogue.Overlay(addons, spec, version)
 		g.Expect(problems).To(BeEmpty())
 		g.Expect(addons).To(Equal(render(g, name, profile, minor)), "the objects that were given are as they were")
-		for i, object := range slices.Concat(mirrored.CCM.Objects, mirrored.CSI.Objects) {
-			pod, was := podOf(g, object), slices.Concat(addons.CCM.Objects, addons.CSI.Objects)[i]
+		for i, object := range slices.Concat(mirrored.WithNodes().Objects, mirrored.CSI.Objects) {
+			pod, was := podOf(g, object), slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects)[i]
 			if pod == nil {
 				g.Expect(object).To(Equal(was))
 				continue

@@ -13,7 +13,7 @@ import (
 )
 
 func TestEveryCCMHasAProbe(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		for minor := range 100 {

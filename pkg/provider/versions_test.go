@@ -14,7 +14,7 @@ import (
 )
 
 func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -37,7 +37,7 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 }
 
 func TestWhatTheInTreeProviderCannotDoIsRefused(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			profile, _ := catalogue.Lookup(name)
@@ -89,7 +89,7 @@ func ruled(to int) provider.Description {
 }
 
 func TestDescriptionsAreComplete(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

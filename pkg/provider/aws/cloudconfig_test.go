@@ -68,7 +68,6 @@ type problem struct {
 // brokenFiles lack something, or say what nobody reads.
 func brokenFiles() map[string]problem {
 	const global = "key cloud.conf, section Global, "
-	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section ServiceOverride, the one that is number 2, "
 	const lacks = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the AWS cloud-controller-manager"
 	return map[string]problem{
 		"no Secret data": {nil, lacks},
@@ -116,7 +115,6 @@ func brokenFiles() map[string]problem {
 // brokenValues cannot be read, or are not what they have to be.
 func brokenValues() map[string]problem {
 	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section ServiceOverride, the one that is number 2, "
-	const lacks = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the AWS cloud-controller-manager"
 	return map[string]problem{
 		"a key before any section":    {secret("Zone=eu-central-1a\n"), "key cloud.conf, line 1, stands before the first section: begin the file with [Global]"},
 		"a line that is none":         {secret(minimal + "=" + password), "key cloud.conf, line 4, is no setting: write it like key = value"},
