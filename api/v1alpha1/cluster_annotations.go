@@ -16,9 +16,11 @@ const (
 	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
 
-	// FieldManager owns every field that the controller applies but the two annotations. The names of both managers are
-	// part of the API: GitOps tools ignore fields by them.
+	// FieldManager owns every field that the controller applies but those of the other managers here. Their names are part of
+	// the API: GitOps tools ignore fields by them.
 	FieldManager = "ccm-migration-controller"
 	// AnnotationsFieldManager owns the two annotations.
 	AnnotationsFieldManager = "ccm-migration-controller-annotations"
+	// TokenFieldManager owns the token of a cloud-controller-manager beside the control plane.
+	TokenFieldManager = "ccm-migration-controller-token"
 )

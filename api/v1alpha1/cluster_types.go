@@ -6,6 +6,7 @@ import (
 )
 
 // ClusterSpec says what a user cluster is and what is wanted of it.
+// +kubebuilder:validation:XValidation:rule="!has(self.cloud.controllerManager) || !has(self.cloud.controllerManager.placement) || self.cloud.controllerManager.placement != 'ControlPlane' || !has(self.controlPlane) || !has(self.controlPlane.type) || self.controlPlane.type != 'External'",message="spec.cloud.controllerManager.placement cannot be ControlPlane when spec.controlPlane.type is External: there is no control plane in the management cluster"
 type ClusterSpec struct {
 	// version is the Kubernetes version of the user cluster's control plane, such as 1.25.16 or v1.25.16.
 	// It may not change while a migration runs.
@@ -70,6 +71,30 @@ type CloudSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ClusterName string `json:"clusterName,omitempty"`
+
+	// controllerManager says where the cloud-controller-manager runs.
+	// +optional
+	ControllerManager CloudControllerManagerSpec `json:"controllerManager,omitempty,omitzero"`
+}
+
+// CloudControllerManagerPlacement says in which cluster the cloud-controller-manager runs.
+// +kubebuilder:validation:Enum=UserCluster;ControlPlane
+type CloudControllerManagerPlacement string
+
+const (
+	// InUserCluster means namespace kube-system of the user cluster.
+	InUserCluster CloudControllerManagerPlacement = "UserCluster"
+	// BesideControlPlane means the namespace of the Cluster in the management cluster, where a Hosted control plane is.
+	BesideControlPlane CloudControllerManagerPlacement = "ControlPlane"
+)
+
+// CloudControllerManagerSpec says where the cloud-controller-manager runs.
+type CloudControllerManagerSpec struct {
+	// placement is UserCluster, namespace kube-system of the user cluster, or ControlPlane, the namespace of the Cluster in
+	// the management cluster: its cloud configuration then never gets into the user cluster. The CSI driver is in the user
+	// cluster always. Default is UserCluster. Immutable once the external cloud provider is enabled.
+	// +optional
+	Placement CloudControllerManagerPlacement `json:"placement,omitempty"`
 }
 
 // FeaturesSpec switches optional behaviour of a user cluster on.
@@ -294,6 +319,7 @@ type AddonsSpec struct {
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled"
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.cloud.controllerManager) && has(self.spec.cloud.controllerManager.placement) ? self.spec.cloud.controllerManager.placement : 'UserCluster') == (has(oldSelf.spec.cloud.controllerManager) && has(oldSelf.spec.cloud.controllerManager.placement) ? oldSelf.spec.cloud.controllerManager.placement : 'UserCluster')",message="spec.cloud.controllerManager.placement is immutable once spec.features.externalCloudProvider is enabled"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.handover) || !has(oldSelf.status.handover.startedAt) || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the hand-over started"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(self.spec.handover) && has(self.spec.handover.protocol) ? self.spec.handover.protocol : 'Auto') == (has(oldSelf.spec.handover) && has(oldSelf.spec.handover.protocol) ? oldSelf.spec.handover.protocol : 'Auto')",message="spec.handover.protocol is immutable once the migration started"
 // +kubebuilder:validation:XValidation:rule="self.spec.version == oldSelf.spec.version || !has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(oldSelf.status.conditions) && oldSelf.status.conditions.exists(c, c.type == 'InTreeConfigurationRemoved' && c.status == 'True'))",message="spec.version may not change while the migration runs: wait for condition InTreeConfigurationRemoved"
@@ -326,6 +352,11 @@ type ClusterList struct {
 // ExternalCloudProvider says whether the feature is on.
 func (c *Cluster) ExternalCloudProvider() bool {
 	return c.Spec.Features.ExternalCloudProvider != nil && *c.Spec.Features.ExternalCloudProvider
+}
+
+// CCMBesideControlPlane says that the cloud-controller-manager runs in the namespace of the Cluster.
+func (c *Cluster) CCMBesideControlPlane() bool {
+	return c.Spec.Cloud.ControllerManager.Placement == BesideControlPlane
 }
 
 // Static says that the control plane is made of static pods in the user cluster.

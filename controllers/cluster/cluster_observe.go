@@ -27,8 +27,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 		return
 	}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
-	r.observeManagement(ctx, s)
 	r.connect(s)
+	r.observeManagement(ctx, s)
 	r.observeControlPlane(ctx, s)
 	r.observeUserCluster(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
@@ -102,6 +102,10 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.renderProblem = err.Error()
 		return
 	}
+	if addons, err = s.placed(addons); err != nil {
+		s.renderProblem = err.Error()
+		return
+	}
 	if migration.WantsNodeAgents(s.cluster.Status.Facts) {
 		addons.CCM = addons.WithNodes()
 	}
@@ -139,7 +143,7 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	}
 	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
 		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
-		Problem: profile.CloudConfigProblem(secret.Data),
+		Problem: provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane()),
 	})
 	return secret.Data
 }
@@ -224,7 +228,7 @@ func (s *scope) observeForUndo(ctx context.Context) {
 	if rollback := s.cluster.Status.Rollback; rollback == nil || rollback.FinishedAt != nil {
 		return
 	}
-	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity)
+	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)
 	s.observed.Attachments = s.session.Attachments(ctx)
 }
 

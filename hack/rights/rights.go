@@ -68,7 +68,13 @@ func rightsOf(profile provider.Profile) (rights, error) {
 			}
 		}
 	}
-	return found.rights(), nil
+	made, id := found.rights(), profile.Identity()
+	// Beside the control plane the CCM and its probe get in with a token.
+	made.namespace = append(made.namespace, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"},
+		ResourceNames: []string{id.ServiceAccountName, provider.ProbeIdentity(id).ServiceAccountName},
+	})
+	return made, nil
 }
 
 // objectsOf a version: both sets and the probe.

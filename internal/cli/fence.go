@@ -52,6 +52,8 @@ type fenceTarget struct {
 	cluster  *ucv1.Cluster
 	session  *usercluster.Session
 	identity provider.Identity
+	// management is where the CCM is when it is beside the control plane.
+	management client.Reader
 	// kcm are KCM's arguments, as far as they are known: they name its Lease.
 	kcm        migration.Arguments
 	kcmProblem string
@@ -124,7 +126,7 @@ func (o *fenceOptions) target(ctx context.Context, cluster *ucv1.Cluster, c clie
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", key, err)
 	}
-	target := &fenceTarget{cluster: cluster, session: session, identity: profile.Identity()}
+	target := &fenceTarget{cluster: cluster, session: session, identity: profile.Identity(), management: c}
 	if target.kcm, err = kcmArguments(ctx, c, cluster); err != nil {
 		target.kcmProblem = "reading KCM's arguments, which name its Lease: " + err.Error()
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -169,15 +171,26 @@ func (r *fenceReport) lease(name string, observed migration.Observed[migration.L
 	return report
 }
 
-// lookAtDeployments finds the CCM by its ServiceAccount, whoever applied it.
+// lookAtDeployments finds the CCM by its ServiceAccount, whoever applied it, or by our label beside the control plane.
 func (f *fenceTarget) lookAtDeployments(ctx context.Context, report *fenceReport) {
+	reader, namespace := client.Reader(f.session.Client()), f.identity.ServiceAccountNamespace
+	isCCM := func(found *appsv1.Deployment) bool {
+		return found.Spec.Template.Spec.ServiceAccountName == f.identity.ServiceAccountName
+	}
+	if f.cluster.CCMBesideControlPlane() {
+		label := provider.Place{Cluster: f.cluster.Name}.Label()
+		reader, namespace = f.management, f.cluster.Namespace
+		isCCM = func(found *appsv1.Deployment) bool {
+			return found.Labels[manifest.ClusterLabel] == label && !strings.HasSuffix(found.Labels[manifest.PartOfLabel], provider.ProbeSuffix)
+		}
+	}
 	list := &appsv1.DeploymentList{}
-	if err := f.session.Client().List(ctx, list, client.InNamespace(f.identity.ServiceAccountNamespace)); err != nil {
-		report.Problems = append(report.Problems, "listing Deployments in "+f.identity.ServiceAccountNamespace+": "+err.Error())
+	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		report.Problems = append(report.Problems, "listing Deployments in "+namespace+": "+err.Error())
 		return
 	}
 	for _, item := range list.Items {
-		if item.Spec.Template.Spec.ServiceAccountName != f.identity.ServiceAccountName {
+		if !isCCM(&item) {
 			continue
 		}
 		found := deployment{Name: item.Namespace + "/" + item.Name, Ready: item.Status.ReadyReplicas, Replicas: item.Status.Replicas}

@@ -110,7 +110,7 @@ func newManager(config *rest.Config, o *managerOptions) (ctrl.Manager, error) {
 func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catalogue, log logr.Logger) error {
 	ledger := controlplane.NewLedger(clock.RealClock{})
 	registry := usercluster.NewRegistry(usercluster.Options{
-		SecretReader: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Clock: clock.RealClock{}, Allow: o.allow,
+		SecretReader: mgr.GetAPIReader(), Management: mgr.GetClient(), Scheme: mgr.GetScheme(), Clock: clock.RealClock{}, Allow: o.allow,
 		ConnectWorkers: o.connectWorkers, Log: log.WithName("usercluster"),
 	})
 	if err := mgr.Add(registry); err != nil {

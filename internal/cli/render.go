@@ -27,6 +27,9 @@ and of agents on the Nodes that are applied when the CCM has led, in the order i
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
 
+--placement ControlPlane shows the CCM beside a hosted control plane: objects with label ccm-migration.k8c.io/cluster are those
+of the management cluster.
+
 --profile is the manifest of a ProviderProfile of that provider, under any name: it is laid over everything. Of one that cannot
 be used, all problems are said and nothing is rendered.
 
@@ -36,6 +39,7 @@ type renderFlags struct {
 	provider, kubernetes, cloudConfig, profile, output, uid string
 	images, showSecrets, routes                             bool
 	inherited                                               ucv1.InheritedConfiguration
+	placement, namespace, name                              string
 }
 
 // renderCommand shows what would be applied.
@@ -62,6 +66,9 @@ func renderCommand() *cobra.Command {
 	set.StringVar(&flags.inherited.ClusterCIDR, "cluster-cidr", "", "--cluster-cidr of KCM")
 	set.StringVar(&flags.uid, "cluster-uid", "00000000-0000-0000-0000-000000000000", "UID of the Cluster, which marks volumes")
 	set.BoolVar(&flags.routes, "routes", false, "KCM ran the route loop")
+	set.StringVar(&flags.placement, "placement", string(ucv1.InUserCluster), "where the CCM runs: UserCluster or ControlPlane")
+	set.StringVar(&flags.namespace, "namespace", "default", "namespace of the Cluster, for --placement ControlPlane")
+	set.StringVar(&flags.name, "name", "cluster", "name of the Cluster, for --placement ControlPlane")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	return command
 }
@@ -72,6 +79,9 @@ func (f *renderFlags) run(out io.Writer) error {
 		return usageError(errors.New("--provider, --kubernetes and --cloud-config are needed"))
 	case f.output != "yaml" && f.output != "json":
 		return usageError(fmt.Errorf("--output %q is none of yaml and json", f.output))
+	}
+	if f.placement != string(ucv1.InUserCluster) && f.placement != string(ucv1.BesideControlPlane) {
+		return usageError(fmt.Errorf("--placement %q is none of %s and %s", f.placement, ucv1.InUserCluster, ucv1.BesideControlPlane))
 	}
 	profile, err := lookup(f.provider)
 	if err != nil {
@@ -108,6 +118,9 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 	if err == nil && f.profile != "" {
 		addons, err = overlaid(addons, f.profile, f.provider, version)
 	}
+	if err == nil {
+		addons.CCM, err = f.placed(addons.CCM, profile, config)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +134,18 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		}
 	}
 	return objects, nil
+}
+
+// placed puts the CCM beside the control plane when that is asked for. Its kubeconfig is known to the controller only.
+func (f *renderFlags) placed(ccm provider.Set, profile provider.Profile, config map[string][]byte) (provider.Set, error) {
+	if f.placement == string(ucv1.InUserCluster) {
+		return ccm, nil
+	}
+	if problem := provider.CloudConfigProblem(profile, config, true); problem != "" {
+		return provider.Set{}, errors.New("the cloud configuration cannot be used beside the control plane: " + problem)
+	}
+	place := provider.Place{Namespace: f.namespace, Cluster: f.name, Kubeconfig: []byte("# made of the kubeconfig of the Cluster\n")}
+	return place.Put(ccm)
 }
 
 // hide leaves the keys of a Secret, and what cannot be mistaken for a value.

@@ -65,6 +65,18 @@ type Rendered interface {
 	Identity() Identity
 }
 
+// CloudConfigProblem is what is wrong with a cloud configuration: for every CCM, or for one beside the control plane, which
+// cannot take from its Node what some providers leave out.
+func CloudConfigProblem(profile Profile, data map[string][]byte, besideControlPlane bool) string {
+	problem := profile.CloudConfigProblem(data)
+	if wary, is := profile.(interface {
+		ControlPlaneProblem(data map[string][]byte) string
+	}); is && problem == "" && besideControlPlane {
+		return wary.ControlPlaneProblem(data)
+	}
+	return problem
+}
+
 // Catalogue is the set of providers.
 type Catalogue struct {
 	profiles map[string]Profile

@@ -34,7 +34,7 @@ func (c *Catalogue) Overlay(addons Addons, spec ucv1.ProviderProfileSpec, versio
 		set *Set
 		// suffix of the names of its workloads: the probe is what is said of the CCM.
 		suffix string
-	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, probeSuffix}} {
+	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, ProbeSuffix}} {
 		if err := o.lay(part.set, part.suffix); err != nil {
 			return Addons{}, []string{err.Error() + "."}
 		}

@@ -143,7 +143,7 @@ func (j *judge) arguments(where string, arguments []string, passed map[string]bo
 func reserved(flag string) bool {
 	switch flag {
 	case "controllers", "cloud-provider", "cloud-config", "use-service-account-credentials", "kubeconfig", "master",
-		"cluster-name", "cluster-cidr", "allocate-node-cidrs", "configure-cloud-routes", "enable-leader-migration":
+		"authentication-kubeconfig", "authorization-kubeconfig", "cluster-name", "cluster-cidr", "allocate-node-cidrs", "configure-cloud-routes", "enable-leader-migration":
 		return true
 	}
 	return strings.HasPrefix(flag, "leader-elect") || strings.HasPrefix(flag, "leader-migration")

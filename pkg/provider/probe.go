@@ -15,8 +15,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// probeSuffix is what the objects of the probe are called apart by.
-const probeSuffix = "-probe"
+// ProbeSuffix is what the objects of the probe, and its set, are called apart by.
+const ProbeSuffix = "-probe"
 
 // nothing enables no controller: a list without "*" enables what it names, and this one excludes all. The aliases are
 // accepted by every minor (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/names/controller_names.go).
@@ -24,8 +24,8 @@ const nothing = "--controllers=-cloud-node,-cloud-node-lifecycle,-route,-service
 
 // ProbeIdentity is who the probe is, and the Lease it is elected by.
 func ProbeIdentity(id Identity) Identity {
-	id.ServiceAccountName += probeSuffix
-	id.LeaseName += probeSuffix
+	id.ServiceAccountName += ProbeSuffix
+	id.LeaseName += ProbeSuffix
 	id.WorkLease = "" // It does no work.
 	return id
 }
@@ -49,7 +49,7 @@ func Probe(ccm Set, id Identity) (Set, error) {
 	// Its Lease is made for it: one that may create Leases makes another one when the probe is deleted and it has not ended yet,
 	// and that one would be nobody's.
 	objects = append(append(objects, leaseObjects(ProbeIdentity(id))...), lease)
-	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + probeSuffix
+	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + ProbeSuffix
 	set := manifest.SetOf(partOf, ccm.Version, objects)
 	if len(set.Workloads) != 1 {
 		return Set{}, errors.New("render the probe: the CCM has not exactly one workload")
@@ -60,7 +60,7 @@ func Probe(ccm Set, id Identity) (Set, error) {
 // probeObject copies what is the CCM's own; roles and the cloud configuration are shared with it.
 func probeObject(object *unstructured.Unstructured, id Identity) (*unstructured.Unstructured, error) {
 	copied := object.DeepCopy()
-	copied.SetName(object.GetName() + probeSuffix)
+	copied.SetName(object.GetName() + ProbeSuffix)
 	switch object.GetKind() {
 	case "ServiceAccount":
 		return copied, nil

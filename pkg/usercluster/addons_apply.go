@@ -8,6 +8,7 @@ import (
 	"github.com/fluxcd/pkg/ssa/utils"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
@@ -17,47 +18,78 @@ import (
 // applyConcurrency is how many objects are compared at once: a set has dozens, and every one takes three round trips.
 const applyConcurrency = 8
 
-// manager applies with our field manager. It gets the uncached client: with a cached one every kind would become a
-// watch of the whole cluster. It has no poller, because nothing here waits.
-func (s *Session) manager() *ssa.ResourceManager {
-	manager := ssa.NewResourceManager(s.client, nil, ssa.Owner{Field: ucv1.FieldManager, Group: ucv1.GroupName})
+// manager applies with our field manager. It gets an uncached client, or one that does not cache what it gets here: with a
+// cached one every kind would become a watch of the whole cluster. It has no poller, because nothing here waits.
+func manager(c client.Client) *ssa.ResourceManager {
+	manager := ssa.NewResourceManager(c, nil, ssa.Owner{Field: ucv1.FieldManager, Group: ucv1.GroupName})
 	manager.SetConcurrency(applyConcurrency)
 	return manager
 }
 
-// ApplyAddons applies the objects of a set that differ, definitions and classes first. It takes over what exists: the
-// caller has looked for objects that are somebody else's, and has written the inventory before.
+// ApplyAddons applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
+// last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
+// somebody else's, and has written the inventory before.
 func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 	defer s.addons.invalidate()
-	var first, rest []*unstructured.Unstructured
+	var definitions, rest, beside, pods []*unstructured.Unstructured
 	for _, object := range set.Wanted() {
 		object = object.DeepCopy()
-		if utils.IsClusterDefinition(object) || utils.IsClassDefinition(object) {
-			first = append(first, object)
-		} else {
+		switch {
+		case manifest.BesideControlPlane(object) && manifest.IsWorkload(object.GetKind()):
+			pods = append(pods, object)
+		case manifest.BesideControlPlane(object):
+			beside = append(beside, object)
+		case utils.IsClusterDefinition(object) || utils.IsClassDefinition(object):
+			definitions = append(definitions, object)
+		default:
 			rest = append(rest, object)
 		}
 	}
-	for _, stage := range [][]*unstructured.Unstructured{first, rest} {
-		if _, err := s.manager().ApplyAll(ctx, stage, ssa.DefaultApplyOptions()); err != nil {
+	for _, stage := range []func() error{
+		func() error { return apply(ctx, s.client, definitions) },
+		func() error { return apply(ctx, s.client, rest) },
+		func() error { return apply(ctx, s.beside.client, beside) },
+		func() error { return s.renewToken(ctx, set) },
+		func() error { return apply(ctx, s.beside.client, pods) },
+	} {
+		if err := stage(); err != nil {
 			return fmt.Errorf("apply the addons of version %s: %w", set.Version, err)
 		}
 	}
 	return nil
 }
 
+func apply(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	_, err := manager(c).ApplyAll(ctx, objects, ssa.DefaultApplyOptions())
+	return err
+}
+
 // PruneAddons deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
 // namespaces, classes and CSI drivers.
 func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) error {
 	defer s.addons.invalidate()
-	var doomed []*unstructured.Unstructured
+	var doomed, beside []*unstructured.Unstructured
 	for _, entry := range entries {
-		if Prunable(entry) {
-			doomed = append(doomed, entry.object())
+		switch object := entry.object(); {
+		case !Prunable(entry):
+		case entry.BesideControlPlane:
+			object.SetNamespace(s.beside.namespace)
+			beside = append(beside, object)
+		default:
+			doomed = append(doomed, object)
 		}
 	}
 	options := ssa.DeleteOptions{PropagationPolicy: metav1.DeletePropagationBackground, Inclusions: managedLabels()}
-	if _, err := s.manager().DeleteAll(ctx, doomed, options); err != nil {
+	// Pods go before the ServiceAccount that they get in with.
+	if len(beside) > 0 {
+		if _, err := manager(s.beside.client).DeleteAll(ctx, beside, options); err != nil {
+			return fmt.Errorf("prune addons beside the control plane: %w", err)
+		}
+	}
+	if _, err := manager(s.client).DeleteAll(ctx, doomed, options); err != nil {
 		return fmt.Errorf("prune addons: %w", err)
 	}
 	return nil

@@ -7,24 +7,24 @@ import (
 	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
-func (s *Session) unhealthy(ctx context.Context, workloads []migration.Ref) ([]string, error) {
+func (s *Session) unhealthy(ctx context.Context, set provider.Set) ([]string, error) {
 	var sentences []string
-	for _, ref := range workloads {
-		want := &unstructured.Unstructured{}
-		want.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(ref.Kind))
-		want.SetNamespace(ref.Namespace)
-		want.SetName(ref.Name)
+	for _, want := range set.Objects {
+		if !manifest.IsWorkload(want.GetKind()) {
+			continue
+		}
+		ref := refOf(want)
 		live, err := s.get(ctx, want)
 		if apierrors.IsNotFound(err) {
 			continue
@@ -56,7 +56,7 @@ func (s *Session) podReasons(ctx context.Context, workload *unstructured.Unstruc
 		return nil
 	}
 	pods := &corev1.PodList{}
-	if err := s.client.List(ctx, pods, client.InNamespace(workload.GetNamespace()), client.MatchingLabels(labels)); err != nil {
+	if err := s.readerOf(workload).List(ctx, pods, client.InNamespace(workload.GetNamespace()), client.MatchingLabels(labels)); err != nil {
 		return nil
 	}
 	var reasons []string

@@ -37,7 +37,7 @@ func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets p
 		return migration.Unknown[migration.Addons](err.Error())
 	}
 	addons := migration.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
-	addons.Obsolete = refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
+	addons.Obsolete = s.refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
 	return migration.Known(addons)
 }
 
@@ -45,7 +45,7 @@ func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets p
 func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) migration.Observed[migration.Probe] {
 	if !wanted {
 		others := Subtract(inventory, InventoryOf(set.Objects))
-		return migration.Known(migration.Probe{Left: refsOf(Subtract(inventory, others))})
+		return migration.Known(migration.Probe{Left: s.refsOf(Subtract(inventory, others))})
 	}
 	observed, err := s.observeSet(ctx, migration.ProbeSet, inventory, set)
 	if err != nil {
@@ -59,10 +59,14 @@ func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set pro
 	return migration.Known(migration.Probe{Set: observed, Lease: lease.Value()})
 }
 
-func refsOf(inventory []InventoryEntry) []migration.Ref {
+func (s *Session) refsOf(inventory []InventoryEntry) []migration.Ref {
 	var refs []migration.Ref
 	for _, entry := range inventory {
-		refs = append(refs, entry.Ref())
+		ref := entry.Ref()
+		if entry.BesideControlPlane {
+			ref.Namespace = s.beside.namespace
+		}
+		refs = append(refs, ref)
 	}
 	return refs
 }
@@ -88,8 +92,9 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = s.unhealthy(ctx, set.Workloads)
-	if err != nil || len(result.Unhealthy) == 0 {
+	result.Unhealthy, err = s.unhealthy(ctx, set)
+	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
+		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
 	}
 	result.Unschedulable, err = s.hasNoNodes(ctx)
@@ -160,7 +165,11 @@ func (m *addonMemory) keep(name migration.AddonSetName, clean cleanComparison, c
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
 // at again in every pass: somebody is about to mend it.
 func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
-	digest, err := digestOf(set, inventory)
+	generations, err := s.beside.generations(ctx, set)
+	if err != nil {
+		return comparison{}, err
+	}
+	digest, err := digestOf(set, inventory, generations)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -170,11 +179,11 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 		return *kept, nil
 	}
 	found := make([]objectComparison, len(set.Objects))
-	group, ctx := errgroup.WithContext(ctx)
+	group, each := errgroup.WithContext(ctx)
 	group.SetLimit(applyConcurrency)
 	for i, object := range set.Objects {
 		group.Go(func() (err error) {
-			found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
+			found[i], err = s.compareObject(each, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
 			return err
 		})
 	}
@@ -182,6 +191,11 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 		return comparison{}, err
 	}
 	result := summarize(set, found)
+	if due, err := s.tokenDue(ctx, set, result); err != nil {
+		return comparison{}, err
+	} else if due {
+		result.drifted = append(result.drifted, set.Access.Secret)
+	}
 	if len(result.drifted) == 0 && (len(result.foreign) == 0 || result.foreignDriver != "") {
 		s.addons.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
 	}
@@ -220,7 +234,7 @@ func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstruct
 	case !ours:
 		return objectComparison{foreign: describeOwner(live)}, nil
 	}
-	change, _, _, err := s.manager().Diff(ctx, want, ssa.DefaultDiffOptions())
+	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	if err != nil {
 		return objectComparison{}, &lookError{because("comparing "+refOf(want).String(), err)}
 	}
@@ -233,8 +247,8 @@ type lookError struct{ why string }
 // Error implements error.
 func (e *lookError) Error() string { return e.why }
 
-func digestOf(set provider.Set, inventory []InventoryEntry) (string, error) {
-	data, err := json.Marshal([]any{set.Objects, inventory})
+func digestOf(set provider.Set, inventory []InventoryEntry, generations []int64) (string, error) {
+	data, err := json.Marshal([]any{set.Objects, inventory, generations})
 	if err != nil {
 		return "", fmt.Errorf("encode the addons of version %s: %w", set.Version, err)
 	}

@@ -151,7 +151,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	if same {
 		return
 	}
-	session, err := open(data, r.options, r.mapper, func() { r.waker.wake(e.key) })
+	session, err := open(data, e.key.Namespace, r.options, r.mapper, func() { r.waker.wake(e.key) })
 	if err != nil {
 		reason, message := source.unusable(err)
 		r.refuse(e, reason, message)
@@ -161,12 +161,21 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 }
 
 // open makes a session; nothing is sent yet.
-func open(kubeconfig []byte, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+func open(kubeconfig []byte, namespace string, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
 	config, err := ParseKubeconfig(kubeconfig, options.Allow)
 	if err != nil {
 		return nil, err
 	}
-	return connect(config, options, mapper, wake)
+	endpoint, err := endpointOf(kubeconfig, config)
+	if err != nil {
+		return nil, err
+	}
+	session, err := connect(config, options, mapper, wake)
+	if err != nil {
+		return nil, err
+	}
+	session.beside = beside{client: options.Management, live: options.SecretReader, namespace: namespace, endpoint: endpoint}
+	return session, nil
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.

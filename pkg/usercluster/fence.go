@@ -94,7 +94,7 @@ func UserName(id provider.Identity) string {
 func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(want.GroupVersionKind())
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
+	if err := s.clientOf(want).Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
 		return nil, err
 	}
 	return live, nil

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // InventoryEntry names one object that we applied to a user cluster. The inventory is written before the objects are
@@ -20,6 +21,9 @@ type InventoryEntry struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// BesideControlPlane says that it is in the namespace of the Cluster, whatever that is: an inventory never reaches into
+	// another one.
+	BesideControlPlane bool `json:"besideControlPlane,omitempty"`
 }
 
 // EncodeInventory writes entries as sorted JSON: the same entries give the same bytes.
@@ -69,7 +73,7 @@ func Merge(lists ...[]InventoryEntry) []InventoryEntry {
 	}
 	slices.SortFunc(merged, func(a, b InventoryEntry) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(side(a), side(b)))
 	})
 	return merged
 }
@@ -100,5 +104,16 @@ func (e InventoryEntry) object() *unstructured.Unstructured {
 
 func entryOf(object *unstructured.Unstructured) InventoryEntry {
 	kind := object.GroupVersionKind()
-	return InventoryEntry{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	entry := InventoryEntry{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	if entry.BesideControlPlane = manifest.BesideControlPlane(object); entry.BesideControlPlane {
+		entry.Namespace = ""
+	}
+	return entry
+}
+
+func side(entry InventoryEntry) int {
+	if entry.BesideControlPlane {
+		return 1
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -105,4 +106,38 @@ func refusals(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, scheme
 		}
 	}
 	return found
+}
+
+// endpointOf is the API server of a kubeconfig without its user, and with the certificate authority in it.
+func endpointOf(kubeconfig []byte, config *rest.Config) (*clientcmdapi.Cluster, error) {
+	file, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, invalid("cannot be parsed: put the YAML of a kubeconfig there")
+	}
+	endpoint := file.Clusters[file.Contexts[file.CurrentContext].Cluster].DeepCopy()
+	if endpoint.CertificateAuthority != "" {
+		loaded := rest.CopyConfig(config)
+		if err := rest.LoadTLSFiles(loaded); err != nil {
+			return nil, invalid("has a file path certificate-authority that cannot be read")
+		}
+		endpoint.CertificateAuthority, endpoint.CertificateAuthorityData = "", loaded.CAData
+	}
+	endpoint.LocationOfOrigin, endpoint.Extensions = "", nil
+	return endpoint, nil
+}
+
+// KubeconfigWith leads to the same API server, with a file that holds a token as its only credential. The same kubeconfig
+// gives the same bytes.
+func (s *Session) KubeconfigWith(tokenFile string) ([]byte, error) {
+	const cluster, user = "user-cluster", "cloud-controller-manager"
+	text, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{cluster: s.beside.endpoint},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{user: {TokenFile: tokenFile}},
+		Contexts:       map[string]*clientcmdapi.Context{user: {Cluster: cluster, AuthInfo: user}},
+		CurrentContext: user,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write a kubeconfig for the cloud-controller-manager: %w", err)
+	}
+	return text, nil
 }

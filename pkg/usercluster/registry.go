@@ -34,6 +34,9 @@ const defaultKubeconfigKey = "value"
 type Options struct {
 	// SecretReader reads the kubeconfig Secrets live; a cache of all Secrets is neither needed nor wanted.
 	SecretReader client.Reader
+	// Management is a client of the management cluster, for what is put beside a control plane there. It must not cache
+	// Secrets or objects without a type.
+	Management client.Client
 	// Scheme of the clients.
 	Scheme *runtime.Scheme
 	// Clock of probes and leases; default is the real one. A stepped clock stops the probes between its steps.

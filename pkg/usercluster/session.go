@@ -43,6 +43,7 @@ type Session struct {
 	leases  *leaseTracker
 	addons  *addonMemory
 	network *network
+	beside  beside
 
 	// The mutex guards the watches.
 	mu       sync.Mutex

@@ -69,7 +69,7 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			return o.IsUnknown(), o.Why()
 		},
 		"PodsOf": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.PodsOf(ctx, simcloud.Profile{}.Identity())
+			o := s.PodsOf(ctx, simcloud.Profile{}.Identity(), nil)
 			return o.IsUnknown(), o.Why()
 		},
 		"Attachments": func(ctx context.Context, s *Session) (bool, string) {

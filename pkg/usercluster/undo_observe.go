@@ -11,24 +11,44 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// PodsOf names the pods that run as an identity and have not finished, whoever made them.
-func (s *Session) PodsOf(ctx context.Context, id provider.Identity) migration.Observed[[]string] {
+// PodsOf names the pods that run as an identity and have not finished, whoever made them: those of its ServiceAccount, and
+// those beside the control plane that read its Secret there.
+func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) migration.Observed[[]string] {
 	pods := &corev1.PodList{}
 	if err := s.client.List(ctx, pods, client.InNamespace(id.ServiceAccountNamespace)); err != nil {
 		return migration.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
 	}
+	names := unfinished(pods, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName })
+	if access == nil {
+		return migration.Known(names)
+	}
+	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
+		return migration.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
+	}
+	return migration.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return reads(pod, access.Secret.Name) })...))
+}
+
+func reads(pod *corev1.Pod, secret string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
+		return volume.Secret != nil && volume.Secret.SecretName == secret
+	})
+}
+
+// unfinished pods of a kind, by name.
+func unfinished(pods *corev1.PodList, is func(*corev1.Pod) bool) []string {
 	names := []string{}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		if pod.Spec.ServiceAccountName == id.ServiceAccountName && !finished {
+		if is(pod) && !finished {
 			names = append(names, pod.Name)
 		}
 	}
 	slices.Sort(names)
-	return migration.Known(names)
+	return names
 }
 
 // Attachments reads the VolumeAttachments of all drivers.

@@ -29,7 +29,7 @@ func TestPodsOfAnIdentity(t *testing.T) {
 		podOf("kube-system", "other", "default", corev1.PodRunning),
 		podOf("default", "elsewhere", "cloud-controller-manager", corev1.PodRunning),
 	)
-	pods, known := s.PodsOf(t.Context(), simcloud.Profile{}.Identity()).Get()
+	pods, known := s.PodsOf(t.Context(), simcloud.Profile{}.Identity(), nil).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(pods).To(Equal([]string{"a", "b"}))
 }

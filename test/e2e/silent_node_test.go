@@ -66,7 +66,7 @@ func (h *handovers) moveStandby(t *testing.T, u *bed.UserCluster) *corev1.Pod {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: secondNode, Labels: map[string]string{corev1.LabelHostname: secondNode}},
+		ObjectMeta: metav1.ObjectMeta{Name: secondNode, Labels: map[string]string{corev1.LabelHostname: secondNode, corev1.LabelOSStable: "linux"}},
 		Spec:       corev1.NodeSpec{Unschedulable: true},
 	}
 	g.Expect(h.Client.Create(ctx, node)).To(Succeed())

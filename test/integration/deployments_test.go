@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // kcm is the name of kube-controller-manager's Deployment and container.
@@ -100,6 +102,9 @@ func (w *world) unsettled() (names []string) {
 		}
 	}
 	for _, deployment := range deployments.Items {
+		if deployment.Labels[manifest.ClusterLabel] != "" {
+			continue // playBeside has those.
+		}
 		replicas, status := *deployment.Spec.Replicas, deployment.Status
 		if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != replicas || count[deployment.Name] != int(replicas) {
 			names = append(names, deployment.Name)

@@ -21,7 +21,7 @@ type requests struct {
 func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	line := request.Method + " " + request.URL.Path
 	r.mu.Lock()
-	if request.Method != http.MethodGet {
+	if request.Method != http.MethodGet && request.URL.Query().Get("dryRun") == "" {
 		r.writes = append(r.writes, line)
 	}
 	var do func()

@@ -88,7 +88,7 @@ func (w *world) renew(c client.Client, name, holder string) error {
 // playCCM renews the CCM's Lease once it runs and may; until then it stays a candidate. It says whether it leads.
 func (w *world) playCCM() bool {
 	w.t.Helper()
-	if !ccmDeployed(w.t) {
+	if !ccmDeployed(w.t) && w.kindsBeside()["Deployment"] == 0 {
 		return false
 	}
 	return w.lead(w.asCCM, ccm)
@@ -119,18 +119,7 @@ func (w *world) playAddons() {
 		if deployment.Name == ccm+"-probe" && !w.probeDies {
 			w.lead(w.asProbe, deployment.Name)
 		}
-		replicas := *deployment.Spec.Replicas
-		if deployment.Status.ObservedGeneration == deployment.Generation && deployment.Status.AvailableReplicas == replicas {
-			continue
-		}
-		deployment.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
-			Conditions: []appsv1.DeploymentCondition{
-				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
-				{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
-			},
-		}
-		g.Expect(suite.user.client.Status().Update(w.t.Context(), &deployment)).To(Succeed())
+		w.makeAvailable(suite.user.client, &deployment)
 	}
 	g.Expect(suite.user.client.List(w.t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	for _, set := range sets.Items {
@@ -143,6 +132,23 @@ func (w *world) playAddons() {
 		}
 		g.Expect(suite.user.client.Status().Update(w.t.Context(), &set)).To(Succeed())
 	}
+}
+
+// makeAvailable writes the status of a Deployment that is rolled out.
+func (w *world) makeAvailable(c client.Client, deployment *appsv1.Deployment) {
+	w.t.Helper()
+	replicas := *deployment.Spec.Replicas
+	if deployment.Status.ObservedGeneration == deployment.Generation && deployment.Status.AvailableReplicas == replicas {
+		return
+	}
+	deployment.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		Conditions: []appsv1.DeploymentCondition{
+			{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+			{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+		},
+	}
+	NewWithT(w.t).Expect(c.Status().Update(w.t.Context(), deployment)).To(Succeed())
 }
 
 // ccmDeployed says whether there is a CCM in the user cluster.

@@ -74,7 +74,7 @@ func (w *world) restart() {
 		w.stop()
 	}
 	w.registry = usercluster.NewRegistry(usercluster.Options{
-		SecretReader: w.manager, Scheme: suite.scheme, Clock: w.clock, ConnectWorkers: 2, QPS: 1000, Burst: 1000, Log: logr.Discard(),
+		SecretReader: w.manager, Management: w.manager, Scheme: suite.scheme, Clock: w.clock, ConnectWorkers: 2, QPS: 1000, Burst: 1000, Log: logr.Discard(),
 	})
 	w.stop = w.run(w.registry)
 	metrics, err := cluster.NewMetrics(prometheus.NewRegistry())

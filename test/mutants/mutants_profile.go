@@ -22,7 +22,7 @@ func profiles() []mutant {
 		inCatalogue("an underscore hides a flag", "overlay_contents.go", `strings.ReplaceAll(name, "_", "-")`, "name"),
 		inCatalogue("a switch takes the next flag for its value", "overlay_problems.go", "case !form.MatchString(argument):", "case !form.MatchString(argument) && false:"),
 		inCatalogue("a profile with problems is applied", "overlay.go", "if len(problems) > 0 {", "if len(problems) < 0 {"),
-		inCatalogue("the probe is of the image that is built in", "overlay.go", ", {&addons.Probe, probeSuffix}", ""),
+		inCatalogue("the probe is of the image that is built in", "overlay.go", ", {&addons.Probe, ProbeSuffix}", ""),
 		inController("a profile that cannot be read is none", "case apierrors.IsNotFound(err),", "case apierrors.IsNotFound(err), err != nil,"),
 		inController("the built-in images are applied in place of a profile with problems", "s.profileProblem = profileUnusable(facts.Name, problems)", "s.profileProblem = \"\""),
 		inController("a draft under another name is applied", "err == nil && !profile.Used()", "false"),

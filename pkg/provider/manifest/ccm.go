@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,6 +53,9 @@ type CCM struct {
 }
 
 const healthPort = 10258
+
+// ClusterCritical is the priority class of what a cluster cannot do without.
+const ClusterCritical = "system-cluster-critical"
 
 // Set makes its objects.
 func (c CCM) Set(in RenderInput, version string) (Set, error) {
@@ -148,11 +152,11 @@ func (c CCM) deployment(name string, arguments []string) *appsv1.Deployment {
 	}
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.Identity.ServiceAccountName,
-		PriorityClassName:  "system-cluster-critical",
+		PriorityClassName:  ClusterCritical,
 		// It must start on a Node that is not initialized, whose pod network may itself wait for the addresses that only the CCM
 		// writes; and the cluster's DNS does not run on such Nodes.
 		HostNetwork: !c.PodNetwork, DNSPolicy: corev1.DNSDefault,
-		Affinity: apart(name), Tolerations: bootstrapTolerations(),
+		Affinity: apart(name), Tolerations: bootstrapTolerations(), NodeSelector: linux(),
 		SecurityContext: RunAs(c.User), Containers: []corev1.Container{container},
 	}
 	Mount(&pod, 0, c.Secrets...)
@@ -172,6 +176,11 @@ func (c CCM) health(probe corev1.Probe) *corev1.Probe {
 		probe.HTTPGet.Host = "127.0.0.1"
 	}
 	return &probe
+}
+
+// ToleratesBootstrap says whether a toleration is one of those.
+func ToleratesBootstrap(toleration corev1.Toleration) bool {
+	return slices.ContainsFunc(bootstrapTolerations(), func(other corev1.Toleration) bool { return other.MatchToleration(&toleration) })
 }
 
 // bootstrapTolerations let the CCM start where nothing else does.

@@ -122,11 +122,11 @@ func (c CSI) controller() *appsv1.Deployment {
 	socket := corev1.VolumeMount{Name: "socket", MountPath: socketDir}
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.Controller.Name,
-		PriorityClassName:  "system-cluster-critical",
+		PriorityClassName:  ClusterCritical,
 		// The CCM waits for the CSI driver, and new Nodes for the CCM: without this toleration, and with the cluster's DNS, which
 		// has no such toleration, none of them would ever start in a cluster of new Nodes only.
 		DNSPolicy: corev1.DNSDefault, Tolerations: bootstrapTolerations()[:3],
-		Affinity: apart(c.Controller.Name), SecurityContext: RunAs(c.Controller.User),
+		Affinity: apart(c.Controller.Name), NodeSelector: linux(), SecurityContext: RunAs(c.Controller.User),
 		Containers: append(c.beside(socket), c.Controller.container(Unprivileged(), socket)),
 		Volumes:    []corev1.Volume{{Name: socket.Name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 	}
@@ -145,8 +145,7 @@ func (c CSI) node() *appsv1.DaemonSet {
 	plugin := path.Join(kubeletDir, "plugins", c.Driver.Name)
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.Node.Name, PriorityClassName: "system-node-critical", HostNetwork: true, DNSPolicy: corev1.DNSDefault,
-		// Other systems need another image.
-		NodeSelector: map[string]string{corev1.LabelOSStable: string(corev1.Linux)},
+		NodeSelector: linux(),
 		Tolerations:  []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, SecurityContext: defaultSeccomp(),
 		Containers: append(c.Sidecars.node(path.Join(plugin, socketFile), c.Node.healthPort(), socket, registration),
 			// It mounts block devices into the directories of other pods.

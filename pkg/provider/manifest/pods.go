@@ -80,6 +80,9 @@ func apart(label string) *corev1.Affinity {
 	}}
 }
 
+// linux selects the Nodes that the images are made for. The label is the kubelet's own.
+func linux() map[string]string { return map[string]string{corev1.LabelOSStable: string(corev1.Linux)} }
+
 // Requests are what a container asks for; it has no limits, which would throttle it when it is needed most.
 func Requests(cpu, memory string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{

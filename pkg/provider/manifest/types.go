@@ -18,7 +18,15 @@ const (
 	ManagedBy = "ccm-migration-controller"
 	// PartOfLabel says which set an object is of.
 	PartOfLabel = "app.kubernetes.io/part-of"
+	// ClusterLabel is on the objects that are put beside the control plane, in the management cluster, and says of which
+	// Cluster they are.
+	ClusterLabel = "ccm-migration.k8c.io/cluster"
 )
+
+// BesideControlPlane says whether an object belongs into the management cluster.
+func BesideControlPlane(object *unstructured.Unstructured) bool {
+	return object.GetLabels()[ClusterLabel] != ""
+}
 
 // RenderInput is what the objects of a cluster depend on.
 type RenderInput struct {
@@ -67,6 +75,16 @@ type Set struct {
 	Withdrawn bool
 	// MoreDrivers are the names of further CSIDrivers, of a provider that has several.
 	MoreDrivers []string
+	// Access is how a CCM beside the control plane gets into the user cluster; nil for all other sets.
+	Access *Access
+}
+
+// Access is a ServiceAccount of the user cluster, and the Secret beside the control plane that a token of it is put into.
+type Access struct {
+	Account migration.Ref
+	Secret  migration.Ref
+	// Key of the token in the Secret.
+	Key string
 }
 
 // Wanted are the objects that are to be there.
@@ -86,9 +104,10 @@ func Lasting(kind string) bool {
 }
 
 // Withholds says whether objects of that kind are not to be there yet.
-func (s Set) Withholds(kind string) bool { return s.WorkloadWithheld && isWorkload(kind) }
+func (s Set) Withholds(kind string) bool { return s.WorkloadWithheld && IsWorkload(kind) }
 
-func isWorkload(kind string) bool { return kind == "Deployment" || kind == "DaemonSet" }
+// IsWorkload says whether objects of that kind run pods.
+func IsWorkload(kind string) bool { return kind == "Deployment" || kind == "DaemonSet" }
 
 // Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
 type Identity struct {
@@ -117,9 +136,13 @@ func NewSet(partOf, version string, typed []Object) (Set, error) {
 func SetOf(partOf, version string, objects []*unstructured.Unstructured) Set {
 	set := Set{Version: version, Objects: objects}
 	for _, object := range objects {
-		object.SetLabels(map[string]string{ManagedByLabel: ManagedBy, PartOfLabel: partOf})
+		labels := map[string]string{ManagedByLabel: ManagedBy, PartOfLabel: partOf}
+		if cluster := object.GetLabels()[ClusterLabel]; cluster != "" {
+			labels[ClusterLabel] = cluster
+		}
+		object.SetLabels(labels)
 		switch kind := object.GetKind(); {
-		case isWorkload(kind):
+		case IsWorkload(kind):
 			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
 		case kind == "CSIDriver" && set.Driver == "":
 			set.Driver = object.GetName()

@@ -37,7 +37,9 @@ func stricter(level provider.PodSecurity) (provider.PodSecurity, bool) {
 // secured says of every workload that it needs the level that is declared for it, and no other.
 func secured(t *testing.T, r render) {
 	t.Helper()
-	for _, set := range r.sets() {
+	beside, err := provider.Place{Namespace: "user-a", Cluster: "a"}.Put(r.addons.CCM)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, set := range append(r.sets(), beside) {
 		NewWithT(t).Expect(securityObjections(t, set, r.minor)).To(BeEmpty())
 	}
 }

@@ -117,7 +117,7 @@ func (w *world) makeNodes() {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	node := func(name, providerID, cidr string, taints ...corev1.Taint) *corev1.Node {
-		made := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+		made := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}}}
 		made.Spec = corev1.NodeSpec{ProviderID: providerID, PodCIDR: cidr, Taints: taints}
 		if cidr != "" {
 			made.Spec.PodCIDRs = []string{cidr}

@@ -15,7 +15,7 @@ func Image(program string) string { return "registry.example/simcloud/" + progra
 
 func managementNode() *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: ManagementNodeName, Labels: map[string]string{corev1.LabelHostname: ManagementNodeName},
+		Name: ManagementNodeName, Labels: map[string]string{corev1.LabelHostname: ManagementNodeName, corev1.LabelOSStable: "linux"},
 	}}
 }
 

@@ -96,7 +96,7 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 	}
 	return u.Client.Create(b.ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, "node-role.kubernetes.io/control-plane": "", corev1.LabelNodeExcludeBalancers: "",
+			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", "node-role.kubernetes.io/control-plane": "", corev1.LabelNodeExcludeBalancers: "",
 		}},
 		Spec: corev1.NodeSpec{
 			ProviderID: instance.ProviderID,

@@ -43,6 +43,8 @@ type UserClusterOptions struct {
 	LeaseDuration time.Duration
 	// KCMFlags are added to KCM's, or take the place of those of the same name: --name=value.
 	KCMFlags []string
+	// CCMBesideControlPlane has its CCM run in the management cluster.
+	CCMBesideControlPlane bool
 	// WithoutMachineController leaves its Deployments and CRDs out; Nodes are made by AddNode then.
 	WithoutMachineController bool
 }
@@ -277,6 +279,9 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 	if u.Options.ControlPlaneNodes > 0 {
 		cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 		cluster.Spec.Rollout.AcceptNodes = u.ControlPlaneNodes()
+	}
+	if u.Options.CCMBesideControlPlane {
+		cluster.Spec.Cloud.ControllerManager.Placement = ucv1.BesideControlPlane
 	}
 	if externalCloudProvider {
 		cluster.Spec.Features.ExternalCloudProvider = new(true)

@@ -65,7 +65,9 @@ func (s *Story) setUp() error {
 		return err
 	}
 	for _, name := range names() {
-		cluster, err := s.Bed.AddUserCluster(bed.UserClusterOptions{Name: name, External: name == "beta"})
+		cluster, err := s.Bed.AddUserCluster(bed.UserClusterOptions{
+			Name: name, External: name == "beta", CCMBesideControlPlane: name == "gamma",
+		})
 		if err != nil {
 			return err
 		}

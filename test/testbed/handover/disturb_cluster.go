@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
@@ -29,13 +30,21 @@ func killCCMLeader(lease string) func(context.Context, *Play) error {
 		leader := ""
 		err := p.witness.until(ctx, "a CCM to take Lease "+lease, patience, func(w *witness) bool {
 			leader = holder(w.holders[lease])
-			return strings.HasPrefix(leader, ccmName)
+			return strings.Contains(leader, ccmName)
 		})
 		if err != nil {
 			return err
 		}
-		return p.signal(p.User.Options.Name, leader, syscall.SIGKILL)
+		return p.signal(p.ccmCluster(), leader, syscall.SIGKILL)
 	}
+}
+
+// ccmCluster is the cluster that the CCM's pods are in.
+func (p *Play) ccmCluster() string {
+	if p.Scenario.Setup.BesideControlPlane {
+		return bed.ManagementName
+	}
+	return p.User.Options.Name
 }
 
 // killProbes kills every CCM that leads the probe's Lease, until a person is called.
@@ -51,7 +60,7 @@ func killProbes(ctx context.Context, p *Play) error {
 			return err
 		}
 		killed[identity] = true
-		if err := p.signal(p.User.Options.Name, holder(identity), syscall.SIGKILL); err != nil {
+		if err := p.signal(p.ccmCluster(), holder(identity), syscall.SIGKILL); err != nil {
 			return err
 		}
 	}

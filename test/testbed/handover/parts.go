@@ -36,7 +36,11 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 	last, first := j.loopsMoved(finished)
 	begin := j.records.begin(finished)
 	ended, opened := j.lastEnd(finished), j.first(begin, func(e Event) bool { return e.Event == FenceOpened })
-	leads := j.first(begin, func(e Event) bool { return e.Event == LeaseHolder && strings.HasPrefix(e.Name, ccmName+" "+ccmName) })
+	leads := j.first(begin, func(e Event) bool {
+		holder, isCCMs := strings.CutPrefix(e.Name, ccmName+" ")
+		// Beside the control plane its name begins with that of the Cluster.
+		return e.Event == LeaseHolder && isCCMs && strings.Contains(holder, ccmName)
+	})
 	for _, moment := range []time.Time{last, first, ended, opened, leads} {
 		if moment.IsZero() {
 			return nil

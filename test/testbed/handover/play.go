@@ -70,7 +70,7 @@ func (p *Play) run(ctx context.Context) error {
 	var err error
 	p.User, err = p.AddUserCluster(bed.UserClusterOptions{
 		Name: p.Scenario.Name, KCMReplicas: setup.KCMReplicas, LeaseDuration: setup.Lease, WithoutMachineController: true,
-		ControlPlaneNodes: setup.controlPlaneNodes(),
+		ControlPlaneNodes: setup.controlPlaneNodes(), CCMBesideControlPlane: setup.BesideControlPlane,
 		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over.
 		KCMFlags: append([]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
 			setup.KCMFlags...),

@@ -46,6 +46,8 @@ type Scenario struct {
 // Setup is how the user cluster begins.
 type Setup struct {
 	Protocol ucv1.HandoverProtocolChoice
+	// BesideControlPlane has the CCM run in the management cluster.
+	BesideControlPlane bool
 	// Topology is Hosted when it is empty. With External there is a control-plane Node for each KCM.
 	Topology    string
 	KCMReplicas int32

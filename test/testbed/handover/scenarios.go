@@ -27,7 +27,7 @@ const (
 // over; what its user cluster needs beyond Setup is a field of that, which Play.run gives to the testbed. Those that take
 // longest come first in their list.
 func Scenarios() []Scenario {
-	return slices.Concat(undone(), ccmTroubles(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
+	return slices.Concat(undone(), ccmTroubles(), besideControlPlane(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
 }
 
 // lines of each table at which something else can happen than at the line before; a test compares them with the tables.
@@ -174,6 +174,36 @@ func ccmTroubles() []Scenario {
 		{Name: "leases-free-fenced", Setup: before(fenced, freeLeases), Want: Refused, Bars: untouched},
 		{Name: "leases-free-lock", Setup: before(lock, freeLeases), Want: Refused, Bars: untouched},
 	}
+}
+
+// besideControlPlane are hand-overs to a CCM in the management cluster.
+func besideControlPlane() []Scenario {
+	var scenarios []Scenario
+	setup := func(protocol ucv1.HandoverProtocolChoice) Setup {
+		setup := usual(protocol)
+		setup.BesideControlPlane = true
+		return setup
+	}
+	for _, protocol := range protocols() {
+		scenarios = append(scenarios, Scenario{
+			Name: strings.ToLower("beside-" + short(protocol)), Setup: setup(protocol), Want: HandedOver, Bars: gapBar(protocol, usualLease),
+			Measured: true, CI: protocol == ucv1.FencedProtocolChoice,
+		})
+	}
+	return append(scenarios,
+		Scenario{
+			Name: "beside-ccm-killed", Setup: setup(ucv1.FencedProtocolChoice), Disturb: killCCMLeader(ccmName), Want: HandedOver,
+			Bars: Bars{NoGap: "the next CCM gets the dead one's Lease when that has run out"},
+		},
+		Scenario{
+			Name: "beside-ccm-dies-after-its-election", Setup: setup(ucv1.FencedProtocolChoice), Disturb: killProbes, Want: Stalled,
+			Bars: Bars{NothingOpened: true, Untouched: true},
+		},
+		Scenario{
+			Name: "beside-undone", Setup: setup(ucv1.FencedProtocolChoice), Disturb: undoAfterwards, Want: RolledBack,
+			Bars: Bars{NoGap: "what takes time is the undo, in which the CCM's Lease has to run out before KCM starts"},
+		},
+	)
 }
 
 // zombies are processes that nobody sees any more.

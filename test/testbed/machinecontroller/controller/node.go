@@ -26,6 +26,7 @@ func nodeOf(machine *machines.Machine, instance *cloud.Instance) *corev1.Node {
 	node.Labels = with(node.Labels, machines.NodeOwnerLabel, string(machine.UID))
 	node.Labels[corev1.LabelHostname] = machine.Name
 	node.Labels[corev1.LabelOSStable] = "linux"
+	node.Labels[corev1.LabelOSStable] = "linux"
 	node.Labels[corev1.LabelArchStable] = "amd64"
 	if instance.ExternalCloudProvider {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{

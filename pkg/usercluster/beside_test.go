@@ -1,0 +1,219 @@
+package usercluster
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+)
+
+// hosted is a session whose CCM is beside the control plane, with an API server that gives tokens for a day.
+type hosted struct {
+	*Session
+	clock      *clocktesting.FakeClock
+	management client.Client
+	set        provider.Set
+	tokens     atomic.Int32
+	// wrote has the kinds in the order in which they were first written in the management cluster.
+	wrote []string
+}
+
+func newHosted(t *testing.T) *hosted {
+	h := &hosted{}
+	var count atomic.Int32
+	faults := dryRuns(&count)
+	faults.SubResourceCreate = func(_ context.Context, _ client.Client, name string, object, sub client.Object, _ ...client.SubResourceCreateOption) error {
+		NewWithT(t).Expect(name).To(Equal("token"))
+		h.tokens.Add(1)
+		request := sub.(*authenticationv1.TokenRequest)
+		request.Status.Token = "token " + string(rune('0'+h.tokens.Load())) + " of " + object.GetName()
+		request.Status.ExpirationTimestamp = metav1.NewTime(h.clock.Now().Add(24 * time.Hour))
+		return nil
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager", UID: "1"}}
+	h.Session, h.clock = sessionWith(faults, account)
+	beforeManagement := dryRuns(&count)
+	writes := beforeManagement.Patch
+	beforeManagement.Patch = func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+		if len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) == 0 {
+			h.wrote = append(h.wrote, obj.GetObjectKind().GroupVersionKind().Kind)
+		}
+		return writes(ctx, c, obj, patch, opts...)
+	}
+	h.management = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().WithInterceptorFuncs(beforeManagement).Build()
+	endpoint, err := endpointOf([]byte(besideKubeconfig), &rest.Config{})
+	g := NewWithT(t)
+	g.Expect(err).NotTo(HaveOccurred())
+	h.beside = beside{client: h.management, live: h.management, namespace: "user-a", endpoint: endpoint}
+	kubeconfig, err := h.KubeconfigWith(provider.TokenFile)
+	g.Expect(err).NotTo(HaveOccurred())
+	h.set, err = provider.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: kubeconfig}.Put(renderSimcloud(t).CCM)
+	g.Expect(err).NotTo(HaveOccurred())
+	return h
+}
+
+const besideKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
+"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],
+"clusters":[{"name":"k","cluster":{"server":"https://192.0.2.1:6443","tls-server-name":"api","certificate-authority-data":"Q0E="}}],
+"users":[{"name":"u","user":{"token":"` + secretToken + `"}}]}`
+
+func (h *hosted) secret(t *testing.T) *corev1.Secret {
+	secret := &corev1.Secret{}
+	NewWithT(t).Expect(h.management.Get(t.Context(), client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager-kubeconfig"}, secret)).To(Succeed())
+	return secret
+}
+
+func (h *hosted) look(t *testing.T) migration.AddonSet {
+	addons := renderSimcloud(t)
+	addons.CCM = h.set
+	seen, known := h.Addons(t.Context(), InventoryOf(h.set.Objects), addons).Get()
+	NewWithT(t).Expect(known).To(BeTrue())
+	return seen.CCM
+}
+
+func TestKubeconfigOfTheCCMHasNothingOfOurs(t *testing.T) {
+	g := NewWithT(t)
+	h := newHosted(t)
+	file := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(file, []byte("of the CCM"), 0o600)).To(Succeed())
+	text, err := h.KubeconfigWith(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(text)).NotTo(ContainSubstring(secretToken))
+	config, err := clientcmd.RESTConfigFromKubeConfig(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(config.Host).To(Equal("https://192.0.2.1:6443"))
+	g.Expect(config.ServerName).To(Equal("api"))
+	g.Expect(config.CAData).To(Equal([]byte("CA")))
+	g.Expect(config.BearerTokenFile).To(Equal(file))
+	g.Expect(config.BearerToken).To(Equal("of the CCM"))
+}
+
+func TestPodsBesideComeLastAndFindAToken(t *testing.T) {
+	g := NewWithT(t)
+	h := newHosted(t)
+	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.wrote[len(h.wrote)-1]).To(Equal("Deployment"))
+	g.Expect(string(h.secret(t).Data["token"])).To(Equal("token 1 of cloud-controller-manager"))
+	g.Expect(h.look(t).Drifted).To(BeEmpty())
+	g.Expect(h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{})).NotTo(Succeed())
+
+	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.tokens.Load()).To(Equal(int32(1)), "it is good for a while")
+}
+
+func TestTokenIsRenewed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(g Gomega, h *hosted, t *testing.T)
+		due    bool
+	}{
+		"when half of its time is over": {change: func(_ Gomega, h *hosted, _ *testing.T) { h.clock.Step(13 * time.Hour) }, due: true},
+		"not before":                    {change: func(_ Gomega, h *hosted, _ *testing.T) { h.clock.Step(11 * time.Hour) }},
+		"when its ServiceAccount was made anew": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
+			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"}}
+			g.Expect(h.client.Get(t.Context(), client.ObjectKeyFromObject(account), account)).To(Succeed())
+			again := account.DeepCopy()
+			again.UID, again.ResourceVersion = "2", ""
+			g.Expect(h.client.Delete(t.Context(), account)).To(Succeed())
+			g.Expect(h.client.Create(t.Context(), again)).To(Succeed())
+			h.clock.Step(time.Hour)
+		}},
+		"when somebody emptied the Secret": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
+			secret := h.secret(t)
+			delete(secret.Data, "token")
+			g.Expect(h.management.Update(t.Context(), secret)).To(Succeed())
+			h.clock.Step(time.Hour)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHosted(t)
+			g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+			tc.change(g, h, t)
+			drifted := h.look(t).Drifted
+			if !tc.due {
+				g.Expect(drifted).To(BeEmpty())
+				return
+			}
+			g.Expect(drifted).To(ConsistOf(h.set.Access.Secret))
+			g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+			g.Expect(string(h.secret(t).Data["token"])).To(HavePrefix("token 2"))
+			g.Expect(h.secret(t).Data).To(HaveKey("kubeconfig"))
+			g.Expect(h.look(t).Drifted).To(BeEmpty())
+		})
+	}
+}
+
+func TestAChangeOfTheDeploymentBesideIsSeenAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	h := newHosted(t)
+	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.look(t).Drifted).To(BeEmpty())
+	deployment := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager"}
+	g.Expect(h.management.Get(t.Context(), key, deployment)).To(Succeed())
+	deployment.Spec.Template.Spec.Containers[0].Args = []string{"--leader-elect=false"}
+	deployment.Generation++
+	g.Expect(h.management.Update(t.Context(), deployment)).To(Succeed())
+	g.Expect(h.look(t).Drifted).To(ConsistOf(HaveField("Name", "a-cloud-controller-manager")))
+}
+
+func TestWhatIsBesideIsPrunedThereAndOnlyThere(t *testing.T) {
+	g := NewWithT(t)
+	h := newHosted(t)
+	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	inventory := InventoryOf(h.set.Objects)
+	encoded, err := EncodeInventory(inventory)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(encoded)).NotTo(ContainSubstring("user-a"), "an inventory cannot name another namespace of the management cluster")
+	inventory, err = DecodeInventory(encoded)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	g.Expect(h.PruneAddons(t.Context(), inventory)).To(Succeed())
+	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
+	g.Expect(h.management.List(t.Context(), deployments)).To(Succeed())
+	g.Expect(h.management.List(t.Context(), secrets)).To(Succeed())
+	g.Expect(deployments.Items).To(BeEmpty())
+	g.Expect(secrets.Items).To(BeEmpty())
+}
+
+func TestPodsBesideCountAsTheCCMs(t *testing.T) {
+	g := NewWithT(t)
+	h := newHosted(t)
+	mounting := func(namespace, name, secret string) *corev1.Pod {
+		pod := podOf(namespace, name, "", corev1.PodRunning)
+		pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}}
+		return pod
+	}
+	for _, pod := range []*corev1.Pod{
+		mounting("user-a", "ours", h.set.Access.Secret.Name), mounting("user-a", "other", "something"), mounting("user-b", "elsewhere", h.set.Access.Secret.Name),
+	} {
+		g.Expect(h.management.Create(t.Context(), pod)).To(Succeed())
+	}
+	pods, known := h.PodsOf(t.Context(), simcloud.Profile{}.Identity(), h.set.Access).Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(pods).To(Equal([]string{"ours"}))
+
+	h.beside.live = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return context.DeadlineExceeded },
+	}).Build()
+	g.Expect(h.PodsOf(t.Context(), simcloud.Profile{}.Identity(), h.set.Access).IsUnknown()).To(BeTrue(), "could not look is not absent")
+}
