@@ -50,7 +50,7 @@ func (p Place) Put(ccm Set) (Set, error) {
 		var err error
 		switch object.GetKind() {
 		case "Secret", "ConfigMap":
-			p.move(object)
+			p.move(object, p.read(object.GetName()))
 		case "PodDisruptionBudget":
 			err = p.budget(object)
 		case "Deployment":
@@ -71,13 +71,17 @@ func (p Place) Put(ccm Set) (Set, error) {
 }
 
 // move changes an object's metadata. Several Clusters may be in the namespace.
-func (p Place) move(object *unstructured.Unstructured) {
+func (p Place) move(object *unstructured.Unstructured, name string) {
 	object.SetNamespace(p.Namespace)
-	object.SetName(p.name(object.GetName()))
+	object.SetName(name)
 	object.SetLabels(map[string]string{manifest.PartOfLabel: object.GetLabels()[manifest.PartOfLabel], manifest.ClusterLabel: p.Label()})
 }
 
 func (p Place) name(name string) string { return p.Cluster + "-" + name }
+
+// read is the name of what pods read. The Secret that a Cluster's cloud configuration comes from may well have its name
+// and that of the one in the catalogue.
+func (p Place) read(name string) string { return p.name("ccm-" + name) }
 
 // Label is the value of manifest.ClusterLabel: the Cluster's name, cut where that is longer than such a value may be.
 func (p Place) Label() string {
@@ -100,14 +104,14 @@ func (p Place) kubeconfig(access manifest.Access) *unstructured.Unstructured {
 }
 
 func (p Place) budget(object *unstructured.Unstructured) error {
-	p.move(object)
+	p.move(object, p.name(object.GetName()))
 	budget := &policyv1.PodDisruptionBudget{}
 	return change(object, budget, func() { p.mark(budget.Spec.Selector.MatchLabels) })
 }
 
 func (p Place) deployment(object *unstructured.Unstructured) (*manifest.Access, error) {
 	secret := migration.Ref{Kind: "Secret", Namespace: p.Namespace, Name: p.name(object.GetName() + "-kubeconfig")}
-	p.move(object)
+	p.move(object, p.name(object.GetName()))
 	object.SetAnnotations(nil)
 	access := &manifest.Access{Secret: secret, Key: tokenKey}
 	deployment := &appsv1.Deployment{}
@@ -146,9 +150,9 @@ func (p Place) pod(pod *corev1.PodSpec, secret string) {
 	for i := range pod.Volumes {
 		switch volume := &pod.Volumes[i]; {
 		case volume.Secret != nil:
-			volume.Secret.SecretName = p.name(volume.Secret.SecretName)
+			volume.Secret.SecretName = p.read(volume.Secret.SecretName)
 		case volume.ConfigMap != nil:
-			volume.ConfigMap.Name = p.name(volume.ConfigMap.Name)
+			volume.ConfigMap.Name = p.read(volume.ConfigMap.Name)
 		}
 	}
 	for i := range pod.Containers {
@@ -165,7 +169,7 @@ func (p Place) pod(pod *corev1.PodSpec, secret string) {
 func (p Place) container(container *corev1.Container) {
 	for i := range container.Env {
 		if from := container.Env[i].ValueFrom; from != nil && from.SecretKeyRef != nil {
-			from.SecretKeyRef.Name = p.name(from.SecretKeyRef.Name)
+			from.SecretKeyRef.Name = p.read(from.SecretKeyRef.Name)
 		}
 	}
 	for _, probe := range []*corev1.Probe{container.ReadinessProbe, container.LivenessProbe} {

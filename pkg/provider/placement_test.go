@@ -61,7 +61,8 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 					continue
 				}
 				g.Expect(object.GetNamespace()).To(Equal("user-a"))
-				g.Expect(object.GetName()).To(HavePrefix("alpha-"))
+				g.Expect(object.GetName()).To(And(HavePrefix("alpha-"), Not(BeElementOf("alpha-cloud-config", "alpha-kubeconfig"))),
+					"those names are the Cluster's own")
 				g.Expect(object.GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/managed-by", "ccm-migration-controller"))
 			}
 			expectPodBeside(g, set, func(kind, name string) bool {
