@@ -22,10 +22,12 @@ const ClusterPath = "/mutate-usercluster-k8c-io-v1alpha1-cluster"
 // +kubebuilder:webhookconfiguration:mutating=true,name=ccm-migration-controller
 // +kubebuilder:webhook:name=clusters.usercluster.k8c.io,path=/mutate-usercluster-k8c-io-v1alpha1-cluster,mutating=true,failurePolicy=ignore,matchPolicy=Equivalent,sideEffects=None,reinvocationPolicy=Never,timeoutSeconds=3,groups=usercluster.k8c.io,resources=clusters,verbs=update,versions=v1alpha1,admissionReviewVersions=v1,serviceName=ccm-migration-controller-webhook,serviceNamespace=ccm-migration-system
 
-// SetupWithManager registers the webhook with the manager's webhook server. canMigrate says whether a provider has an
+// SetupWithManager registers the webhooks with the manager's webhook server. canMigrate says whether a provider has an
 // in-tree implementation to migrate from.
-func SetupWithManager(mgr ctrl.Manager, canMigrate func(provider string) bool) {
-	mgr.GetWebhookServer().Register(ClusterPath, &webhook.Admission{Handler: &Annotator{CanMigrate: canMigrate}})
+func SetupWithManager(mgr ctrl.Manager, canMigrate func(provider string) bool, objections Objections) {
+	server := mgr.GetWebhookServer()
+	server.Register(ClusterPath, &webhook.Admission{Handler: &Annotator{CanMigrate: canMigrate}})
+	server.Register(VersionsPath, &webhook.Admission{Handler: &VersionJudge{Objections: objections}})
 }
 
 // Annotator answers admission requests for Clusters.

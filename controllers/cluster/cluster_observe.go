@@ -73,7 +73,8 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		s.observed.Provider = migration.Absent[migration.Provider]()
 		return
 	}
-	s.observed.Provider = r.observeProfile(ctx, s, profile.Facts(s.cluster.Spec.Version))
+	facts, _ := r.Catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
+	s.observed.Provider = r.observeProfile(ctx, s, facts)
 	s.identity = profile.Identity()
 	data := r.observeCloudConfig(ctx, s, profile)
 	inherited := s.cluster.Status.Inherited

@@ -48,11 +48,16 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	guide, err := readme()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Join(args[0], "providers"), 0o755); err != nil {
 		return err
 	}
 	maps.Copy(documents, map[string]string{
 		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(), "handover.md": handover,
+		filepath.Join("..", readmeFile): guide,
 	})
 	for name, content := range documents {
 		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {

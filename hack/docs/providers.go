@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 const (
@@ -66,6 +67,7 @@ func providerDocument(name string, profile provider.Profile) (string, error) {
 	if err := providerSecurity(&out, profile); err != nil {
 		return "", fmt.Errorf("document provider %s: %w", name, err)
 	}
+	brokenReleases(&out, description.Broken)
 	if len(description.Hazards) > 0 {
 		out.WriteString("\n## Hazards\n\n")
 	}
@@ -74,6 +76,21 @@ func providerDocument(name string, profile provider.Profile) (string, error) {
 	}
 	out.WriteString("\n")
 	return out.String(), nil
+}
+
+func brokenReleases(out *strings.Builder, releases []manifest.BrokenRelease) {
+	if len(releases) == 0 {
+		return
+	}
+	out.WriteString("\n## Releases that do not work\n\nA [ProviderProfile](../provider-profiles.md) that names one is refused.\n\n" +
+		"| Image | Releases | Why |\n|---|---|---|\n")
+	for _, release := range releases {
+		which := strings.Join(release.Tags, ", ")
+		if release.Before != "" {
+			which = strings.TrimSuffix("before "+release.Before+", "+which, ", ")
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s ([source](%s)) |\n", release.Image, which, release.Reason, release.Link)
+	}
 }
 
 // providerSecurity is about the newest minor.
@@ -108,9 +125,6 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	var reasons []string
 	for _, row := range provider.Matrix(profile) {
 		var refused []string
-		if row.Problem != "" {
-			refused = []string{"all: not in the catalogue"}
-		}
 		for _, refusal := range row.Refused {
 			reason := refusal.Reason
 			if refusal.Link != "" {
@@ -129,6 +143,7 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	for i, reason := range reasons {
 		fmt.Fprintf(out, "%d. %s\n", i+1, reason)
 	}
+	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../../README.md#version-rules).\n")
 }
 
 func providerNames(out *strings.Builder, description provider.Description) {

@@ -19,7 +19,7 @@ const (
 	webhookService       = "ccm-migration-controller-webhook"
 )
 
-// rotateCertificates keeps a certificate of our own for the webhook, where there is no cert-manager.
+// rotateCertificates keeps a certificate of our own for the webhooks, where there is no cert-manager.
 func rotateCertificates(mgr ctrl.Manager, o *managerOptions, ready chan struct{}) error {
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: o.namespace, Name: certificateSecret},
@@ -29,7 +29,9 @@ func rotateCertificates(mgr ctrl.Manager, o *managerOptions, ready chan struct{}
 		DNSName:        webhookService + "." + o.namespace + ".svc",
 		ExtraDNSNames:  extraNames(o.webhookHost),
 		IsReady:        ready,
-		Webhooks:       []rotator.WebhookInfo{{Name: webhookConfiguration, Type: rotator.Mutating}},
+		Webhooks: []rotator.WebhookInfo{
+			{Name: webhookConfiguration, Type: rotator.Mutating}, {Name: webhookConfiguration, Type: rotator.Validating},
+		},
 		// Every replica serves the webhook, so every replica needs the certificate.
 		RequireLeaderElection: false,
 	})

@@ -16,6 +16,16 @@ import (
 const versionsLong = `Show which releases of CCM and CSI driver the catalogue has for each minor of Kubernetes, and which operations are
 refused there. It reads no cluster.
 
+What is refused is written as the condition of the clusters that it is about, if it is not any, and the operations:
+
+  in-tree    its migration has not started
+  migrating  from its start until the in-tree configuration is removed
+  external   its migration is done, or it was created with the feature
+
+  create     make a Cluster; an existing one that is to migrate is made with the feature off
+  upgrade    go to this minor; skip and downgrade are kinds of it, patch stays within the minor
+  migrate    switch the feature on
+
 Exit codes: 0 fine; 2 wrong flags or arguments.`
 
 // versionsCommand shows the catalogue.
@@ -33,8 +43,8 @@ func versionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			matrix := provider.Matrix(profile)
-			return write(command.OutOrStdout(), output, matrix, func(w io.Writer) error { return writeMatrix(w, profile.Describe(), matrix) })
+			table := provider.TableOf(name, profile)
+			return write(command.OutOrStdout(), output, table, func(w io.Writer) error { return writeTable(w, profile.Describe().Title, table) })
 		},
 	}
 	command.Flags().StringVar(&name, "provider", "", "provider, as in spec.cloud.providerName")
@@ -52,28 +62,29 @@ func lookup(name string) (provider.Profile, error) {
 	return profile, nil
 }
 
-func writeMatrix(w io.Writer, description provider.Description, matrix []provider.Versions) error {
-	inTree := description.Title + " was never in-tree."
-	if tree := description.InTree; tree != nil {
-		inTree = fmt.Sprintf("The last Kubernetes with the in-tree provider %s is 1.%d.", tree.Name, tree.LastMinor)
+func writeTable(w io.Writer, title string, matrix provider.Table) error {
+	inTree := title + " was never in-tree."
+	if matrix.InTreeName != "" {
+		inTree = fmt.Sprintf("The last Kubernetes with the in-tree provider %s is 1.%d.", matrix.InTreeName, matrix.LastInTreeMinor)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(table, "%s\n\nKUBERNETES\tCCM\tCSI\tREFUSED\n", inTree)
 	var reasons []string
-	for _, row := range matrix {
+	for _, row := range matrix.Minors {
 		refused := make([]string, 0, len(row.Refused))
 		for _, refusal := range row.Refused {
-			reason := strings.TrimSpace(refusal.Reason + " " + refusal.Link)
+			reason := refusal.Sentence()
 			reasons = add(reasons, reason)
 			refused = append(refused, fmt.Sprintf("%s [%d]", refusal, slices.Index(reasons, reason)+1))
 		}
-		if row.Problem != "" {
-			refused = append([]string{"all: not in the catalogue"}, refused...)
-		}
-		_, _ = fmt.Fprintf(table, "1.%d\t%s\t%s\t%s\n", row.Minor, cmp.Or(row.CCM, "-"), cmp.Or(row.CSI, "-"), cmp.Or(strings.Join(refused, ", "), "-"))
+		_, _ = fmt.Fprintf(table, "1.%d\t%s\t%s\t%s\n", row.Minor, cmp.Or(row.CCM, "-"), cmp.Or(row.CSI, "-"), cmp.Or(strings.Join(refused, "; "), "-"))
 	}
 	for i, reason := range reasons {
 		_, _ = fmt.Fprintf(table, "\n[%d] %s", i+1, reason)
+	}
+	_, _ = fmt.Fprint(table, "\n\nRefused for every provider:\n")
+	for _, refusal := range matrix.Always {
+		_, _ = fmt.Fprintf(table, "\n* %s. %s", refusal, refusal.Sentence())
 	}
 	_, _ = fmt.Fprintln(table)
 	return table.Flush()

@@ -72,6 +72,8 @@ func (p *pass) checkProvider() (*Finding, string) {
 		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " is not in the catalogue; see the supported providers in the README."}, ""
 	case !known:
 		return nil, "the catalogue: " + p.o.Provider.Why()
+	case p.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
+		return &Finding{ucv1.NotSupportedReason, provider.MigrationProblem}, ""
 	case provider.VersionProblem != "":
 		return &Finding{ucv1.NotSupportedReason, provider.VersionProblem}, ""
 	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:

@@ -51,6 +51,14 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 			},
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"There is no CCM for 1.99."},
 		},
+		"a version that must not migrate blocks": {
+			given: fresh, when: func(o *Observation) {
+				edit(&o.Provider, func(p *Provider) {
+					p.VersionProblem, p.MigrationProblem = "There is no CCM for 1.99.", "Migrate with 1.25 (https://example.com)."
+				})
+			},
+			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"Migrate with 1.25 (https://example.com)."},
+		},
 		"a provider that never was in-tree blocks": {
 			given: fresh, when: func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.CanMigrate = false }) },
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"never was in-tree"},

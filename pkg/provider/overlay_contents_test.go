@@ -20,6 +20,8 @@ type nimbus struct {
 	broken bool
 }
 
+func (nimbus) Describe() Description { return Description{} }
+
 func (nimbus) Example() map[string][]byte { return nil }
 
 func (nimbus) Release(version string) (Release, error) {

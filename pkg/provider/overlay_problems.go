@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // OverlayProblems are sentences about what cannot be used in a ProviderProfile, and what to do. It is judged by what the
@@ -22,7 +23,9 @@ func (c *Catalogue) OverlayProblems(spec ucv1.ProviderProfileSpec) []string {
 		return []string{fmt.Sprintf("spec.providerName: provider %s is not in the catalogue, which has %s.",
 			spec.ProviderName, strings.Join(c.Names(), ", "))}
 	}
-	j := &judge{provider: spec.ProviderName, contents: c.contentsOf(spec.ProviderName, profile), seen: map[string]bool{}}
+	j := &judge{
+		provider: spec.ProviderName, contents: c.contentsOf(spec.ProviderName, profile), broken: profile.Describe().Broken, seen: map[string]bool{},
+	}
 	if j.contents.problem != "" {
 		return []string{j.contents.problem}
 	}
@@ -39,6 +42,7 @@ func (c *Catalogue) OverlayProblems(spec ucv1.ProviderProfileSpec) []string {
 type judge struct {
 	provider string
 	contents contents
+	broken   []manifest.BrokenRelease
 	problems []string
 	seen     map[string]bool
 }
@@ -74,6 +78,11 @@ func (j *judge) images(images []ucv1.ImageOverride) {
 	for i, image := range images {
 		where := fmt.Sprintf("spec.images[%d]", i)
 		j.image(where, image)
+		for _, broken := range j.broken {
+			if broken.Has(image.Image, image.Tag) {
+				j.object("%s.tag %s does not work: %s See %s", where, image.Tag, broken.Reason, broken.Link)
+			}
+		}
 		if !tag.MatchString(image.Tag) {
 			j.object("%s.tag %q is not a tag; write it like v1.30.3", where, image.Tag)
 		}

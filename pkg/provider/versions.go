@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -12,6 +13,17 @@ const (
 	FirstMinor = 24
 	LastMinor  = 36
 )
+
+// Table is what a provider has, and what is refused, by minor of Kubernetes.
+type Table struct {
+	Provider string `json:"provider"`
+	// InTreeName and LastInTreeMinor are empty for a provider that was never a part of Kubernetes.
+	InTreeName      string     `json:"inTreeName,omitempty"`
+	LastInTreeMinor int        `json:"lastInTreeMinor,omitempty"`
+	Minors          []Versions `json:"minors"`
+	// Always are the rules that hold for every provider.
+	Always []Refusal `json:"always"`
+}
 
 // Versions is what a provider has for one minor of Kubernetes.
 type Versions struct {
@@ -26,8 +38,10 @@ type Versions struct {
 // Refusal is a version rule that applies.
 type Refusal struct {
 	Operations []manifest.Operation `json:"operations"`
-	// InTree says that it is about clusters with the in-tree provider only.
-	InTree bool   `json:"inTree,omitempty"`
+	// Condition of the clusters that it is about; empty: any.
+	Condition manifest.Condition `json:"condition,omitempty"`
+	// To is the newest minor that it is about, where it stands in no row of one; 0: it has no end.
+	To     int    `json:"to,omitempty"`
 	Reason string `json:"reason"`
 	Link   string `json:"link,omitempty"`
 }
@@ -39,18 +53,38 @@ func (r Refusal) String() string {
 		operations = append(operations, string(operation))
 	}
 	text := strings.Join(operations, ", ")
-	if r.InTree {
-		return "in-tree: " + text
+	if r.Condition != "" {
+		text = string(r.Condition) + ": " + text
+	}
+	if r.To != 0 {
+		text += fmt.Sprintf(" to 1.%d or older", r.To)
 	}
 	return text
+}
+
+// Sentence is the reason with its link.
+func (r Refusal) Sentence() string {
+	if r.Link == "" {
+		return r.Reason
+	}
+	return strings.TrimSuffix(r.Reason, ".") + " (" + r.Link + ")."
+}
+
+// TableOf is what a provider has.
+func TableOf(name string, profile Profile) Table {
+	table := Table{Provider: name, Minors: Matrix(profile), Always: Always()}
+	if tree := profile.Describe().InTree; tree != nil {
+		table.InTreeName, table.LastInTreeMinor = tree.Name, tree.LastMinor
+	}
+	return table
 }
 
 // Matrix is what a provider has for each minor.
 func Matrix(profile Profile) []Versions {
 	var rows []Versions
 	for minor := FirstMinor; minor <= LastMinor; minor++ {
-		row := Versions{Minor: minor, Refused: Refusals(profile.Describe(), minor)}
-		release, err := profile.Release(fmt.Sprintf("1.%d.0", minor))
+		row := Versions{Minor: minor, Refused: Refusals(profile, minor)}
+		release, err := profile.Release(versionOf(minor))
 		if row.Release = release; err != nil {
 			row.Release, row.Problem = Release{}, err.Error()
 		}
@@ -60,13 +94,47 @@ func Matrix(profile Profile) []Versions {
 }
 
 // Refusals are the version rules of a provider that apply to a minor: for an upgrade, the one that it goes to.
-func Refusals(description Description, minor int) []Refusal {
+func Refusals(profile Profile, minor int) []Refusal {
 	var refusals []Refusal
-	for _, rule := range description.Rules {
-		if minor < rule.From || rule.To != 0 && minor > rule.To {
-			continue
+	for _, rule := range rulesOf(profile, minor) {
+		if rule.Covers(minor) {
+			refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, Reason: rule.Reason, Link: rule.Link})
 		}
-		refusals = append(refusals, Refusal{rule.Operations, rule.InTree, rule.Reason, rule.Link})
 	}
 	return refusals
 }
+
+// Always are the rules that hold for every provider.
+func Always() []Refusal {
+	var refusals []Refusal
+	for _, rule := range slices.Concat(commonRules(), skewRules()) {
+		refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, To: rule.To, Reason: rule.Reason, Link: rule.Link})
+	}
+	return refusals
+}
+
+// Supported are the minors in which a cluster can be external, and those in which it can migrate.
+func Supported(profile Profile) (external, migrating []int) {
+	refused := func(minor int, operation manifest.Operation, condition manifest.Condition) bool {
+		return slices.ContainsFunc(rulesOf(profile, minor), func(rule manifest.VersionRule) bool {
+			return rule.Holds(minor, operation, condition)
+		})
+	}
+	for minor := FirstMinor; minor <= LastMinor; minor++ {
+		if !refused(minor, manifest.Create, manifest.WhileExternal) {
+			external = append(external, minor)
+		}
+		if !refused(minor, manifest.Migrate, manifest.WhileInTree) {
+			migrating = append(migrating, minor)
+		}
+	}
+	return external, migrating
+}
+
+func rulesOf(profile Profile, minor int) []manifest.VersionRule {
+	// Why there is no CCM is said by the row's problem: the reason is the same for all of them.
+	gaps, _ := gapRules(profile, versionOf(minor), minor)
+	return slices.Concat(profile.Describe().Rules, gaps)
+}
+
+func versionOf(minor int) string { return fmt.Sprintf("1.%d.0", minor) }

@@ -36,56 +36,69 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 	}
 }
 
-func TestWhatTheInTreeProviderCannotDoIsRefused(t *testing.T) {
+func TestRangesOfRules(t *testing.T) {
+	rule := func(from, to int) manifest.VersionRule { return manifest.VersionRule{From: from, To: to} }
+	tests := map[string]struct {
+		rule   manifest.VersionRule
+		minor  int
+		covers bool
+	}{
+		"at its start":               {rule(31, 32), 31, true},
+		"at its end":                 {rule(31, 32), 32, true},
+		"before it":                  {rule(31, 32), 30, false},
+		"behind it":                  {rule(31, 32), 33, false},
+		"a rule without an end":      {rule(31, 0), 99, true},
+		"a rule without a start":     {rule(0, 31), 1, true},
+		"a rule without a range":     {rule(0, 0), 30, true},
+		"behind one without a start": {rule(0, 31), 32, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(test.rule.Covers(test.minor)).To(Equal(test.covers)) })
+	}
+}
+
+// The rules are the catalogue's: a minor has a CCM, or nobody gets to it.
+func TestOnlyMinorsWithACCMAreNotRefused(t *testing.T) {
 	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
 			profile, _ := catalogue.Lookup(name)
-			description, refused := profile.Describe(), map[manifest.Operation]bool{}
-			minor := provider.LastMinor
-			if description.InTree != nil {
-				minor = description.InTree.LastMinor + 1
-			}
-			for _, refusal := range provider.Refusals(description, minor) {
-				for _, operation := range refusal.Operations {
-					refused[operation] = true
+			var there, inTree []int
+			for _, row := range provider.Matrix(profile) {
+				if row.Problem == "" {
+					there = append(there, row.Minor)
 				}
 			}
-			NewWithT(t).Expect(refused).To(HaveKey(manifest.Migrate))
-			if description.InTree != nil {
-				NewWithT(t).Expect(refused).To(And(HaveKey(manifest.Create), HaveKey(manifest.Upgrade)))
+			if tree := profile.Describe().InTree; tree != nil {
+				inTree = slices.DeleteFunc(slices.Clone(there), func(minor int) bool { return minor > tree.LastMinor })
 			}
+			external, migrating := provider.Supported(profile)
+			g.Expect(external).To(Equal(there))
+			g.Expect(migrating).To(Equal(inTree))
 		})
 	}
 }
 
-func TestRangesOfRules(t *testing.T) {
-	tests := map[string]struct {
-		description provider.Description
-		minor       int
-		want        []manifest.Operation
-	}{
-		"at its start":          {ruled(32), 31, []manifest.Operation{manifest.Migrate}},
-		"at its end":            {ruled(32), 32, []manifest.Operation{manifest.Migrate}},
-		"before it":             {ruled(32), 30, nil},
-		"behind it":             {ruled(32), 33, nil},
-		"a rule without an end": {ruled(0), 99, []manifest.Operation{manifest.Migrate}},
-	}
-	for name, test := range tests {
+// Where a CCM is numbered like Kubernetes, it is of its minor or the one before: that is what the version skew allows.
+func TestCCMsAreWithinTheSkew(t *testing.T) {
+	catalogue := provider.New()
+	for _, name := range []string{"aws", "azure", "gcp", "openstack", "simcloud", "vsphere"} {
 		t.Run(name, func(t *testing.T) {
-			var got []manifest.Operation
-			for _, refusal := range provider.Refusals(test.description, test.minor) {
-				got = append(got, refusal.Operations...)
+			profile, _ := catalogue.Lookup(name)
+			for _, row := range provider.Matrix(profile) {
+				if row.Problem != "" {
+					continue
+				}
+				numbers := strings.Split(strings.TrimPrefix(row.CCM, "v"), ".")
+				of := numbers[1]
+				if name == "gcp" {
+					of = numbers[0]
+				}
+				NewWithT(t).Expect(strconv.Atoi(of)).To(BeElementOf(row.Minor, row.Minor-1), "%s for 1.%d", row.CCM, row.Minor)
 			}
-			NewWithT(t).Expect(got).To(Equal(test.want))
 		})
 	}
-}
-
-func ruled(to int) provider.Description {
-	return provider.Description{Rules: []manifest.VersionRule{
-		{From: 31, To: to, Operations: []manifest.Operation{manifest.Migrate}, Reason: "because"},
-	}}
 }
 
 func TestDescriptionsAreComplete(t *testing.T) {
@@ -116,6 +129,10 @@ func TestDescriptionsAreComplete(t *testing.T) {
 			for _, hazard := range description.Hazards {
 				g.Expect(hazard.Text).To(HaveSuffix("."))
 				g.Expect(hazard.Link).To(HavePrefix("https://"))
+			}
+			for _, broken := range description.Broken {
+				g.Expect(broken.Reason).To(HaveSuffix("."))
+				g.Expect(broken.Link).To(HavePrefix("https://"))
 			}
 			for _, rule := range description.Rules {
 				g.Expect(rule.Reason).To(HaveSuffix("."))

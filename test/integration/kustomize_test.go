@@ -31,8 +31,8 @@ func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
 			for _, object := range objects {
 				options := []client.ApplyOption{client.FieldOwner("integration"), client.ForceOwnership, client.DryRunAll}
 				switch object.GetKind() {
-				case "Issuer", "Certificate", "MutatingWebhookConfiguration":
-					// cert-manager is not here; the webhook configuration is installed for real by the suite.
+				case "Issuer", "Certificate", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+					// cert-manager is not here; the webhook configurations are installed for real by the suite.
 					continue
 				case "Namespace":
 					options = options[:2]
@@ -74,6 +74,10 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 			configuration, err := mutatingWebhook(directory)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(configuration.Annotations["cert-manager.io/inject-ca-from"]).To(Equal(tc.injectFrom))
+			versions, err := validatingWebhook(directory)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(versions.Name).To(Equal(configuration.Name))
+			g.Expect(versions.Annotations["cert-manager.io/inject-ca-from"]).To(Equal(tc.injectFrom))
 		})
 	}
 }
@@ -95,7 +99,7 @@ func TestManagerPodIsAdmittedUnderRestrictedPodSecurity(t *testing.T) {
 	g.Expect(suite.client.Create(t.Context(), pod, client.DryRunAll)).NotTo(Succeed(), "the API server does check")
 }
 
-func TestWebhookNeverFailsClosed(t *testing.T) {
+func TestWebhooksNeverFailClosed(t *testing.T) {
 	g := NewWithT(t)
 	configuration, err := mutatingWebhook("default")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -107,6 +111,19 @@ func TestWebhookNeverFailsClosed(t *testing.T) {
 	g.Expect(hook.ReinvocationPolicy).To(HaveValue(Equal(admissionregistrationv1.NeverReinvocationPolicy)))
 	g.Expect(hook.MatchConditions).To(HaveLen(3))
 	g.Expect(hook.ClientConfig.Service.Path).To(HaveValue(Equal(webhooks.ClusterPath)))
+
+	versions, err := validatingWebhook("default")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(versions.Webhooks).To(HaveLen(1))
+	judge := versions.Webhooks[0]
+	g.Expect(judge.FailurePolicy).To(HaveValue(Equal(admissionregistrationv1.Ignore)))
+	g.Expect(judge.TimeoutSeconds).To(HaveValue(BeNumerically("<=", 5)))
+	g.Expect(judge.SideEffects).To(HaveValue(Equal(admissionregistrationv1.SideEffectClassNone)))
+	g.Expect(judge.MatchConditions).To(HaveLen(2))
+	g.Expect(judge.Rules).To(HaveLen(1))
+	g.Expect(judge.Rules[0].Resources).To(Equal([]string{"clusters"}), "no status")
+	g.Expect(judge.Rules[0].Operations).To(ConsistOf(admissionregistrationv1.Create, admissionregistrationv1.Update), "deleting always works")
+	g.Expect(judge.ClientConfig.Service.Path).To(HaveValue(Equal(webhooks.VersionsPath)))
 }
 
 func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
@@ -179,4 +196,8 @@ func decodeOne[T any](directory, kind string) (*T, error) {
 
 func mutatingWebhook(directory string) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
 	return decodeOne[admissionregistrationv1.MutatingWebhookConfiguration](directory, "MutatingWebhookConfiguration")
+}
+
+func validatingWebhook(directory string) (*admissionregistrationv1.ValidatingWebhookConfiguration, error) {
+	return decodeOne[admissionregistrationv1.ValidatingWebhookConfiguration](directory, "ValidatingWebhookConfiguration")
 }

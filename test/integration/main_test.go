@@ -88,10 +88,14 @@ func stop() error {
 	return errors.Join(errs...)
 }
 
-// startManagement installs the webhook configuration as config/default renders it, and the rules of the manager. Nobody
-// answers the webhook until a test does.
+// startManagement installs the webhook configurations as config/default renders them, and the rules of the manager. Nobody
+// answers the webhooks until a test does.
 func startManagement() error {
 	configuration, err := mutatingWebhook("default")
+	if err != nil {
+		return err
+	}
+	versions, err := validatingWebhook("default")
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,8 @@ func startManagement() error {
 		CRDDirectoryPaths:     []string{configPath("crd/bases")},
 		ErrorIfCRDPathMissing: true,
 		WebhookInstallOptions: envtest.WebhookInstallOptions{
-			MutatingWebhooks: []*admissionregistrationv1.MutatingWebhookConfiguration{configuration},
+			MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{configuration},
+			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{versions},
 		},
 	}
 	restConfig, err := suite.environment.Start()

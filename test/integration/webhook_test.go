@@ -25,7 +25,7 @@ func both() map[string]string {
 
 func TestWebhook(t *testing.T) {
 	namespace := newNamespace(t)
-	serveWebhook(t)
+	serveWebhook(t, func(*ucv1.Cluster, *ucv1.Cluster) string { return "" })
 	for name, tc := range map[string]struct {
 		given   []modifier
 		change  modifier
@@ -95,8 +95,8 @@ func listenSilently(t *testing.T) {
 // deletedSoon marks the object for the test to delete after it was created.
 func deletedSoon(c *ucv1.Cluster) { c.Labels = map[string]string{"deleted": "soon"} }
 
-// serveWebhook answers the installed webhook until the test ends.
-func serveWebhook(t *testing.T) {
+// serveWebhook answers the installed webhooks until the test ends; the version rules are those of objections.
+func serveWebhook(t *testing.T, objections webhooks.Objections) {
 	t.Helper()
 	g := NewWithT(t)
 	options := suite.environment.WebhookInstallOptions
@@ -107,7 +107,7 @@ func serveWebhook(t *testing.T) {
 		Scheme: suite.scheme, WebhookServer: server, Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	webhooks.SetupWithManager(mgr, func(provider string) bool { return provider == "openstack" })
+	webhooks.SetupWithManager(mgr, func(provider string) bool { return provider == "openstack" }, objections)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)

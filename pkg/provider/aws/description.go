@@ -79,20 +79,16 @@ func clusterHazards() []manifest.Hazard {
 func versionRules() []manifest.VersionRule {
 	const providers = "https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/cloudprovider/providers/providers.go"
 	return []manifest.VersionRule{
-		{To: firstMinor - 1, Operations: []manifest.Operation{manifest.Migrate}, InTree: true,
+		{To: firstMinor - 1, Operations: []manifest.Operation{manifest.Migrate}, Condition: manifest.WhileInTree,
 			Reason: "There is no AWS cloud-controller-manager for Kubernetes before 1.24 in the catalogue: upgrade to 1.24 in-tree, then migrate.",
 			Link:   ccmSource},
-		{To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create},
+		{To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, Condition: manifest.WhileExternal,
 			Reason: "There is no AWS cloud-controller-manager for Kubernetes before 1.24 in the catalogue: create the cluster with 1.24 or newer.",
 			Link:   ccmSource},
-		{From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, InTree: true,
-			Reason: "Kubernetes 1.27 and newer have no in-tree provider of AWS, and their kube-controller-manager does not start with it: migrate " +
-				"to the external provider with 1.24, 1.25 or 1.26 first.", Link: providers},
-		{From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Migrate}, InTree: true,
-			Reason: "The in-tree provider of AWS ends with Kubernetes 1.26: migrate with 1.24, 1.25 or 1.26, then upgrade.", Link: providers},
-		{From: firstMinor + len(releases()), Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
-			Reason: "There is no AWS cloud-controller-manager for this version of Kubernetes in the catalogue yet: update the controller first.",
-			Link:   ccmSource},
+		{From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition: manifest.WhileInTree,
+			Reason: "Kubernetes 1.26 is the last with the in-tree provider aws, and no newer kube-controller-manager starts with it: migrate " +
+				"with 1.24, 1.25 or 1.26, then upgrade. A cluster that is external already is created with the feature.", Link: providers},
 	}
 }
 

@@ -133,6 +133,11 @@ func clusterHazards() []manifest.Hazard {
 			Link: website + "DisableKubeletCloudCredentialProviders.md",
 		},
 		{
+			Text: "In 1.29 components with --cloud-provider=azure start only with the gate DisableCloudProviders=false: set it before an in-tree " +
+				"cluster is upgraded to 1.29, or migrate first. The migration takes it away together with the in-tree flags.",
+			Link: website + "DisableCloudProviders.md",
+		},
+		{
 			Text: "While some Nodes attach in-tree and others by CSI, a volume may go back and forth between them. Gates are switched on in " +
 				"the control plane before any kubelet has them.",
 			Link: kubernetes + "issues/111006",
@@ -157,19 +162,20 @@ func clusterHazards() []manifest.Hazard {
 func versionRules() []manifest.VersionRule {
 	return []manifest.VersionRule{
 		{
-			From: 29, Operations: []manifest.Operation{manifest.Create}, InTree: true,
-			Reason: "From 1.29 on kube-controller-manager runs the in-tree provider of Azure only behind feature gates, and from 1.30 on not " +
-				"at all: create the cluster with the external one.",
-			Link: website + "DisableCloudProviders.md",
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition: manifest.WhileInTree,
+			Reason: "Kubernetes 1.29 is the last with the in-tree provider azure: migrate at 1.29 or before, then upgrade. A cluster that is " +
+				"external already is created with the feature.",
+			Link: "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.0",
 		},
 		{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Upgrade, manifest.Migrate}, InTree: true,
-			Reason: "Kubernetes 1.30 has no in-tree provider of Azure any more: migrate at 1.29 or before, then upgrade.",
-			Link:   "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.0",
+			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, Condition: manifest.WhileExternal,
+			Reason: "The catalogue has no Azure cloud-controller-manager for Kubernetes before 1.24: create the cluster with 1.24 or newer.",
+			Link:   project + "/blob/master/README.md",
 		},
 		{
-			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Migrate},
-			Reason: "The catalogue has no Azure cloud-controller-manager for Kubernetes before 1.24: upgrade to 1.24 first.",
+			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Migrate}, Condition: manifest.WhileInTree,
+			Reason: "The catalogue has no Azure cloud-controller-manager for Kubernetes before 1.24: upgrade in-tree to 1.24 first.",
 			Link:   project + "/blob/master/README.md",
 		},
 	}

@@ -133,27 +133,24 @@ func cloudHazards() []manifest.Hazard {
 
 func versionRules() []manifest.VersionRule {
 	create, upgrade, migrate := manifest.Create, manifest.Upgrade, manifest.Migrate
+	const promoted = "https://github.com/kubernetes/k8s.io/blob/43401df3/registry.k8s.io/images/k8s-staging-cloud-provider-gcp/images.yaml"
 	return []manifest.VersionRule{
 		{
-			To: firstMinor - 1, Operations: []manifest.Operation{create, migrate},
+			To: firstMinor - 1, Operations: []manifest.Operation{create, upgrade}, Condition: manifest.WhileExternal,
+			Reason: "No image of the GCE cloud-controller-manager was released for Kubernetes before 1.26: create the cluster with 1.26 or newer.",
+			Link:   promoted,
+		},
+		{
+			To: firstMinor - 1, Operations: []manifest.Operation{migrate}, Condition: manifest.WhileInTree,
 			Reason: "No image of the GCE cloud-controller-manager was released for Kubernetes before 1.26: upgrade the cluster with its " +
 				"in-tree provider to 1.26 first.",
-			Link: "https://github.com/kubernetes/k8s.io/blob/43401df3/registry.k8s.io/images/k8s-staging-cloud-provider-gcp/images.yaml",
+			Link: promoted,
 		},
 		{
-			From: 29, To: lastInTreeMinor, Operations: []manifest.Operation{create, upgrade}, InTree: true,
-			Reason: "From Kubernetes 1.29 on the in-tree provider gce is switched off by default: migrate first, then upgrade.",
-			Link:   kubernetes + "/blob/v1.30.14/cmd/kube-controller-manager/app/cloudproviders.go#L38",
-		},
-		{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{create, upgrade, migrate}, InTree: true,
-			Reason: "Kubernetes 1.30 is the last with the in-tree provider gce: migrate at 1.30 or before, then upgrade.",
-			Link:   kubernetes + "/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",
-		},
-		{
-			From: firstMinor + len(releases()), Operations: []manifest.Operation{create, upgrade, migrate},
-			Reason: "The catalogue has no GCE cloud-controller-manager for this minor yet: update the controller first.",
-			Link:   ccmProject + "/blob/v36.0.7/docs/RELEASE.md",
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
+			Reason: "Kubernetes 1.30 is the last with the in-tree provider gce: migrate at 1.30 or before, then upgrade. A cluster that is " +
+				"external already is created with the feature.",
+			Link: kubernetes + "/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",
 		},
 	}
 }

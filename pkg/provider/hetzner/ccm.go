@@ -22,7 +22,7 @@ func ccm(in manifest.RenderInput, release release, config config) (manifest.Set,
 	secret, env := config.render("hcloud", ccmVariable)
 	return manifest.CCM{
 		Provider: Name, Flag: "hcloud", Name: name, Identity: Profile{}.Identity(),
-		Image:        manifest.ImageOf("docker.io/hetznercloud/"+name, release.ccm),
+		Image:        manifest.ImageOf(ccmImage, release.ccm),
 		LibraryMinor: release.library,
 		Arguments: []string{
 			// Without it the CCM ends at its start, as the cloud's objects have no cluster in them:

@@ -17,7 +17,7 @@ func csi(in manifest.RenderInput, release release, minor int, config config) (ma
 	// A Secret of its own, so that each object is of one set.
 	secret, env := config.render("hcloud-csi", csiVariable)
 	plugin := manifest.Plugin{
-		Container: "hcloud-csi-driver", Image: manifest.ImageOf("docker.io/hetznercloud/hcloud-csi-driver", release.csi),
+		Container: "hcloud-csi-driver", Image: manifest.ImageOf(csiImage, release.csi),
 		Liveness: corev1.Probe{InitialDelaySeconds: 10, TimeoutSeconds: 3, PeriodSeconds: 10, FailureThreshold: 5},
 		Env:      []corev1.EnvVar{{Name: "CSI_ENDPOINT", Value: manifest.Endpoint}, {Name: "ENABLE_METRICS", Value: "false"}},
 	}

@@ -7,6 +7,9 @@ const (
 	csiProject = "https://github.com/hetznercloud/csi-driver"
 	ccmSource  = ccmProject + "/blob/v1.35.0/"
 	csiSource  = csiProject + "/blob/v2.22.1/"
+
+	ccmImage = "docker.io/hetznercloud/hcloud-cloud-controller-manager"
+	csiImage = "docker.io/hetznercloud/hcloud-csi-driver"
 )
 
 // Describe says what people need to know of Hetzner Cloud.
@@ -26,6 +29,7 @@ func (Profile) Describe() manifest.Description {
 			"each route of that network within the cluster CIDR whose gateway is no server that it knows, and those that no Node explains.",
 		HonoursLeaderMigration: true,
 		Hazards:                hazards(),
+		Broken:                 broken(),
 		Rules:                  rules(),
 	}
 	for _, setting := range settings() {
@@ -42,14 +46,6 @@ func (Profile) Example() map[string][]byte {
 func hazards() []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			Text: "CCMs up to v1.30.0 panic since 2026-07-01, when the cloud's API lost the data centers of servers. " +
-				"Never give an older image than v1.30.1, which is what the catalogue has.",
-			Link: ccmProject + "/blob/6485324fbd9701d3422c0cf301fa4535065d9d65/README.md",
-		}, {
-			Text: "CSI controllers up to v2.18.3 read the same field of the server that they run on and end at their start. Never give an " +
-				"older driver than v2.19.0. Nor v2.14.0 and v2.20.1, whose labels are not valid or cut short.",
-			Link: csiSource + "CHANGELOG.md",
-		}, {
 			Text: "Upstream tests none of the working releases with Kubernetes 1.31 and older. The catalogue has its oldest working pair " +
 				"there; upgrade the cluster to a minor that upstream tests.",
 			Link: policy,
@@ -90,15 +86,30 @@ func hazards() []manifest.Hazard {
 	}
 }
 
+// broken are releases that the cloud's API of today breaks, and some that were so from the start.
+func broken() []manifest.BrokenRelease {
+	return []manifest.BrokenRelease{
+		{
+			Image: ccmImage, Before: "v1.30.1",
+			Reason: "It panics since 2026-07-01, when the cloud's API lost the data centers of servers.", Link: ccmProject + "/pull/1159",
+		}, {
+			Image: csiImage, Before: "v2.19.0", Tags: []string{"v2.20.1"},
+			Reason: "Up to v2.18.3 the controller reads the data center of the server that it runs on, which the cloud's API lost, and ends at " +
+				"its start; the labels of v2.14.0 are not valid, and v2.20.1 cuts them short.",
+			Link: csiSource + "CHANGELOG.md",
+		},
+	}
+}
+
 func rules() []manifest.VersionRule {
 	return []manifest.VersionRule{
 		{
 			Operations: []manifest.Operation{manifest.Migrate},
 			Reason: "Hetzner was never a part of Kubernetes, so there is nothing to migrate from: " +
-				"create the cluster with the external cloud-controller-manager.",
+				"delete the Cluster, which leaves the user cluster as it is, and create it with the feature.",
 			Link: "https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/cloudprovider/providers/providers.go",
 		}, {
-			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade},
+			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, Condition: manifest.WhileExternal,
 			Reason: "All releases of the CCM for these minors panic with the cloud's API of today: use Kubernetes 1.24 or newer, best 1.32 or newer.",
 			Link:   policy,
 		},

@@ -5,18 +5,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/util/version"
 )
-
-// TestNoReleaseIsBroken holds what the hazards say of releases.
-func TestNoReleaseIsBroken(t *testing.T) {
-	g := NewWithT(t)
-	for _, release := range releases() {
-		g.Expect(version.MustParseSemantic(release.ccm).AtLeast(version.MustParseSemantic("1.30.1"))).To(BeTrue(), release.ccm)
-		g.Expect(version.MustParseSemantic(release.csi).AtLeast(version.MustParseSemantic("2.19.0"))).To(BeTrue(), release.csi)
-		g.Expect(release.csi).NotTo(Equal("v2.20.1"))
-	}
-}
 
 func TestDescriptionIsComplete(t *testing.T) {
 	g := NewWithT(t)

@@ -22,6 +22,8 @@ type Description struct {
 	Keys []Key
 	// Hazards are what goes wrong with this provider, and what we do about it.
 	Hazards []Hazard
+	// Broken are releases of its images that nobody may take in place of the catalogue's.
+	Broken []BrokenRelease
 	// Rules are its version rules.
 	Rules []VersionRule
 }
@@ -55,30 +57,6 @@ type Key struct {
 type Hazard struct {
 	// Text says what happens, and what to do.
 	Text string
-	// Link to the upstream fact.
-	Link string
-}
-
-// Operation that a version rule is about.
-type Operation string
-
-// The operations.
-const (
-	Create  Operation = "create"
-	Upgrade Operation = "upgrade"
-	Migrate Operation = "migrate"
-)
-
-// VersionRule refuses an operation for a range of minors.
-type VersionRule struct {
-	// From and To are minors, both included; 0 leaves an end open.
-	From, To int
-	// Operations that are refused.
-	Operations []Operation
-	// InTree says that the rule is about clusters with the in-tree provider only.
-	InTree bool
-	// Reason is a sentence that names what to do instead.
-	Reason string
 	// Link to the upstream fact.
 	Link string
 }

@@ -23,9 +23,11 @@ func (Profile) Describe() manifest.Description {
 		},
 		Hazards: hazards(source),
 		Rules: []manifest.VersionRule{{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
-			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade.",
-			Link:   "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition: manifest.WhileInTree,
+			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade. A cluster that " +
+				"is external already is created with the feature.",
+			Link: "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
 		}},
 	}
 }

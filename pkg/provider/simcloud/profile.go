@@ -63,9 +63,10 @@ func (Profile) Describe() manifest.Description {
 			{Name: "token", Required: true, Text: "Its token."},
 		},
 		Rules: []manifest.VersionRule{{
-			From: minor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
-			Reason: "The managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
-			Link:   "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
+			From: minor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition: manifest.WhileInTree,
+			Reason:    "The managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
+			Link:      "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
 		}},
 	}
 }

@@ -74,9 +74,21 @@ func hazards() []manifest.Hazard {
 			Link: ccm + "pkg/common/connectionmanager/connectionmanager.go#L137-L166",
 		},
 		{
-			Text: "The validating webhook validation." + driver + " of an earlier installation blocks every change of StorageClasses and " +
-				"claims while it has no endpoints or its certificate has run out: delete its configuration.",
+			Text: "The driver's validating webhook is not deployed: all it does for a migration is to refuse new StorageClasses with the " +
+				"parameters of migrated ones. That of an earlier installation, validation." + driver + ", blocks every change of " +
+				"StorageClasses and claims while it has no endpoints or its certificate has run out: delete its configuration.",
 			Link: csi + "blob/v3.7.2/manifests/vanilla/validatingwebhook.yaml",
+		},
+		{
+			Text: "From 1.25 on the gate CSIMigrationvSphere is on unless somebody switches it off, from 1.27 on for good: an in-tree cluster " +
+				"needs the CSI driver for its volumes then, migrated or not. Have one before the upgrade, or the gate off up to 1.26.",
+			Link: "https://github.com/kubermatic/kubermatic/pull/11951",
+		},
+		{
+			Text: "In 1.29 components with --cloud-provider=vsphere start only with the gate DisableCloudProviders=false: set it before an in-tree " +
+				"cluster is upgraded to 1.29, or migrate in 1.28. The migration takes it away together with the in-tree flags.",
+			Link: "https://github.com/kubernetes/website/blob/main/content/en/docs/reference/command-line-tools-reference/feature-gates/" +
+				"DisableCloudProviders.md",
 		},
 		{
 			Text: "Gate InTreePluginvSphereUnregister is unknown to 1.31: take it off all components before they are upgraded to that.",
@@ -86,36 +98,37 @@ func hazards() []manifest.Hazard {
 }
 
 func versionRules() []manifest.VersionRule {
-	all := []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}
+	const (
+		create, upgrade, migrate = manifest.Create, manifest.Upgrade, manifest.Migrate
+		manual                   = "https://docs.kubermatic.com/kubermatic/v2.18/tutorials_howtos/ccm_migration"
+		deleted                  = "https://github.com/kubernetes/cloud-provider-vsphere/issues/1251"
+	)
 	return []manifest.VersionRule{
 		{
-			From: 22, To: 22, Operations: all, Reason: "The CSI driver of its time does not support 1.22: take a later one.",
-			Link: "https://docs.kubermatic.com/kubermatic/v2.18/tutorials_howtos/ccm_migration",
+			From: 22, To: 22, Operations: []manifest.Operation{create, migrate},
+			Reason: "The CSI driver of its time does not support 1.22: take a later one.", Link: manual,
 		},
 		{
-			To: 23, Operations: all, Reason: "The images of its cloud-controller-manager were deleted, and the catalogue knows nothing of it: " +
-				"take a later one.",
-			Link: "https://github.com/kubernetes/cloud-provider-vsphere/issues/1251",
+			From: 22, To: 22, Operations: []manifest.Operation{upgrade}, Condition: manifest.WhileExternal,
+			Reason: "The CSI driver of its time does not support 1.22: a cluster that has migrated stays off it.", Link: manual,
 		},
 		{
-			From: 24, To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Migrate},
-			Reason: "The images of the cloud-controller-manager and the CSI driver were deleted: upgrade with the in-tree provider to 1.28, " +
-				"and migrate there.",
+			To: firstMinor - 1, Operations: []manifest.Operation{create, upgrade}, Condition: manifest.WhileExternal,
+			Reason: "The images of the cloud-controller-manager and the CSI driver for minors before 1.28 were deleted: create the cluster " +
+				"with 1.28 or newer.",
+			Link: deleted,
+		},
+		{
+			To: firstMinor - 1, Operations: []manifest.Operation{migrate}, Condition: manifest.WhileInTree,
+			Reason: "The images of the cloud-controller-manager and the CSI driver for minors before 1.28 were deleted: upgrade with the " +
+				"in-tree provider to 1.28, and migrate there.",
 			Link: "https://github.com/kubermatic/kubermatic/issues/13719",
 		},
 		{
-			From: 25, To: lastInTreeMinor, Operations: []manifest.Operation{manifest.Create}, InTree: true,
-			Reason: "The volumes of the in-tree provider are served by the CSI driver from 1.25 on: create the cluster with the external one.",
-			Link:   "https://github.com/kubermatic/kubermatic/pull/11951",
-		},
-		{
-			From: lastInTreeMinor + 1, Operations: all, InTree: true,
-			Reason: "Kubernetes 1.29 is the last with the in-tree provider: migrate in 1.28 or 1.29, and upgrade then.",
-			Link:   "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.2",
-		},
-		{
-			From: 37, Operations: all, Reason: "There is no cloud-controller-manager for it yet: stay at 1.36 until the catalogue has one.",
-			Link: "https://github.com/kubernetes/cloud-provider-vsphere/releases",
+			From: lastInTreeMinor + 1, Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
+			Reason: "Kubernetes 1.29 is the last with the in-tree provider vsphere: migrate in 1.28 or 1.29, and upgrade then. A cluster that " +
+				"is external already is created with the feature.",
+			Link: "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.2",
 		},
 	}
 }

@@ -18,7 +18,7 @@ import (
 const managerNamespace = "ccm-migration-system"
 
 // InstallManager applies config/default-self-managed, as in production but for what loopback addresses make necessary:
-// one replica that listens on its own address, and a webhook that is reached by URL.
+// one replica that listens on its own address, and webhooks that are reached by URL.
 func (b *Bed) InstallManager() error {
 	b.options.Progress("installing the manager from config/default-self-managed")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +31,7 @@ func (b *Bed) InstallManager() error {
 	}
 	if err := b.applyKustomization(b.Client, "default-self-managed", func(object *unstructured.Unstructured) error {
 		switch object.GetKind() {
-		case "MutatingWebhookConfiguration":
+		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			return useURL(object, port)
 		case "Deployment":
 			return adaptManager(object, port)

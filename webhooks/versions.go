@@ -1,0 +1,54 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// VersionsPath is where the webhook server answers; the generated ValidatingWebhookConfiguration names it.
+const VersionsPath = "/validate-usercluster-k8c-io-v1alpha1-cluster"
+
+// +kubebuilder:webhookconfiguration:mutating=false,name=ccm-migration-controller
+// +kubebuilder:webhook:name=versions.usercluster.k8c.io,path=/validate-usercluster-k8c-io-v1alpha1-cluster,mutating=false,failurePolicy=ignore,matchPolicy=Equivalent,sideEffects=None,timeoutSeconds=3,groups=usercluster.k8c.io,resources=clusters,verbs=create;update,versions=v1alpha1,admissionReviewVersions=v1,serviceName=ccm-migration-controller-webhook,serviceNamespace=ccm-migration-system
+
+// Objections are why the version rules refuse a write of a Cluster, as sentences that say what to do; empty: they do not.
+// Before is nil when it is created.
+type Objections func(before, after *ucv1.Cluster) string
+
+// VersionJudge answers admission requests for Clusters by the version rules.
+type VersionJudge struct {
+	// Objections of the version rules.
+	Objections Objections
+}
+
+// Handle refuses what the version rules refuse of the change that is asked for. What is bad already may stay as it is, and a
+// Cluster that is being deleted is not judged at all: its finalizers have to go.
+func (j *VersionJudge) Handle(_ context.Context, req admission.Request) admission.Response {
+	if req.SubResource != "" || req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
+		return admission.Allowed("")
+	}
+	before, after := (*ucv1.Cluster)(nil), &ucv1.Cluster{}
+	err := json.Unmarshal(req.Object.Raw, after)
+	if req.Operation == admissionv1.Update {
+		before = &ucv1.Cluster{}
+		err = errors.Join(err, json.Unmarshal(req.OldObject.Raw, before))
+	}
+	switch {
+	case err != nil:
+		// As the failurePolicy has it: what cannot be judged is not refused.
+		return admission.Allowed("").WithWarnings(fmt.Sprintf("the version rules were not looked at: %v", err))
+	case !after.DeletionTimestamp.IsZero():
+		return admission.Allowed("")
+	}
+	if objections := j.Objections(before, after); objections != "" {
+		return admission.Denied(objections)
+	}
+	return admission.Allowed("")
+}

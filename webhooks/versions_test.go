@@ -1,0 +1,81 @@
+package webhooks_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/webhooks"
+)
+
+const objection = "Kubernetes 1.25 is the last: migrate first (https://example.com)."
+
+// versionJudge objects to 1.26 where it is new; it is asked for nothing but creations and updates.
+func versionJudge() *webhooks.VersionJudge {
+	return &webhooks.VersionJudge{Objections: func(before, after *ucv1.Cluster) string {
+		if after.Spec.Version == "1.26.0" && (before == nil || before.Spec.Version != after.Spec.Version) {
+			return objection
+		}
+		return ""
+	}}
+}
+
+func version(version string) func(*ucv1.Cluster) {
+	return func(c *ucv1.Cluster) { c.Spec.Version = version }
+}
+
+func TestVersionJudge(t *testing.T) {
+	bad := version("1.26.0")
+	for name, tc := range map[string]struct {
+		request
+		refused bool
+	}{
+		"a version that is refused is not created":       {request{operation: admissionv1.Create, after: cluster(bad)}, true},
+		"another version is":                             {request{operation: admissionv1.Create, after: cluster()}, false},
+		"nobody gets to it":                              {request{operation: admissionv1.Update, before: cluster(), after: cluster(bad)}, true},
+		"who is there already may change something else": {request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, feature(true))}, false},
+		"who is there may get labels": {
+			request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, annotated(map[string]string{"a": "b"}))}, false,
+		},
+		"who is there may leave":                        {request{operation: admissionv1.Update, before: cluster(bad), after: cluster()}, false},
+		"the last write of a deleted one is not judged": {request{operation: admissionv1.Update, before: cluster(deleted), after: cluster(deleted, bad)}, false},
+		"a deletion is not judged":                      {request{operation: admissionv1.Delete, before: cluster(bad)}, false},
+		"a write of the status is not judged":           {request{operation: admissionv1.Update, subResource: "status", before: cluster(), after: cluster(bad)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for _, dryRun := range []bool{false, true} {
+				response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+					Operation: tc.operation, SubResource: tc.subResource, DryRun: &dryRun, OldObject: raw(g, tc.before), Object: raw(g, tc.after),
+				}})
+				g.Expect(response.Patches).To(BeEmpty())
+				g.Expect(response.Allowed).To(Equal(!tc.refused), "dry-run %t", dryRun)
+				if tc.refused {
+					g.Expect(response.Result.Message).To(Equal(objection))
+				}
+			}
+		})
+	}
+}
+
+func TestVersionJudgeAdmitsWhatItCannotRead(t *testing.T) {
+	g := NewWithT(t)
+	unreadable := runtime.RawExtension{Raw: []byte(`{"spec":{"version":7}}`)}
+	for name, request := range map[string]admissionv1.AdmissionRequest{
+		"what is created":  {Operation: admissionv1.Create, Object: unreadable},
+		"what there is":    {Operation: admissionv1.Update, OldObject: raw(g, cluster()), Object: unreadable},
+		"what there was":   {Operation: admissionv1.Update, OldObject: unreadable, Object: raw(g, cluster(version("1.26.0")))},
+		"an empty request": {Operation: admissionv1.Create},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: request})
+			g := NewWithT(t)
+			g.Expect(response.Allowed).To(BeTrue())
+			g.Expect(response.Warnings).To(ConsistOf(ContainSubstring("the version rules were not looked at")))
+		})
+	}
+}
