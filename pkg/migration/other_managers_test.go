@@ -128,6 +128,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"nor beside one with our Lease that our fence does not bind": handover(recording, "ProcessesRecorded", beside(ourLease), "which our fence does not bind"),
 		"a fence stays closed beside one that is free":               handover(fenced, "FenceOpen", beside(free), "with --leader-elect=false"),
 		"a fence stays closed beside one with a Lease of its own":    handover(fenced, "FenceOpen", beside(nil), "with Lease infra/theirs"),
+		"the workload stays away beside one that is free":            handover(serializedAt(fenced), "WorkloadAllowed", beside(free), "with --leader-elect=false"),
 		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
 		"a fence opens beside one that initializes Nodes only": {
 			given: fenced, when: beside(func(m *OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
