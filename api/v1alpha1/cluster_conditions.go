@@ -103,6 +103,8 @@ const (
 	RollingOutReason = "RollingOut"
 	// ProbingReason surfaces while the CCM leads once under another name, before KCM is touched.
 	ProbingReason = "Probing"
+	// AdoptionPlannedReason surfaces while the plan of an adoption stands in status.adoption and nothing of it is done yet.
+	AdoptionPlannedReason = "AdoptionPlanned"
 	// ArmingReason surfaces while KCM and the CCM are given the migration lock, and until the CCM holds it.
 	ArmingReason = "Arming"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
@@ -136,7 +138,7 @@ const (
 	PreflightFailedReason = "PreflightFailed"
 	// CloudLoopsRunningReason surfaces when the KCM of a cluster created with the feature runs cloud loops.
 	CloudLoopsRunningReason = "CloudLoopsRunning"
-	// CloudLoopsContendedReason surfaces when KCM may run cloud loops again after the hand-over.
+	// CloudLoopsContendedReason surfaces when KCM, or a CCM that is not ours, may run cloud loops after the hand-over.
 	CloudLoopsContendedReason = "CloudLoopsContended"
 	// FenceIneffectiveReason surfaces when the CCM's identity may write its Lease although the fence is closed.
 	FenceIneffectiveReason = "FenceIneffective"
@@ -144,7 +146,7 @@ const (
 	ProbeFailedReason = "ProbeFailed"
 	// MigrationLockRefusedReason surfaces when protocol LeaderMigration is wanted and cannot work here.
 	MigrationLockRefusedReason = "MigrationLockRefused"
-	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory.
+	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory, or a CCM that is not ours runs.
 	ForeignObjectsReason = "ForeignObjects"
 	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.
 	BlockedMachinesReason = "BlockedMachines"

@@ -63,6 +63,16 @@ type HandoverSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	AcceptLostManagers []string `json:"acceptLostManagers,omitempty"`
+
+	// acceptOtherManagers names workloads of the user cluster that look like a cloud-controller-manager of it and of which a
+	// person knows that they run no cloud loop for it, such as the one of another cluster whose control plane is hosted
+	// there: as the message names them, like "Deployment tenants/cloud-controller-manager".
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=530
+	AcceptOtherManagers []string `json:"acceptOtherManagers,omitempty"`
 }
 
 // HandoverProtocol says how the hand-over is made exclusive.

@@ -67,6 +67,11 @@ type Facts struct {
 	// +optional
 	Handover *HandoverStatus `json:"handover,omitempty"`
 
+	// adoption is what taking over the objects of somebody else changes. It stands here before anything of them is changed,
+	// so that a person can read it; nobody could say later what they were like.
+	// +optional
+	Adoption *AdoptionStatus `json:"adoption,omitempty"`
+
 	// baseline is the inventory taken before the hand-over; the Secret holds it, the digest proves it.
 	// +optional
 	Baseline *BaselineStatus `json:"baseline,omitempty"`
@@ -133,6 +138,21 @@ type InheritedConfiguration struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=63
 	Loops []string `json:"loops,omitempty"`
+}
+
+// AdoptionStatus is the plan of an adoption.
+type AdoptionStatus struct {
+	// plannedAt is when the plan was written.
+	// +required
+	PlannedAt metav1.Time `json:"plannedAt,omitzero"`
+
+	// changes is one line for each object: what it is, who seems to manage it, and the fields that change. It has no values;
+	// the command adoption shows those.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
+	Changes []string `json:"changes,omitempty"`
 }
 
 // BaselineStatus points at the inventory taken before the hand-over.

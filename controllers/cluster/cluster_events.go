@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -12,6 +14,10 @@ func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
 	if before.Step != after.Step && s.cluster.ExternalCloudProvider() {
 		r.Recorder.Eventf(s.cluster, nil, corev1.EventTypeNormal, "StepChanged", string(after.Step), "The current step is %s.", after.Step)
 		r.Metrics.stepEnded(before, s.now)
+	}
+	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
+		r.Recorder.Eventf(s.cluster, nil, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason, string(after.Step), "%s",
+			bounded("Adopting changes: "+strings.Join(plan.Changes, "; "), maxMessage))
 	}
 	stalled := meta.FindStatusCondition(after.Conditions, ucv1.StalledCondition)
 	if stalled != nil && !meta.IsStatusConditionTrue(before.Conditions, ucv1.StalledCondition) {

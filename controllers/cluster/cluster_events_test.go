@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -95,6 +96,15 @@ func TestTransitionsAreTold(t *testing.T) {
 		"a failure that goes on, not again": {
 			ucv1.OriginMigrating, func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, ucv1.StepRoll,
 			failing("BlockedMachines", "Blocked."), nil, map[string]float64{},
+		},
+		"the plan of an adoption": {
+			ucv1.OriginMigrating, atStep(ucv1.StepAddons), ucv1.StepAddons, func(d *migration.Decision) {
+				doing(migration.VerbRecord, "Recording.")(d)
+				d.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, Adoption: &ucv1.AdoptionStatus{
+					PlannedAt: metav1.NewTime(start()), Changes: []string{"Role a: rules", "Secret b: data[100%]"},
+				}}
+			},
+			[]string{"Normal AdoptionPlanned Adopting changes: Role a: rules; Secret b: data[100%]"}, map[string]float64{},
 		},
 		"nothing of clusters that are in-tree": {
 			ucv1.OriginInTree, unchanged, ucv1.StepInTree, nothing, nil, map[string]float64{},

@@ -221,6 +221,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Fence = session.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
+	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
 	s.observeForUndo(ctx)
 }
 
@@ -243,6 +244,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Lock = unseenLock(s.cluster, why)
 	s.observed.Addons = migration.Unknown[migration.Addons](why)
 	s.observed.Probe = migration.Unknown[migration.Probe](why)
+	s.observed.OtherManagers = migration.Unknown[[]migration.OtherManager](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {

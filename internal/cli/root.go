@@ -12,7 +12,7 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(managerCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), leaderMigrationCommand(),
+	root.AddCommand(managerCommand(), adoptionCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), leaderMigrationCommand(),
 		renderCommand(), versionsCommand())
 	return root
 }

@@ -105,7 +105,7 @@ func (p *pass) loopsRunning(kcm Component) string {
 		" If the cluster is in-tree, delete the Cluster object, create it without the feature, and switch that on afterwards."
 }
 
-// applied says whether a set is as wanted. What exists and is not ours blocks, because the apply engine forces ownership.
+// applied says whether a set is as wanted.
 func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 	if set.SatisfiedBy != "" {
 		return holds(ucv1.HoldsReason, set.SatisfiedBy)
@@ -113,9 +113,13 @@ func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 	if name == CCMSet && WithholdsWorkload(p.facts) && !set.WorkloadWithheld {
 		return cannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
-	if len(set.Foreign) > 0 && p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
-		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects exist already and are not ours: "+named(set.Foreign)+
-			". Delete them, or set spec.addons.adoption to Adopt.")
+	if p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
+		set = set.due()
+	}
+	if len(set.Foreign) > 0 {
+		if out := p.mayTakeOver(name, set); !out.holds {
+			return out
+		}
 	}
 	if len(set.Drifted)+len(set.Foreign) > 0 {
 		if name == CCMSet {
@@ -267,6 +271,9 @@ func (p *pass) fenceStaysOpen() outcome {
 	if doubts := p.doubts(); len(doubts) > 0 {
 		return waitsUntil(ucv1.ProvingSilenceReason,
 			"The fence was closed by somebody and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
+	}
+	if out := p.alone(byLease); !out.holds {
+		return out
 	}
 	return does(openFenceVerb(fence))
 }

@@ -109,7 +109,7 @@ func finished() Observation {
 		}),
 		Machines:  Known(oneMachine()),
 		Nodes:     Known([]Node{provenNode("n1")}),
-		Inventory: Known(inventory), Baseline: Known(inventory),
+		Inventory: Known(inventory), Baseline: Known(inventory), OtherManagers: Known[[]OtherManager](nil),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o

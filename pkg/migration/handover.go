@@ -43,9 +43,11 @@ func (p *pass) handover() outcome {
 // the first Node ends what NoNodes allowed.
 func (p *pass) handedOver() outcome {
 	out := p.guard()
-	switch {
-	case out.failure != nil && p.closesFence():
+	if out.failure != nil && p.closesFence() {
 		return p.beginAnew()
+	}
+	out = p.aloneStill(out)
+	switch {
 	case !out.holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
 		return out
 	}
@@ -115,8 +117,10 @@ func (p *pass) processesRecorded() outcome {
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
 		return cannotLook("every static pod of "+controlPlane.KCM.Name, strings.TrimSuffix(strings.Join(unseen, " "), "."))
 	}
-	if out := p.nodesReady(); !out.holds {
-		return out
+	for _, ask := range []func() outcome{func() outcome { return p.alone(byFence) }, p.nodesReady} {
+		if out := ask(); !out.holds {
+			return out
+		}
 	}
 	p.facts.Handover.StartedAt = p.stamp()
 	p.facts.Handover.Processes = nil
@@ -267,6 +271,9 @@ func (p *pass) fenceOpen() outcome {
 			p.facts.Handover.FenceOpenedAt = p.stamp()
 		}
 		return holds(ucv1.HoldsReason, "")
+	}
+	if out := p.alone(byLease); !out.holds {
+		return out
 	}
 	if out := p.nodesReady(); !out.holds {
 		return out

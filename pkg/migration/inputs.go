@@ -128,8 +128,24 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 	return p.checkKCMArguments(controlPlane.KCM), ""
 }
 
-// checkOtherCCM finds a CCM that our fence does not bind: one that leads already.
+// checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.
 func (p *pass) checkOtherCCM() (*Finding, string) {
+	others, unseen := p.checkOtherManagers()
+	lease, unknown := p.checkCCMLease()
+	if others != nil && lease != nil {
+		// It is most likely the same one: one finding.
+		others.Message += " " + lease.Message
+	}
+	if others == nil {
+		others = lease
+	}
+	if unseen != "" && unknown != "" {
+		unseen += "; "
+	}
+	return others, unseen + unknown
+}
+
+func (p *pass) checkCCMLease() (*Finding, string) {
 	if !p.o.Connection.Reachable || p.o.CCMLease.IsAbsent() {
 		return nil, ""
 	}

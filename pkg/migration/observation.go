@@ -37,6 +37,8 @@ type Observation struct {
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+	// OtherManagers are the cloud-controller-managers of the user cluster that are not ours.
+	OtherManagers Observed[[]OtherManager]
 
 	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
 	// have not finished.
@@ -239,6 +241,10 @@ type AddonSet struct {
 	// Foreign are objects that exist, are wanted, and are not in our inventory, with their owner in the Kind's place
 	// of a message.
 	Foreign []string
+	// Takeovers are what adopting the foreign ones would change.
+	Takeovers []Takeover
+	// DriverProblem says why a CSIDriver that is somebody else's does not satisfy ours; empty when it does, or there is none.
+	DriverProblem string
 	// SatisfiedBy is a healthy set that is somebody else's and satisfies ours: it stays untouched.
 	SatisfiedBy string
 	// Unhealthy are sentences about workloads that are not ready yet.

@@ -161,6 +161,9 @@ func (p *pass) workloadAllowed() outcome {
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that a silent KCM leads now: it makes the CCM's pods.",
 		})
 	}
+	if out := p.alone(byLease); !out.holds {
+		return out
+	}
 	if out := p.nodesReady(); !out.holds {
 		return out
 	}

@@ -13,7 +13,7 @@ func (p *pass) admitted() outcome {
 // preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.
 func (p *pass) preflight() outcome {
 	if p.facts.StartedAt != nil {
-		return holds(ucv1.HoldsReason, "There was no blocking finding when the migration started.")
+		return holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+p.idleManagers())
 	}
 	findings, unknown := p.inputFindings()
 	if out := judge(findings, unknown, ""); !out.holds {
@@ -23,7 +23,7 @@ func (p *pass) preflight() outcome {
 	p.facts.StartedAt = p.stamp()
 	p.facts.Inherited = inherit(p.o.Cluster, kcm.Arguments)
 	p.facts.Handover = p.newHandover()
-	return records("Starting the migration: recording what the CCM inherits from " + kcm.String() + ".")
+	return records("Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + p.idleManagers())
 }
 
 // inherit reads what the CCM takes over while KCM's flags still say it.

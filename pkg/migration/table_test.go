@@ -77,6 +77,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"objects that are not ours are taken over when that is allowed": {
 			given: applying, when: func(o *Observation) {
+				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
 				o.Addons = Known(Addons{CCM: AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
@@ -147,6 +148,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 		},
 		"objects that are taken over are applied although they do not differ": {
 			given: applying, when: func(o *Observation) {
+				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "CSIDriver cinder")
 				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"CSIDriver cinder"}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},

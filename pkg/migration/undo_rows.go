@@ -222,6 +222,9 @@ func (p *pass) workloadWithdrawn() outcome {
 // token went with its pod (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-tokens).
 func (p *pass) undoSilence() outcome {
 	lease, known := p.o.CCMLease.Get()
+	if out := p.alone(byFence); !out.holds {
+		return out
+	}
 	handover, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
 	neverLed := p.o.CCMLease.IsAbsent() && handover.FenceOpenedAt == nil && handover.ContendedAt == nil && !serialized(p.facts)
 	switch {

@@ -26,6 +26,7 @@ func lose(missing bool) map[string]func(*Observation) {
 		"Nodes":             func(o *Observation) { loseFact(&o.Nodes, missing) },
 		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
 		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
+		"OtherManagers":     func(o *Observation) { loseFact(&o.OtherManagers, missing) },
 	}
 }
 
@@ -38,9 +39,9 @@ func loseFact[T any](fact *Observed[T], missing bool) {
 
 // restsOn names the facts without which a stage's verb must not be done.
 func restsOn(d Decision) []string {
-	inputs := []string{"Contenders", "Provider", "CloudConfig", "ControlPlane", "CCMLease"}
+	inputs := []string{"Contenders", "Provider", "CloudConfig", "ControlPlane", "CCMLease", "OtherManagers"}
 	handover := []string{"Addons", "Fence", "Nodes", "ControlPlane"}
-	configured := []string{"Addons", "ControlPlane", "Provider", "MachineController"}
+	configured := []string{"Addons", "ControlPlane", "Provider", "MachineController", "OtherManagers"}
 	roll := append([]string{"CCMLease", "Machines", "Nodes"}, configured...)
 	verify := append([]string{"Inventory", "Baseline"}, roll...)
 	facts := map[string][]string{
@@ -49,7 +50,7 @@ func restsOn(d Decision) []string {
 		"Addons//ApplyAddons":                 {"Addons"},
 		"Handover/BaselineTaken/TakeBaseline": {"Addons", "Fence", "Inventory"},
 		"Handover/LoopsOff/ChangeArguments":   handover,
-		"Handover/FenceOpen/OpenFence":        append([]string{"KCMLease"}, handover...),
+		"Handover/FenceOpen/OpenFence":        append([]string{"KCMLease", "OtherManagers"}, handover...),
 		"Handover//Record":                    {"Addons", "Fence", "ControlPlane", "KCMLease", "CCMLease"},
 		"MachineController//ChangeArguments":  configured,
 		"MachineController//Record":           append([]string{"CCMLease"}, configured...),

@@ -21,7 +21,10 @@ type contents struct {
 	images map[string][]int
 	// workloads are the flags that are passed to the last container of a workload in any minor, by its name.
 	workloads map[string]map[string]bool
-	minors    []int
+	// managers are the images of the CCM by the last element of their names, ccm its workloads: managers.go.
+	managers map[string]bool
+	ccm      []migration.Ref
+	minors   []int
 	// problem is a fault of the catalogue itself.
 	problem string
 }
@@ -33,7 +36,7 @@ func (c *Catalogue) contentsOf(name string, profile Profile) contents {
 }
 
 func newContents(profile Profile) contents {
-	found := contents{images: map[string][]int{}, workloads: map[string]map[string]bool{}}
+	found := contents{images: map[string][]int{}, workloads: map[string]map[string]bool{}, managers: map[string]bool{}}
 	for minor := FirstMinor; minor <= LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
@@ -45,6 +48,10 @@ func newContents(profile Profile) contents {
 			return found
 		}
 		found.minors = append(found.minors, minor)
+		if err := found.addManagers(addons); err != nil {
+			found.problem = err.Error() + "."
+			return found
+		}
 		for _, object := range slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects) {
 			// The objects are nobody else's, and nothing of them is changed.
 			if err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {

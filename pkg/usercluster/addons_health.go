@@ -101,6 +101,14 @@ func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
 
 // describeOwner names an object and whoever seems to manage it.
 func describeOwner(object *unstructured.Unstructured) string {
+	if hints := ownerHints(object); hints != "" {
+		return refOf(object).String() + " (" + hints + ")"
+	}
+	return refOf(object).String()
+}
+
+// ownerHints say who seems to manage an object; empty when nothing tells.
+func ownerHints(object metav1.Object) string {
 	var hints []string
 	if release := object.GetAnnotations()["meta.helm.sh/release-name"]; release != "" {
 		hints = append(hints, "Helm release "+release)
@@ -111,20 +119,20 @@ func describeOwner(object *unstructured.Unstructured) string {
 	if name := object.GetLabels()["kustomize.toolkit.fluxcd.io/name"]; name != "" {
 		hints = append(hints, "Flux Kustomization "+name)
 	}
+	if name := object.GetLabels()["helm.toolkit.fluxcd.io/name"]; name != "" {
+		hints = append(hints, "Flux HelmRelease "+name)
+	}
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		hints = append(hints, "owned by "+owner.Kind+" "+owner.Name)
 	}
 	if names := fieldManagers(object); len(names) > 0 {
 		hints = append(hints, "managed by "+strings.Join(names, ", "))
 	}
-	if len(hints) == 0 {
-		return refOf(object).String()
-	}
-	return refOf(object).String() + " (" + strings.Join(hints, "; ") + ")"
+	return strings.Join(hints, "; ")
 }
 
 // fieldManagers are those who wrote more than the status.
-func fieldManagers(object *unstructured.Unstructured) []string {
+func fieldManagers(object metav1.Object) []string {
 	var names []string
 	for _, field := range object.GetManagedFields() {
 		if field.Subresource == "" && field.Manager != "" {

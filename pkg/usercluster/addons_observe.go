@@ -86,8 +86,12 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 			result.SatisfiedBy = compared.foreignDriver
 			return result, nil
 		}
+		result.DriverProblem = s.driverProblem(ctx, set, compared.foreignDriver)
 	}
-	result.Drifted, result.Foreign = slices.Clone(compared.drifted), slices.Clone(compared.foreign)
+	result.Drifted = slices.Clone(compared.drifted)
+	for _, theirs := range compared.foreign {
+		result.Foreign, result.Takeovers = append(result.Foreign, theirs.Object), append(result.Takeovers, theirs)
+	}
 	if set.WorkloadWithheld {
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
@@ -115,7 +119,7 @@ func (s *Session) driverServes(ctx context.Context, driver string) (bool, error)
 // comparison is what comparing a set with the user cluster found.
 type comparison struct {
 	drifted []migration.Ref
-	foreign []string
+	foreign []migration.Takeover
 	// foreignDriver describes the set's CSIDriver if that is somebody else's.
 	foreignDriver string
 }
@@ -208,10 +212,10 @@ func summarize(set provider.Set, found []objectComparison) comparison {
 		if found[i].drifted {
 			result.drifted = append(result.drifted, refOf(object))
 		}
-		if found[i].foreign != "" {
-			result.foreign = append(result.foreign, found[i].foreign)
+		if theirs := found[i].foreign; theirs != nil {
+			result.foreign = append(result.foreign, *theirs)
 			if set.Driver != "" && object.GetKind() == "CSIDriver" && object.GetName() == set.Driver {
-				result.foreignDriver = found[i].foreign
+				result.foreignDriver = theirs.Object
 			}
 		}
 	}
@@ -220,7 +224,7 @@ func summarize(set provider.Set, found []objectComparison) comparison {
 
 type objectComparison struct {
 	drifted bool
-	foreign string
+	foreign *migration.Takeover
 }
 
 // compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.
@@ -232,7 +236,7 @@ func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstruct
 	case err != nil:
 		return objectComparison{}, &lookError{because("reading "+refOf(want).String(), err)}
 	case !ours:
-		return objectComparison{foreign: describeOwner(live)}, nil
+		return objectComparison{foreign: new(s.planOf(ctx, want, live).takeover())}, nil
 	}
 	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	if err != nil {

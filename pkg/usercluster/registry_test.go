@@ -174,9 +174,9 @@ func TestWatchesWakeOnlyWhileMigrating(t *testing.T) {
 	g.Expect(api.watches.Load()).To(BeZero())
 
 	r.SetMigrating(key, true)
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 5), "no CRDs, no watches of Machines")
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 8), "no CRDs, no watches of Machines")
 	api.machines.Store(true)
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 8), "CRDs that appear are noticed")
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 11), "CRDs that appear are noticed")
 	settle(g, r)
 
 	api.changes <- "/apis/cluster.k8s.io/v1alpha1/machines"
@@ -211,7 +211,7 @@ func TestForgetLeavesNothingBehind(t *testing.T) {
 		r.SetMigrating(key, true)
 		g.Eventually(r.state(key), patience).Should(beReachable())
 	}
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 40))
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 55))
 	g.Expect(runtime.NumGoroutine()).To(BeNumerically(">", before))
 	for i := range 5 {
 		r.Forget(types.NamespacedName{Namespace: "tenant", Name: fmt.Sprintf("a-%d", i)})

@@ -34,7 +34,7 @@ import (
 const requestTimeout = 10 * time.Second
 
 // Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only
-// what the API does not tell: when a Lease was seen to change, and which addons were compared.
+// what the API does not tell: when a Lease was seen to change, which addons were compared, and that no other manager was found.
 type Session struct {
 	client  client.Client
 	clock   clock.Clock
@@ -42,6 +42,7 @@ type Session struct {
 	wake    func()
 	leases  *leaseTracker
 	addons  *addonMemory
+	others  *otherMemory
 	network *network
 	beside  beside
 
@@ -63,7 +64,7 @@ type network struct {
 
 func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
 	return &Session{client: c, clock: clk, log: log, wake: wake,
-		leases: newLeaseTracker(clk), addons: &addonMemory{}}
+		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}}
 }
 
 // connect makes a session; nothing is sent yet.

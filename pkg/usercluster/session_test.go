@@ -76,6 +76,10 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			o := s.Attachments(ctx)
 			return o.IsUnknown(), o.Why()
 		},
+		"OtherManagers": func(ctx context.Context, s *Session) (bool, string) {
+			o := lookForOthers(ctx, s, Ours{})
+			return o.IsUnknown(), o.Why()
+		},
 		"Addons": func(ctx context.Context, s *Session) (bool, string) {
 			o := s.Addons(ctx, nil, addons)
 			return o.IsUnknown(), o.Why()

@@ -47,6 +47,7 @@ func (s *Session) setWatching(on bool) {
 		store := &addonStore{wakeStore: *plain, invalidate: s.addons.invalidate}
 		s.watch(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}, ours, store)
 	}
+	s.watchForManagers()
 }
 
 func (s *Session) stopLocked() {

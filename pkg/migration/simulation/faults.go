@@ -7,6 +7,7 @@ import (
 
 // disturb lets the scenario's faults happen.
 func (w *World) disturb() {
+	w.meddlersLeave()
 	if !w.faulty() {
 		return
 	}
@@ -16,7 +17,7 @@ func (w *World) disturb() {
 		happen func()
 	}{
 		{f.Crash, w.crash}, {f.Crash, w.crashCCM}, {f.Evict, w.evict}, {f.Vanish, w.vanish}, {f.Vanish, w.vanishCCM}, {f.KubeletDown, w.stopKubelet},
-		{f.Hang, w.hang}, {f.NotReady, w.breakNode}, {f.Drift, w.drift},
+		{f.Hang, w.hang}, {f.NotReady, w.breakNode}, {f.Drift, w.drift}, {f.Meddle, w.meddle},
 	}
 	for _, fault := range faults {
 		if w.chance(fault.chance) {

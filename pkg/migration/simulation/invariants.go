@@ -153,7 +153,7 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbReleaseKCMLease:       {"ControlPlane", "KCMLease"},
 		migration.VerbReleaseCCMLease:       {"CCMLease", "Fence", "Nodes", "ControlPlane"},
 		migration.VerbRemoveLock:            {"Lock", "ControlPlane", "Addons", "KCMLease"},
-		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease"},
+		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
 		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},
 	}
 }
@@ -163,8 +163,9 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
 	without := migration.Decide(o, w.now)
-	// Drift that cannot be looked at undoes nothing once the migration is completed.
-	drift := fact == "Addons" && o.Cluster.Status.CompletedAt != nil
+	// Drift, and other managers, that cannot be looked at undo nothing once the migration is completed.
+	drift := slices.Contains([]string{"Addons", "OtherManagers"}, fact) && o.Cluster.Status.CompletedAt != nil
+	drift = drift || fact == "Fence" && o.Cluster.Status.CompletedAt != nil && len(w.others) > 0
 	if position(without.Step) > position(d.Step) && !drift && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
@@ -181,7 +182,7 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
 	facts := restsOn()[without.Verb.Kind]
 	if without.Step == ucv1.StepUndoLoops {
-		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider"}
+		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
 	}
 	ledForNobody := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
 	if slices.Contains(facts, fact) && !ledForNobody {
@@ -194,12 +195,13 @@ func (i *invariants) acting(w *World, p pass) {
 	verb := p.decision.Verb
 	switch verb.Kind {
 	case migration.VerbChangeArguments:
-		i.checkChange(w, *verb.Arguments)
+		i.checkChange(w, p, *verb.Arguments)
 	case migration.VerbOpenFence:
 		if w.undoing() {
 			i.fail("rule 2: the fence is opened in an undo")
 		}
 		i.checkSilent(w, "the fence is opened")
+		i.checkAlone(p.truth, "the fence is opened")
 	case migration.VerbApplyAddons:
 		open := w.fenceOpen || w.scenario.LeasesAreFree
 		if open && slices.ContainsFunc(verb.Objects, func(o migration.Ref) bool { return o == w.ccm.ref("Deployment") }) {
@@ -249,7 +251,7 @@ func (w *World) accepted(podName string) bool {
 
 // checkChange: no verb gives a loop back to KCM, except in an undo before the point of no return, and never before every
 // process of the CCM is silent.
-func (i *invariants) checkChange(w *World, change migration.ArgumentChange) {
+func (i *invariants) checkChange(w *World, p pass, change migration.ArgumentChange) {
 	kcm := w.kcm()
 	if change.Target.UID != kcm.uid {
 		return
@@ -264,6 +266,7 @@ func (i *invariants) checkChange(w *World, change migration.ArgumentChange) {
 			i.fail("rule 2: a verb gives %s back to KCM", loop)
 		default:
 			i.checkCCMSilent(w, "KCM gets "+loop+" back")
+			i.checkAlone(p.truth, "KCM gets "+loop+" back")
 		}
 	}
 }

@@ -57,6 +57,7 @@ func (c *Controller) Observe() migration.Observation {
 		Nodes:             migration.Known(w.observeNodes()),
 		Inventory:         migration.Known(w.observeInventory()),
 		Baseline:          migration.Absent[migration.Inventory](),
+		OtherManagers:     migration.Known(w.observeOtherManagers()),
 	}
 	if cluster.Status.Rollback != nil {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
@@ -82,7 +83,7 @@ func (c *Controller) Observe() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers",
 	}
 }
 
@@ -106,6 +107,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Baseline":          func() { blank(&o.Baseline) },
 		"CCMPods":           func() { blank(&o.CCMPods) },
 		"Attachments":       func() { blank(&o.Attachments) },
+		"OtherManagers":     func() { blank(&o.OtherManagers) },
 	}
 	forget[fact]()
 }

@@ -101,6 +101,7 @@ func randomScenario(seed uint64) Scenario {
 	if rng.IntN(2) == 0 {
 		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 2500
 	}
+	s.Faults.Meddle = 0.02 * rng.Float64()
 	return s
 }
 

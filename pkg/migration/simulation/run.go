@@ -82,7 +82,7 @@ func (w *World) atRest() bool {
 		return true
 	}
 	away := func(n *managementNode) bool { return w.now.Before(n.downUntil) && n.downUntil.Sub(w.now) < time.Hour }
-	if len(w.scenario.Interventions) > 0 || w.faulty() || w.ticks() < 10 || slices.ContainsFunc(w.managementNodes, away) {
+	if len(w.scenario.Interventions) > 0 || w.faulty() || w.meddled() || w.ticks() < 10 || slices.ContainsFunc(w.managementNodes, away) {
 		return false
 	}
 	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)

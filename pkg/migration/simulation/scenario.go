@@ -87,6 +87,8 @@ type Faults struct {
 	NotReady float64
 	// Drift deletes an addon object.
 	Drift float64
+	// Meddle installs another CCM for a while.
+	Meddle float64
 }
 
 // Intervention is something that happens once, from outside.

@@ -23,6 +23,8 @@ type truth struct {
 	unconfigured string
 	// configured is one with a process that has its flag.
 	configured string
+	// free is a CCM of somebody else's that no Lease of ours holds.
+	free string
 	// unproven are Nodes and Machines that are not what the migration promises.
 	unproven []string
 }
@@ -44,7 +46,7 @@ func (w *World) truth() truth {
 		}
 	}
 	t.unconfigured, t.configured = w.machineControllerFlags()
-	t.unproven = w.unproven()
+	t.unproven, t.free = w.unproven(), w.freeManager()
 	return t
 }
 

@@ -50,6 +50,7 @@ type World struct {
 	fenceOpen  bool
 	ccmStopped bool
 	ccmArmed   bool
+	others     []*otherManager
 	inherited  ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+const adoptionHelp = `Prints what spec.addons.adoption: Adopt would change in the user cluster: for every object of the CCM and the CSI driver
+that exists and is not ours its fields with their old and new values, as the API server's own dry run has them. Values
+of Secrets, of ConfigMaps and of the environment of containers are masked. Nothing is changed.
+
+It reads the Cluster, its Secrets and its inventory in the management cluster, with the current kubeconfig, and does the
+rest in the user cluster with the credentials of its kubeconfig Secret. Before the start of a migration nothing is
+rendered, and so there is nothing to compare.`
+
+// adoptionReport is what adoption prints.
+type adoptionReport struct {
+	Cluster  string                   `json:"cluster"`
+	Adoption string                   `json:"adoption"`
+	Objects  []usercluster.ObjectPlan `json:"objects"`
+}
+
+type adoptionOptions struct {
+	management
+	allow  usercluster.Allow
+	output string
+}
+
+func adoptionCommand() *cobra.Command {
+	options := &adoptionOptions{}
+	command := &cobra.Command{
+		Use: "adoption NAME", Short: "Says what adopting the addon objects of somebody else would change.", Long: adoptionHelp, Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), args[0])
+		},
+	}
+	options.bind(command.Flags())
+	bindAllow(command.Flags(), &options.allow)
+	command.Flags().StringVarP(&options.output, "output", "o", "text", outputFlag)
+	return command
+}
+
+func (o *adoptionOptions) run(ctx context.Context, out io.Writer, name string) error {
+	cluster, c, err := o.cluster(ctx, name)
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKeyFromObject(cluster)
+	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Scheme: c.Scheme(), Allow: o.allow})
+	if err != nil {
+		return fmt.Errorf("cluster %s: %w", key, err)
+	}
+	reconciler := &controller.Reconciler{Client: c, Live: c, Catalogue: provider.New()}
+	plans, err := reconciler.AdoptionPlan(ctx, cluster, session)
+	if err != nil {
+		return fmt.Errorf("cluster %s: %w", key, err)
+	}
+	report := adoptionReport{Cluster: key.String(), Adoption: string(cluster.Spec.Addons.Adoption), Objects: plans}
+	if report.Adoption == "" {
+		report.Adoption = "Never"
+	}
+	return write(out, o.output, report, report.text)
+}
+
+func (r adoptionReport) text(out io.Writer) error {
+	text := &strings.Builder{}
+	if len(r.Objects) == 0 {
+		fmt.Fprintf(text, "Cluster %s: no object of somebody else's is in the place of one of ours.\n", r.Cluster)
+	} else {
+		fmt.Fprintf(text, "Cluster %s: spec.addons.adoption is %s.\n", r.Cluster, r.Adoption)
+	}
+	for _, plan := range r.Objects {
+		fmt.Fprintf(text, "\n%s\n", plan.Object)
+		switch {
+		case plan.Problem != "":
+			fmt.Fprintf(text, "  ! %s\n", plan.Problem)
+		case len(plan.Changes) == 0:
+			fmt.Fprintln(text, "  nothing but its owner")
+		}
+		for _, change := range plan.Changes {
+			fmt.Fprintf(text, "  %s: %s -> %s\n", change.Path, shown(change.From), shown(change.To))
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// shown is a value on one line.
+func shown(value string) string {
+	if value == "" {
+		return "(none)"
+	}
+	return strings.ReplaceAll(value, "\n", "\\n")
+}

@@ -1,0 +1,125 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const (
+	// adoptionNotice is how long a plan stands in the status before it is carried out.
+	adoptionNotice = time.Minute
+	// maxChanges and maxChange are the bounds of status.adoption.changes.
+	maxChanges = 64
+	maxChange  = 512
+)
+
+// Takeover is what the adoption of one object of somebody else changes.
+type Takeover struct {
+	// Object with whoever seems to manage it, and its kind.
+	Object, Kind string
+	// Fields that change, as sorted paths without their values.
+	Fields []string
+	// Problem is a sentence when the API server refuses the change.
+	Problem string
+}
+
+// line names the object and its first fields.
+func (t Takeover) line(most int) string {
+	switch {
+	case t.Problem != "":
+		return t.Object + ": " + t.Problem
+	case len(t.Fields) == 0:
+		return t.Object + ": nothing but its owner"
+	case len(t.Fields) > most:
+		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " + plural(len(t.Fields)-most, "more field", "more fields")
+	}
+	return t.Object + ": " + strings.Join(t.Fields, ", ")
+}
+
+// changes are the lines of the status, and of a message where few fit. Without a comparison they are only names.
+func (s AddonSet) changes(most int) []string {
+	if len(s.Takeovers) == 0 {
+		return slices.Clone(s.Foreign)
+	}
+	lines := make([]string, 0, len(s.Takeovers))
+	for _, takeover := range s.Takeovers {
+		line := takeover.line(most)
+		if len(line) > maxChange {
+			line = strings.ToValidUTF8(line[:maxChange-3], "") + "..."
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// due is the set without what is not applied yet: where the workload is withheld, that of somebody else is overwritten later.
+func (s AddonSet) due() AddonSet {
+	if !s.WorkloadWithheld || len(s.Takeovers) == 0 {
+		return s
+	}
+	all := s.Takeovers
+	s.Foreign, s.Takeovers = nil, nil
+	for _, takeover := range all {
+		if takeover.Kind != "Deployment" && takeover.Kind != "DaemonSet" {
+			s.Foreign, s.Takeovers = append(s.Foreign, takeover.Object), append(s.Takeovers, takeover)
+		}
+	}
+	return s
+}
+
+// mayTakeOver asks, before anything of somebody else's is overwritten, whether that is wanted, whether it can be done, and
+// whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
+func (p *pass) mayTakeOver(name AddonSetName, set AddonSet) outcome {
+	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
+		return fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
+	}
+	var refused []string
+	for _, takeover := range set.Takeovers {
+		if takeover.Problem != "" {
+			refused = append(refused, takeover.line(0))
+		}
+	}
+	if len(refused) > 0 {
+		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+named(refused)+". Delete them.")
+	}
+	return p.planned(name, set)
+}
+
+func (p *pass) foreign(name AddonSetName, set AddonSet) string {
+	message := "These " + string(name) + " objects exist already and are not ours: " + named(set.Foreign) + "."
+	if set.DriverProblem != "" {
+		message += " " + set.DriverProblem
+	}
+	message += " Delete them, or set spec.addons.adoption to Adopt."
+	if len(set.Takeovers) > 0 {
+		message += " That would change, among others, " + named(set.changes(2)) + "; all of it: ccm-migration-controller adoption " +
+			p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
+	}
+	return message
+}
+
+// planned writes the plan of both sets into the status first. In the hand-over nobody may be running the cloud loops, so that
+// it stands there for one pass only.
+func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
+	const many = 20
+	plan := p.facts.Adoption
+	missing := func(line string) bool { return !slices.Contains(plan.Changes, line) }
+	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(set.changes(many), missing)) {
+		addons := p.o.Addons.Value()
+		lines := slices.Concat(addons.CSI.changes(many), addons.CCM.changes(many), set.changes(many))
+		slices.Sort(lines)
+		lines = slices.Compact(lines)
+		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: lines[:min(len(lines), maxChanges)]}
+		return records("Recording what adopting changes, before it is done: " + named(set.changes(2)) + ".")
+	}
+	handover := p.facts.Handover
+	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
+	if wait := adoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
+		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of somebody else are adopted a minute after the plan stood in status.adoption: "+
+			named(set.changes(2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
+	}
+	return holds(ucv1.HoldsReason, "")
+}

@@ -1,0 +1,92 @@
+package simulation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// otherManager is a cloud-controller-manager that somebody else installed.
+type otherManager struct {
+	seen migration.OtherManager
+	// until somebody takes it away; zero: nobody does by himself.
+	until time.Time
+}
+
+// free says that it runs its loops whoever holds our Lease: the truth that a rule is about, told apart from the code under test.
+func (m *otherManager) free() bool {
+	flags := m.seen.Arguments.Flags
+	return flags["leader-elect"] == "false" || flags["leader-elect-resource-name"] != ""
+}
+
+// InstallCCM installs another CCM with these flags. Without any it is elected by our CCM's Lease.
+func (w *World) InstallCCM(name string, flags map[string]string) { w.install(name, flags, time.Time{}) }
+
+// InstallOurCCMAgain starts one more CCM with our CCM's identity and its Lease.
+func (w *World) InstallOurCCMAgain() {
+	w.InstallCCM("again", nil)
+	w.others[len(w.others)-1].seen.Identity = w.observeFence().Identity
+}
+
+// RemoveCCMs takes all other CCMs away again.
+func (w *World) RemoveCCMs() { w.others = nil }
+
+func (w *World) install(name string, flags map[string]string, until time.Time) {
+	if flags == nil {
+		flags = map[string]string{"v": "2"}
+	}
+	w.others = append(w.others, &otherManager{until: until, seen: migration.OtherManager{
+		Ref: migration.Ref{Kind: "Deployment", Namespace: "theirs", Name: name}, KnownBy: "image cloud-controller-manager",
+		Identity: "system:serviceaccount:theirs:" + name, Arguments: migration.Arguments{Flags: flags},
+	}})
+}
+
+// meddle is a fault: somebody installs a CCM that no Lease of ours holds, and takes it away after a while.
+func (w *World) meddle() {
+	flags := []map[string]string{{"leader-elect": "false"}, {"leader-elect-resource-name": "theirs"}}
+	name := w.id("strange-ccm")
+	w.install(name, flags[w.rng.IntN(len(flags))], w.upTo(10, 60))
+	w.say("fault: somebody installs Deployment theirs/%s", name)
+}
+
+// meddlersLeave ends what meddle began.
+func (w *World) meddlersLeave() {
+	w.others = slices.DeleteFunc(w.others, func(m *otherManager) bool {
+		gone := !m.until.IsZero() && w.now.After(m.until)
+		if gone {
+			w.disturbed = w.now
+			w.say("fault: %s is uninstalled", m.seen.Ref)
+		}
+		return gone
+	})
+}
+
+func (w *World) meddled() bool {
+	return slices.ContainsFunc(w.others, func(m *otherManager) bool { return !m.until.IsZero() })
+}
+
+func (w *World) observeOtherManagers() []migration.OtherManager {
+	var seen []migration.OtherManager
+	for _, m := range w.others {
+		seen = append(seen, m.seen)
+	}
+	return seen
+}
+
+// freeManager names one that runs the cloud loops whatever we do.
+func (w *World) freeManager() string {
+	for _, m := range w.others {
+		if m.free() {
+			return m.seen.String()
+		}
+	}
+	return ""
+}
+
+// checkAlone: nobody else runs the loops when they are given to our CCM, or back to KCM.
+func (i *invariants) checkAlone(t truth, what string) {
+	if t.free != "" {
+		i.fail("rule 2: %s while %s runs the cloud loops, which no Lease of ours holds", what, t.free)
+	}
+}

@@ -1,0 +1,287 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+const (
+	// freshInterval is how long a look that found no other manager holds while the loops are not handed over: workloads are
+	// watched, pods that nobody answers for are not.
+	freshInterval = 20 * time.Second
+	// pageSize bounds what one answer holds: a user cluster may have tens of thousands of pods.
+	pageSize = 500
+)
+
+// Recognize says whether pods like this are a cloud-controller-manager.
+type Recognize func(labels map[string]string, pod *corev1.PodSpec) (provider.Manager, bool)
+
+// Ours tells what is ours from what is not.
+type Ours struct {
+	// Inventory of what we applied.
+	Inventory []InventoryEntry
+	// Workloads that our CCM and its probe may have.
+	Workloads []migration.Ref
+	// Identities are the user names that they run as.
+	Identities []string
+}
+
+func (o Ours) has(ref migration.Ref) bool {
+	return slices.ContainsFunc(o.Inventory, func(entry InventoryEntry) bool { return entry.Ref() == ref })
+}
+
+func (o Ours) names(ref migration.Ref) bool {
+	ref.UID = ""
+	return slices.Contains(o.Workloads, ref)
+}
+
+// otherMemory keeps a look that found nobody.
+type otherMemory struct {
+	mu      sync.Mutex
+	change  int
+	found   []migration.OtherManager
+	looked  time.Time
+	expires time.Time
+}
+
+// invalidate forgets the look, and one that is being taken: it may have looked before the change.
+func (m *otherMemory) invalidate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.change++
+	m.expires = time.Time{}
+}
+
+func (m *otherMemory) recall(now time.Time, fresh bool) (found []migration.OtherManager, known bool, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval)
+	return m.found, known, m.change
+}
+
+func (m *otherMemory) keep(found []migration.OtherManager, now time.Time, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.change == change {
+		m.found, m.looked, m.expires = found, now, now.Add(wait.Jitter(compareInterval/2, 2))
+	}
+}
+
+// OtherManagers looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
+// answers for. What was found is looked at again in every pass, because somebody is about to stop it; that there is none holds
+// until a workload changes, or for a while; fresh makes that short.
+func (s *Session) OtherManagers(ctx context.Context, recognize Recognize, ours Ours, fresh bool) migration.Observed[[]migration.OtherManager] {
+	now := s.clock.Now()
+	found, known, change := s.others.recall(now, fresh)
+	if known {
+		return migration.Known(slices.Clone(found))
+	}
+	look := &look{session: s, recognize: recognize, ours: ours, answered: map[migration.Ref]bool{}}
+	for _, list := range []func(context.Context) error{look.deployments, look.daemonSets, look.statefulSets, look.pods} {
+		if err := list(ctx); err != nil {
+			return migration.Unknown[[]migration.OtherManager](err.Error())
+		}
+	}
+	if !slices.ContainsFunc(look.found, func(m migration.OtherManager) bool { return !m.Idle }) {
+		s.others.keep(look.found, now, change)
+	}
+	return migration.Known(slices.Clone(look.found))
+}
+
+// watchForManagers looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
+// status: every workload of the user cluster is watched.
+func (s *Session) watchForManagers() {
+	if s.network == nil {
+		return
+	}
+	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
+		store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: func() { s.others.invalidate(); s.wake() }}
+		source := s.network.metadata.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource})
+		s.watchMetadata("all "+resource, source, metav1.ListOptions{}, store)
+	}
+}
+
+// look is one search.
+type look struct {
+	session   *Session
+	recognize Recognize
+	ours      Ours
+	// answered are the workloads that answer for their pods: those that are no cloud-controller-manager, and those that are
+	// found already.
+	answered map[migration.Ref]bool
+	found    []migration.OtherManager
+}
+
+func (l *look) deployments(ctx context.Context) error {
+	return pages(ctx, l.session.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			l.workload("Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+		}
+	})
+}
+
+func (l *look) statefulSets(ctx context.Context) error {
+	return pages(ctx, l.session.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			l.workload("StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+		}
+	})
+}
+
+func (l *look) daemonSets(ctx context.Context) error {
+	return pages(ctx, l.session.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			counted := item.Status.ObservedGeneration >= item.Generation
+			l.workload("DaemonSet", item, &item.Spec.Template, counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0)
+		}
+	})
+}
+
+// stopped says that nothing is wanted and nothing runs. Pods that are ending are not counted there; they are looked at.
+func stopped(wanted *int32, running int32) bool { return wanted != nil && *wanted+running == 0 }
+
+func (l *look) workload(kind string, object client.Object, template *corev1.PodTemplateSpec, idle bool) {
+	ref := migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	if l.ours.has(ref) {
+		return
+	}
+	manager, is := l.recognize(labelsOf(object, template.Labels), &template.Spec)
+	l.answered[ref] = !is || !idle
+	if is {
+		l.add(ref, object, manager, &template.Spec, idle)
+	}
+}
+
+func (l *look) add(ref migration.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
+	found := migration.OtherManager{
+		Ref: ref, Owner: ownerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
+		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
+	}
+	found.UID = string(object.GetUID())
+	l.found = append(l.found, found)
+}
+
+// labelsOf a workload and of its pods; the pods' count first.
+func labelsOf(object client.Object, pods map[string]string) map[string]string {
+	labels := map[string]string{}
+	for _, of := range []map[string]string{object.GetLabels(), pods} {
+		for key, value := range of {
+			labels[key] = value
+		}
+	}
+	return labels
+}
+
+func identityOf(namespace string, pod *corev1.PodSpec) string {
+	account := pod.ServiceAccountName
+	if account == "" {
+		account = "default"
+	}
+	return UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
+}
+
+// pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or
+// of a kind that is not listed.
+func (l *look) pods(ctx context.Context) error {
+	loose := map[client.ObjectKey]migration.Ref{}
+	names := func() *metav1.PartialObjectMetadataList {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+		return list
+	}
+	err := pages(ctx, l.session.client, "Pods", names, func(list *metav1.PartialObjectMetadataList) {
+		for i := range list.Items {
+			owner := workloadOf(&list.Items[i])
+			if !l.answered[owner] && !l.ours.has(owner) {
+				loose[client.ObjectKeyFromObject(&list.Items[i])] = owner
+			}
+		}
+	})
+	if err != nil || len(loose) == 0 {
+		return err
+	}
+	return l.loosePods(ctx, loose)
+}
+
+// loosePods reads few of them one by one, and many with all others.
+func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]migration.Ref) error {
+	const few = 50
+	if len(loose) > few {
+		return pages(ctx, l.session.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+			for i := range list.Items {
+				if owner, is := loose[client.ObjectKeyFromObject(&list.Items[i])]; is {
+					l.pod(&list.Items[i], owner)
+				}
+			}
+		})
+	}
+	for key, owner := range loose {
+		pod := &corev1.Pod{}
+		err := l.session.client.Get(ctx, key, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return &lookError{because("reading Pod "+key.String(), err)}
+		}
+		if err == nil {
+			l.pod(pod, owner)
+		}
+	}
+	return nil
+}
+
+// pod leaves out what is left of a workload of ours that was deleted.
+func (l *look) pod(pod *corev1.Pod, owner migration.Ref) {
+	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	left := l.ours.names(owner) && slices.Contains(l.ours.Identities, identityOf(pod.Namespace, &pod.Spec))
+	if finished || left {
+		return
+	}
+	if manager, is := l.recognize(pod.Labels, &pod.Spec); is {
+		l.add(migration.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
+	}
+}
+
+// workloadOf is the workload that makes such pods; the zero value for one that is made by hand, or by a kubelet. A Deployment
+// has its pods made by a ReplicaSet, whose name and label tell which one it is
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/deployment/sync.go#L196).
+func workloadOf(pod metav1.Object) migration.Ref {
+	controller := metav1.GetControllerOf(pod)
+	if controller == nil {
+		return migration.Ref{}
+	}
+	ref := migration.Ref{Kind: controller.Kind, Namespace: pod.GetNamespace(), Name: controller.Name}
+	if hash := pod.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; hash != "" && ref.Kind == "ReplicaSet" {
+		ref.Kind, ref.Name = "Deployment", strings.TrimSuffix(ref.Name, "-"+hash)
+	}
+	return ref
+}
+
+// pages lists all objects of a kind, in all namespaces.
+func pages[L client.ObjectList](ctx context.Context, c client.Client, kind string, empty func() L, each func(L)) error {
+	for next := ""; ; {
+		list := empty()
+		if err := c.List(ctx, list, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return &lookError{because("listing "+kind+" of all namespaces", err)}
+		}
+		each(list)
+		if next = list.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}

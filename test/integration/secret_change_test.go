@@ -1,0 +1,82 @@
+package integration_test
+
+import (
+	"testing"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// generations of the workloads of the user cluster: one that is rolled gets another one.
+func generations(t *testing.T) map[string]int64 {
+	t.Helper()
+	g := NewWithT(t)
+	deployments, sets := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
+	g.Expect(suite.user.client.List(t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(suite.user.client.List(t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	found := map[string]int64{}
+	for _, item := range deployments.Items {
+		found["Deployment "+item.Name] = item.Generation
+	}
+	for _, item := range sets.Items {
+		found["DaemonSet "+item.Name] = item.Generation
+	}
+	return found
+}
+
+// rotated is the cloud configuration with another token.
+func rotated() map[string][]byte {
+	config := simcloudConfig()
+	config["token"] = []byte(confidential)
+	return config
+}
+
+func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
+	w.pool("pool", 1)
+	w.playKCM(kcm + "-r1-0")
+	w.flip()
+	everybody := []func(){w.playEverybody, func() { w.playCCM() }}
+	w.until("the roll", at(ucv1.StepRoll), everybody...)
+	before := generations(t)
+	g.Expect(before).To(HaveKey("Deployment " + ccm))
+	g.Expect(len(before)).To(BeNumerically(">", 1), "the CSI driver is there, too")
+
+	// One that cannot be used is said, and nothing at all is changed by it.
+	unusable := rotated()
+	delete(unusable, "endpoint")
+	w.secret("cloud-config", unusable)
+	user := userSnapshot(t)
+	w.passes(5)
+	w.expectVerdict(kstatus.FailedStatus)
+	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "InputInvalid"), HaveField("Message", ContainSubstring("/cloud-config: it lacks endpoint"))))
+	g.Expect(userSnapshot(t)).To(Equal(user), "what runs goes on as it is")
+	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
+
+	// One that is gone, too.
+	w.secret("cloud-config", nil)
+	w.passes(3)
+	g.Expect(w.condition("Stalled").Message).To(ContainSubstring("/cloud-config with the cloud configuration does not exist"))
+	g.Expect(userSnapshot(t)).To(Equal(user))
+
+	// One that can be used rolls the pods that read it, and no others.
+	w.secret("cloud-config", rotated())
+	w.until("another CCM", func(*ucv1.Cluster) bool { return generations(t)["Deployment "+ccm] > before["Deployment "+ccm] })
+	after := generations(t)
+	for name, generation := range before {
+		if name != "Deployment "+ccm {
+			g.Expect(after).To(HaveKeyWithValue(name, generation))
+		}
+	}
+	g.Expect(after["Deployment "+ccm]).To(Equal(before["Deployment "+ccm]+1), "once")
+	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
+	w.until("the end", at(ucv1.StepFinished), everybody...)
+	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
+}
