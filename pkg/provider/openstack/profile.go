@@ -56,19 +56,20 @@ func (Profile) Identity() manifest.Identity {
 }
 
 // Render makes the objects of a cluster.
-func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
+func (Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	release, minor, err := find(in.Version)
 	if err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
+	conf, problem := read(in.CloudConfig)
+	if problem != "" {
 		return manifest.Addons{}, errors.New("render openstack: its cloud configuration cannot be used: " + problem)
 	}
 	made := manifest.Addons{}
-	if made.CCM, err = ccm(in, release, minor); err != nil {
+	if made.CCM, err = ccm(in, conf, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	if made.CSI, err = csi(in, release, minor); err != nil {
+	if made.CSI, err = csi(in, conf, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
 	return made, nil
