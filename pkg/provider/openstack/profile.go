@@ -34,6 +34,13 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/staging/src/k8s.io/legacy-cloud-providers/openstack/openstack_loadbalancer.go
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go
 		SharesLoadBalancerNames: false,
+		// Upstream's guide starts the CCM with --controllers=*,-cloud-node and takes that out with the kubelets' flags. The in-tree
+		// kubelet takes the addresses of all networks, those of one called public as external ones; the CCM goes by section
+		// Networking:
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/docs/openstack-cloud-controller-manager/migrate-to-ccm-with-csimigration.md
+		// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L577
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/instances.go#L567
+		CloudNodeLater: true,
 	}
 	if minor := migration.MinorOf(version); minor == 24 || minor == 25 {
 		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
