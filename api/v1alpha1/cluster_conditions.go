@@ -156,6 +156,8 @@ const (
 	NodesNotInitializedReason = "NodesNotInitialized"
 	// InventoryChangedReason surfaces when load balancers or volumes differ from the baseline.
 	InventoryChangedReason = "InventoryChanged"
+	// NodeAddressesDifferReason surfaces when the CCM sees other addresses of Nodes than the kubelets of the in-tree provider report.
+	NodeAddressesDifferReason = "NodeAddressesDiffer"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
 	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"
 	// RollbackRefusedReason surfaces when spec.handover.rollback asks for what cannot be undone any more.

@@ -81,6 +81,10 @@ type Facts struct {
 	// +optional
 	MachineControllerConfiguredAt *metav1.Time `json:"machineControllerConfiguredAt,omitempty"`
 
+	// cloudNode is how far the CCM's loop cloud-node is, for a provider whose CCM starts without it.
+	// +optional
+	CloudNode *CloudNodeStatus `json:"cloudNode,omitempty"`
+
 	// rollGeneration is the forceRestart value, made once: a restarted controller never rolls twice.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

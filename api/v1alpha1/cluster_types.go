@@ -274,8 +274,8 @@ type RolloutSpec struct {
 	// +kubebuilder:validation:items:MaxLength=253
 	AcceptNodes []string `json:"acceptNodes,omitempty"`
 
-	// acceptChanges names Services and PersistentVolumes, as "Service namespace/name" or "PersistentVolume name", whose
-	// difference from the baseline a person looked at and accepts.
+	// acceptChanges names Services, PersistentVolumes and Nodes, as "Service namespace/name", "PersistentVolume name" or
+	// "Node name", whose difference from the baseline a person looked at and accepts.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100

@@ -91,6 +91,9 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 		// Before the probe is made, and the CCM gets the lock: both go on with what the profile made of it.
 		addons, err = r.overlaid(s, addons)
 	}
+	if err == nil && migration.WithholdsCloudNode(s.cluster.Status.Facts, s.observed.Provider.Value()) {
+		addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity)
+	}
 	if err != nil {
 		s.renderProblem = err.Error()
 		return
@@ -144,6 +147,7 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	}
 	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
 		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
+		Version: secret.ResourceVersion,
 		Problem: provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane()),
 	})
 	return secret.Data
@@ -214,7 +218,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	}
 	s.observed.Machines = session.Machines(ctx)
 	s.observed.Nodes = session.Nodes(ctx)
-	s.observed.Inventory = session.Inventory(ctx)
+	s.observed.Inventory = migration.WithAddresses(session.Inventory(ctx), s.observed.Nodes, s.observed.Provider.Value())
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)

@@ -85,6 +85,9 @@ func withGates(arguments Arguments, gates map[string]bool) string {
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
 // operating-system-manager without the flag joins in-tree.
 func (p *pass) machineController() outcome {
+	if out := p.cloudNode(); !out.holds {
+		return out
+	}
 	deployments, known := p.o.MachineController.Get()
 	if !known {
 		return cannotLook("the machine-controller", p.o.MachineController.Why())

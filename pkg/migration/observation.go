@@ -92,6 +92,9 @@ type Provider struct {
 	SharesLoadBalancerNames bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string
+	// CloudNodeLater says that the CCM of a cluster that migrates starts without its loop cloud-node, which row MachineController
+	// switches on: until then the kubelets write the addresses of their Nodes.
+	CloudNodeLater bool
 	// ProfileProblem is a sentence when the ProviderProfile that is laid over the catalogue cannot be used.
 	ProfileProblem string
 }
@@ -99,8 +102,9 @@ type Provider struct {
 // CloudConfig is the Secret with the cloud configuration, without its values.
 type CloudConfig struct {
 	Ref
-	Keys   []string
-	Digest string
+	Keys []string
+	// Version is the Secret's resourceVersion.
+	Version string
 	// Problem is a sentence when the configuration is there but cannot be used.
 	Problem string
 }
@@ -320,12 +324,23 @@ type Node struct {
 	CreatedAt     time.Time
 	// CSIDrivers registered in its CSINode.
 	CSIDrivers []string
+	// Addresses with their types, such as "InternalIP 10.0.0.4", sorted.
+	Addresses []string
 }
 
 // Inventory is what must be the same before and after.
 type Inventory struct {
 	LoadBalancers []LoadBalancer `json:"loadBalancers"`
 	Volumes       []Volume       `json:"volumes"`
+	// Nodes are there only where their addresses are compared.
+	Nodes []NodeAddresses `json:"nodes,omitempty"`
+}
+
+// NodeAddresses are the addresses of a Node.
+type NodeAddresses struct {
+	Name      string   `json:"name"`
+	UID       string   `json:"uid"`
+	Addresses []string `json:"addresses"`
 }
 
 // Attachment is a VolumeAttachment.

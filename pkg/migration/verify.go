@@ -103,18 +103,27 @@ func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) str
 	return ""
 }
 
-func (p *pass) inventoryChanges() (changed []string, unknown string) {
+// baselineAsTaken is empty where none was taken.
+func (p *pass) baselineAsTaken() (before Inventory, changed []string, unknown string) {
 	if p.facts.Baseline == nil {
-		return nil, ""
+		return Inventory{}, nil, ""
 	}
 	before, known := p.o.Baseline.Get()
 	switch {
 	case p.o.Baseline.IsAbsent():
-		return []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
+		return Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
 	case !known:
-		return nil, p.o.Baseline.Why()
+		return Inventory{}, nil, p.o.Baseline.Why()
 	case before.Digest() != p.facts.Baseline.Digest:
-		return []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
+		return Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
+	}
+	return before, nil, ""
+}
+
+func (p *pass) inventoryChanges() (changed []string, unknown string) {
+	before, changed, unknown := p.baselineAsTaken()
+	if p.facts.Baseline == nil || len(changed) > 0 || unknown != "" {
+		return changed, unknown
 	}
 	now, known := p.o.Inventory.Get()
 	if !known {

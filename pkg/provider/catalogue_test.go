@@ -61,11 +61,12 @@ func earlyFacts() map[string]facts {
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			RetiredGates:            []string{"CSIMigration", "CSIMigrationOpenStack"},
 			MigratedPlugins:         []string{"kubernetes.io/cinder"},
+			CloudNodeLater:          true,
 		}},
 		"OpenStack before the catalogue begins": {"openstack", "1.23.17", migration.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
-			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"}, CloudNodeLater: true,
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
 				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
 		}},

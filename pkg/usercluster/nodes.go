@@ -51,5 +51,15 @@ func toNode(node *corev1.Node, drivers []string) migration.Node {
 		Uninitialized: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint }),
 		CreatedAt:     node.CreationTimestamp.Time,
 		CSIDrivers:    drivers,
+		Addresses:     addressesOf(node),
 	}
+}
+
+func addressesOf(node *corev1.Node) []string {
+	var addresses []string
+	for _, address := range node.Status.Addresses {
+		addresses = append(addresses, string(address.Type)+" "+address.Address)
+	}
+	slices.Sort(addresses)
+	return addresses
 }

@@ -14,7 +14,7 @@ func mutants() []mutant {
 	for _, group := range [][]mutant{
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
 		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(), profiles(), placements(), versionRules(),
-		others(),
+		others(), addresses(),
 	} {
 		all = append(all, group...)
 	}

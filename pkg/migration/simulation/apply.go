@@ -35,6 +35,7 @@ func (c *Controller) step() {
 	if c.pending == nil {
 		c.passes++
 		o := c.Observe()
+		c.seen = o.Inventory.Value()
 		decision := migration.Decide(o, w.now)
 		w.invariants.decided(w, o, decision)
 		c.pending = &pass{decision: decision, truth: w.truth(), leases: w.releasable()}
@@ -87,7 +88,7 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 	case migration.VerbRestoreAnnotations:
 		w.annotate()
 	case migration.VerbTakeBaseline:
-		w.baseline = new(w.observeInventory())
+		w.baseline = new(c.seen)
 	case migration.VerbApplyAddons:
 		return c.applyAddons(verb, decision)
 	case migration.VerbChangeArguments:
@@ -116,6 +117,7 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 		set = &w.ccm
 		w.inherited = *w.cluster.Status.Inherited
 		w.ccmArmed = migration.WantsLock(w.cluster.Status.Facts)
+		w.ccmCloudNode = w.wantsCloudNode()
 	case migration.ProbeSet:
 		set = &w.probe
 	case migration.CSISet:

@@ -200,6 +200,12 @@ func (w *World) MendCloudConfig() {
 	delete(w.ccm.present, "Deployment")
 }
 
+// MendAddresses makes the CCM see the addresses that the kubelets see, by another cloud configuration.
+func (w *World) MendAddresses() {
+	w.otherAddresses, w.cloudConfig = false, "2"
+	delete(w.ccm.present, "Deployment")
+}
+
 // DeleteCCM deletes the CCM's Deployment.
 func (w *World) DeleteCCM() { delete(w.ccm.present, "Deployment") }
 

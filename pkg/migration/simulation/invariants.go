@@ -24,7 +24,9 @@ type invariants struct {
 	values    map[string]bool
 	undone    bool
 	lastLed   time.Time
-	previous  migration.Decision
+	// lastInitializing is when a CCM with the loop cloud-node last led.
+	lastInitializing time.Time
+	previous         migration.Decision
 }
 
 func newInvariants() *invariants {
@@ -41,6 +43,9 @@ func (i *invariants) fail(format string, args ...any) {
 func (i *invariants) check(w *World) {
 	if w.ccmLeader() != nil {
 		i.lastLed = w.now
+	}
+	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
+		i.lastInitializing = w.now
 	}
 	twice := ""
 	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
@@ -136,7 +141,7 @@ func (i *invariants) checkOrder(w *World, o migration.Observation, d migration.D
 		w.disturbed = w.now
 	}
 	settled := w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling
-	if at < i.furthest && settled && !guard && !unknown {
+	if at < i.furthest && settled && !guard && !unknown && !w.recasts(d) {
 		i.fail("step went back from %s to %s", stepOrder()[i.furthest], d.Step)
 	}
 	i.furthest = max(i.furthest, at)
@@ -196,6 +201,7 @@ func (i *invariants) acting(w *World, p pass) {
 	switch verb.Kind {
 	case migration.VerbChangeArguments:
 		i.checkChange(w, p, *verb.Arguments)
+		i.checkFlag(w, p)
 	case migration.VerbOpenFence:
 		if w.undoing() {
 			i.fail("rule 2: the fence is opened in an undo")
@@ -203,6 +209,7 @@ func (i *invariants) acting(w *World, p pass) {
 		i.checkSilent(w, "the fence is opened")
 		i.checkAlone(p.truth, "the fence is opened")
 	case migration.VerbApplyAddons:
+		i.checkCloudNode(w, verb.AddonSet)
 		open := w.fenceOpen || w.scenario.LeasesAreFree
 		if open && slices.ContainsFunc(verb.Objects, func(o migration.Ref) bool { return o == w.ccm.ref("Deployment") }) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")

@@ -52,10 +52,11 @@ func (w *World) mayLock(p *process) bool {
 	return w.lock.granted && !p.podGone && (!p.elects || !w.scenario.KCMIsSomebodyElse)
 }
 
-// rollCCM ends one pod that has the lock and should not, or the other way round; one at a time.
+// rollCCM ends one pod that is not of the newest template: with the lock or the loop cloud-node and should not, or the other way
+// round; one at a time.
 func (w *World) rollCCM() {
 	for _, p := range w.replicas {
-		if p.armed != w.ccmArmed && len(w.replicas) > 1 {
+		if w.outdated(p) && len(w.replicas) > 1 {
 			w.restart(p)
 			return
 		}
@@ -64,7 +65,11 @@ func (w *World) rollCCM() {
 
 // ccmRolls says that a pod of the CCM is not of the newest template.
 func (w *World) ccmRolls() bool {
-	return slices.ContainsFunc(w.replicas, func(p *process) bool { return p.armed != w.ccmArmed })
+	return slices.ContainsFunc(w.replicas, w.outdated)
+}
+
+func (w *World) outdated(p *process) bool {
+	return p.armed != w.ccmArmed || p.cloudNode != w.ccmCloudNode
 }
 
 func (c *Controller) observeLock() migration.Observed[migration.Lock] {

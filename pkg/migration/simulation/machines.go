@@ -47,9 +47,11 @@ type node struct {
 	external              bool
 	csi                   bool
 	instance              bool
-	createdAt             time.Time
-	notReadyUntil         time.Time
-	machine               string
+	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
+	rewritten     bool
+	createdAt     time.Time
+	notReadyUntil time.Time
+	machine       string
 }
 
 func (m *machine) deleting() bool { return !m.deletedAt.IsZero() }

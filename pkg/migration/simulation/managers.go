@@ -129,10 +129,11 @@ func (w *World) stepCCM() {
 	}
 	if running < 2 {
 		name := w.id("cloud-controller-manager")
-		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed})
+		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode})
 	}
-	if w.ccmLeader() != nil {
+	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
 		w.initializeNodes()
+		w.writeAddresses(leader)
 	}
 }
 

@@ -66,7 +66,8 @@ func (w *World) ownProviderID(n *node) {
 
 // stepNodes are the kubelets of the user cluster and the CSI driver's DaemonSet.
 func (w *World) stepNodes() {
-	for _, n := range w.nodes {
+	for at, n := range w.nodes {
+		w.reportAddresses(at, n)
 		n.ready = !w.now.Before(n.notReadyUntil) && w.now.Sub(n.createdAt) >= tick
 		if !n.csi && n.ready && w.csi.present["DaemonSet"] && w.chance(0.7) {
 			n.csi = true

@@ -13,10 +13,12 @@ import (
 
 // Controller is the controller's process in the world: what it remembers is lost when it is killed.
 type Controller struct {
-	world     *World
-	leases    map[string]watched
-	nodes     map[string]watched
-	pending   *pass
+	world   *World
+	leases  map[string]watched
+	nodes   map[string]watched
+	pending *pass
+	// seen is the inventory of the last look.
+	seen      migration.Inventory
 	passes    int
 	downUntil time.Time
 }
@@ -43,7 +45,7 @@ func (c *Controller) Observe() migration.Observation {
 		Cluster:           &cluster,
 		Contenders:        migration.Absent[[]string](),
 		Provider:          migration.Known(w.provider()),
-		CloudConfig:       migration.Known(migration.CloudConfig{Digest: "1"}),
+		CloudConfig:       migration.Known(migration.CloudConfig{Version: w.cloudConfig}),
 		Connection:        migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 		MachineController: migration.Known(w.observeMachineController()),
 		ControlPlane:      migration.Known(c.observeControlPlane()),
@@ -55,7 +57,7 @@ func (c *Controller) Observe() migration.Observation {
 		Lock:              c.observeLock(),
 		Machines:          w.observeMachines(),
 		Nodes:             migration.Known(w.observeNodes()),
-		Inventory:         migration.Known(w.observeInventory()),
+		Inventory:         w.observeInventory(),
 		Baseline:          migration.Absent[migration.Inventory](),
 		OtherManagers:     migration.Known(w.observeOtherManagers()),
 	}
@@ -117,7 +119,7 @@ func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("t
 func (w *World) provider() migration.Provider {
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
-		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true,
+		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
 	}
 }
 

@@ -59,7 +59,8 @@ func (w *World) observeCCMPods() []string {
 
 func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
 	set := migration.AddonSet{Drifted: a.missing(), Foreign: a.foreign, Unschedulable: len(w.nodes) == 0}
-	if stale := a.name == migration.CCMSet && a.present["Deployment"] && w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts); stale {
+	if stale := a.name == migration.CCMSet && a.present["Deployment"] &&
+		(w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts) || w.ccmCloudNode != w.wantsCloudNode()); stale {
 		set.Drifted = append(set.Drifted, a.ref("Deployment"))
 	}
 	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
@@ -131,6 +132,7 @@ func (w *World) observeNodes() []migration.Node {
 	for _, n := range w.nodes {
 		seen := migration.Node{
 			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, Uninitialized: n.tainted, CreatedAt: n.createdAt,
+			Addresses: n.addresses(),
 		}
 		if n.csi {
 			seen.CSIDrivers = []string{csiDriver}
@@ -140,7 +142,7 @@ func (w *World) observeNodes() []migration.Node {
 	return nodes
 }
 
-func (w *World) observeInventory() migration.Inventory {
+func (w *World) observeInventory() migration.Observed[migration.Inventory] {
 	inventory := migration.Inventory{
 		Volumes: append([]migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
 	}
@@ -149,5 +151,5 @@ func (w *World) observeInventory() migration.Inventory {
 			Namespace: "default", Name: s.name, UID: s.uid, Ingress: slices.Clone(s.ingress),
 		})
 	}
-	return inventory
+	return migration.WithAddresses(migration.Known(inventory), migration.Known(w.observeNodes()), w.provider())
 }

@@ -97,6 +97,7 @@ func randomScenario(seed uint64) Scenario {
 	if !s.LeasesAreFree && rng.IntN(3) == 0 {
 		byLock(&s)
 	}
+	s.CloudNodeLater = rand.New(rand.NewPCG(seed, 3)).IntN(3) == 0
 	s.Interventions = helpfulPeople(rng, s)
 	if rng.IntN(2) == 0 {
 		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 2500

@@ -29,6 +29,10 @@ type Scenario struct {
 	ProbeDies bool
 	// KCMIsSomebodyElse keeps KCM from the migration lock's Lease until a person grants it.
 	KCMIsSomebodyElse bool
+	// CloudNodeLater is the catalogue's: the CCM starts without its loop cloud-node.
+	CloudNodeLater bool
+	// OtherAddresses lets the CCM see other addresses than the kubelets, until a person mends the cloud configuration.
+	OtherAddresses bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.

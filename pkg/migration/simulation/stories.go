@@ -10,7 +10,7 @@ import (
 
 // Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
 func Stories() []Scenario {
-	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone()}
+	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone(), OtherAddresses()}
 }
 
 // HighlyAvailable has two KCM replicas, two MachineDeployments and two load balancers.
@@ -74,6 +74,17 @@ func UndoneAndRedone() Scenario {
 		},
 		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { w.Undo(false) }},
 	}
+	return s
+}
+
+// OtherAddresses has a CCM that starts without its loop cloud-node and sees other addresses than the kubelets, until a person
+// mends the cloud configuration.
+func OtherAddresses() Scenario {
+	s := HighlyAvailable()
+	s.Name, s.CloudNodeLater, s.OtherAddresses = "eta", true, true
+	s.Interventions = []Intervention{{
+		Name: "corrects the networks in the cloud configuration", When: Stalled(ucv1.NodeAddressesDifferReason), Do: (*World).MendAddresses,
+	}}
 	return s
 }
 

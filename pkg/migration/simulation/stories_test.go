@@ -55,6 +55,9 @@ func TestStoriesEndWell(t *testing.T) {
 		"a cluster without Machines completes, and its first Node is initialized": {
 			story: ZeroMachines, origin: ucv1.OriginMigrating, says: []string{"ccm: initializes Node"},
 		},
+		"a CCM that sees other addresses than the kubelets is stopped before a Machine is touched": {
+			story: OtherAddresses, replaced: 5, origin: ucv1.OriginMigrating, says: []string{"STALLED NodeAddressesDiffer", "had InternalIP 10.0.0.1"},
+		},
 		"a controller that is killed after rolling rolls nothing twice": {
 			story: KilledInTheMiddle, replaced: 5, origin: ucv1.OriginMigrating, says: []string{"controller: killed", "before its facts"},
 		},

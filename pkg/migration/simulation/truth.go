@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -19,6 +20,8 @@ type truth struct {
 	back int
 	// led says that the CCM led a moment ago, or that there is no Node to lead for.
 	led bool
+	// initializing says that a CCM with the loop cloud-node led a moment ago, or that there is no Node to lead for.
+	initializing bool
 	// unconfigured is a Deployment of the machine-controller with a process without its flag.
 	unconfigured string
 	// configured is one with a process that has its flag.
@@ -35,7 +38,8 @@ func (t truth) idle(objects []migration.Ref) []migration.Ref {
 }
 
 func (w *World) truth() truth {
-	t := truth{led: len(w.nodes) == 0 || w.now.Sub(w.invariants.lastLed) <= leaseDuration+retryPeriod}
+	lately := func(t time.Time) bool { return len(w.nodes) == 0 || w.now.Sub(t) <= leaseDuration+retryPeriod }
+	t := truth{led: lately(w.invariants.lastLed), initializing: lately(w.invariants.lastInitializing)}
 	for _, d := range w.deployments {
 		if w.busy(d) {
 			t.busy++

@@ -54,6 +54,9 @@ type process struct {
 	renewed     time.Time
 	hungUntil   time.Time
 	orphanedAt  time.Time
+	// cloudNode says that a process of the CCM runs that loop while it leads; wroteAt is when it last wrote addresses.
+	cloudNode bool
+	wroteAt   time.Time
 	// podGone says that its pod is deleted from the API, and with it its token.
 	podGone bool
 }

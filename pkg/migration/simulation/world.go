@@ -51,7 +51,11 @@ type World struct {
 	ccmStopped bool
 	ccmArmed   bool
 	others     []*otherManager
-	inherited  ucv1.InheritedConfiguration
+	// ccmCloudNode says that the CCM was applied with its loop cloud-node.
+	ccmCloudNode   bool
+	otherAddresses bool
+	cloudConfig    string
+	inherited      ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment
 	sets        []*machineSet
@@ -79,6 +83,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w := &World{
 		now: startTime(), start: startTime(), rng: rng, scenario: scenario,
 		loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
+		otherAddresses: scenario.OtherAddresses, cloudConfig: "1",
 	}
 	w.invariants = newInvariants()
 	w.ccm = addonSet{name: migration.CCMSet, wanted: []string{"ServiceAccount", "Deployment"}, present: map[string]bool{}}

@@ -1,9 +1,15 @@
 package openstack
 
 import (
-	"fmt"
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"net/url"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcfg"
 )
 
 const (
@@ -14,49 +20,77 @@ const (
 	systemCAFile = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// CloudConfigProblem names the keys that are missing or unusable in the Secret and in section Global of cloud.conf.
+// CloudConfigProblem names the keys that are missing or unusable in the Secret and in cloud.conf.
 func (Profile) CloudConfigProblem(data map[string][]byte) string {
-	if len(data[configKey]) == 0 {
-		return "it lacks key cloud.conf: add the configuration of the OpenStack cloud-controller-manager"
+	_, problem := read(data)
+	return problem
+}
+
+func read(data map[string][]byte) (config, string) {
+	file := bytes.TrimSpace(data[configKey])
+	switch {
+	case len(file) == 0:
+		return nil, "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack cloud-controller-manager"
+	case file[0] == '{':
+		return nil, "key cloud.conf is JSON, and looks like the configuration of another provider: put the one of OpenStack there"
 	}
-	global, problem := readGlobal(string(data[configKey]))
+	conf, problem := parse(string(data[configKey]))
+	for _, check := range []func() string{conf.credentialsProblem, conf.choiceProblem} {
+		if problem == "" {
+			problem = check()
+		}
+	}
+	for _, section := range conf {
+		if problem == "" && section.name == globalSection {
+			problem = section.filesProblem(data)
+		}
+	}
 	if problem != "" {
-		return problem
+		return nil, "key cloud.conf, " + problem
 	}
-	if global["use-clouds"] != "" && global["use-clouds"] != "false" {
-		return "key cloud.conf, section Global, has use-clouds: that file is not there in the user cluster, " +
-			"so write the credentials into cloud.conf"
+	return conf, ""
+}
+
+func (c config) credentialsProblem() string {
+	global := func(key string) string { return c.value(globalSection, key) }
+	if clouds, _ := gcfg.Bool(global("use-clouds")); clouds {
+		return "section Global, has use-clouds: that file is not there in the user cluster, so write the credentials into cloud.conf"
 	}
-	if missing := missingCredentials(global); len(missing) > 0 {
-		return "key cloud.conf, section Global, lacks " + strings.Join(missing, "; and ") + ": add it"
+	missing := missingCredentials(global)
+	if len(missing) == 0 {
+		return ""
 	}
-	return fileProblem(global, data)
+	add := ": add it"
+	if global("secret-name") != "" || global("kubeconfig-path") != "" {
+		add = ": add what stands under clouds.conf in the Secret that secret-name names, which only the in-tree provider reads"
+	}
+	return "section Global, lacks " + strings.Join(missing, "; and ") + add
 }
 
 // missingCredentials follows AuthOpts of
 // https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/client/client.go: an application credential,
 // a trust, or a user with a password and a project. The in-tree provider's secret-name is not among them.
-func missingCredentials(global map[string]string) []string {
+func missingCredentials(global func(key string) string) []string {
 	var missing []string
+	given := func(keys ...string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return global(key) != "" })
+	}
 	need := func(keys ...string) {
-		for _, key := range keys {
-			if global[key] != "" {
-				return
-			}
+		if !given(keys...) {
+			missing = append(missing, strings.Join(keys, " or "))
 		}
-		missing = append(missing, strings.Join(keys, " or "))
 	}
 	need("auth-url")
 	switch {
-	case anyOf(global, "application-credential-id"):
+	case given("application-credential-id"):
 		need("application-credential-secret")
-	case anyOf(global, "application-credential-name", "application-credential-secret"):
+	case given("application-credential-name", "application-credential-secret"):
 		need("application-credential-secret")
 		need("application-credential-id", "application-credential-name")
-		if global["application-credential-name"] != "" {
+		if given("application-credential-name") {
 			need("user-id", "username")
 		}
-	case anyOf(global, "trust-id"):
+	case given("trust-id"):
 		need("user-id", "username", "trustee-id")
 		need("password", "trustee-password")
 	default:
@@ -67,89 +101,61 @@ func missingCredentials(global map[string]string) []string {
 	return missing
 }
 
-func anyOf(global map[string]string, keys ...string) bool {
-	for _, key := range keys {
-		if global[key] != "" {
-			return true
-		}
+// choiceProblem looks at texts that are not any text.
+func (c config) choiceProblem() string {
+	if parsed, err := url.Parse(c.value(globalSection, "auth-url")); err != nil || parsed.Host == "" ||
+		(parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return "section Global, has an auth-url that is none: write it like https://keystone.example.com/v3"
 	}
-	return false
-}
-
-func fileKeys() []string { return []string{"ca-file", "cert-file", "key-file"} }
-
-// fileProblem looks at the files that cloud.conf names: a path of KCM's host would fail only in the user cluster, with
-// every call to the cloud.
-func fileProblem(global map[string]string, data map[string][]byte) string {
-	for _, name := range fileKeys() {
-		file := global[name]
-		if file == "" || file == systemCAFile {
-			continue
+	// Up to 1.31 such a CCM has no load balancers, from 1.32 on it ends:
+	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.32.1/pkg/openstack/openstack.go#L369
+	if version := c.value(balancerSection, "lb-version"); version != "" && version != "v2" {
+		return "section LoadBalancer, has an lb-version other than v2, which no cloud-controller-manager knows: move the load balancers to " +
+			"Octavia, then remove it"
+	}
+	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/util/metadata/metadata.go#L315
+	if order := c.value(metadataSection, "search-order"); order != "" {
+		names := strings.Split(order, ",")
+		known := func(name string) bool {
+			name = strings.TrimSpace(name)
+			return name == "configDrive" || name == "metadataService"
 		}
-		if key := path.Base(file); path.Dir(file) != configDir || len(data[key]) == 0 {
-			return fmt.Sprintf("key cloud.conf, section Global, has a %s that is not in this Secret: add the file to the "+
-				"Secret under a key and write %s/<key>", name, configDir)
+		if len(names) > 2 || slices.ContainsFunc(names, func(name string) bool { return !known(name) }) {
+			return "section Metadata, has a search-order of other words than configDrive and metadataService: write one of them, or both with a comma"
 		}
 	}
 	return ""
 }
 
-// mounted returns what of the Secret goes to the user cluster: cloud.conf and the files that it names.
-func mounted(data map[string][]byte) map[string][]byte {
-	files := map[string][]byte{configKey: data[configKey]}
-	global, _ := readGlobal(string(data[configKey]))
-	for _, name := range fileKeys() {
-		if file := global[name]; path.Dir(file) == configDir {
-			files[path.Base(file)] = data[path.Base(file)]
-		}
-	}
-	return files
-}
+func fileKeys() []string { return []string{"ca-file", "cert-file", "key-file"} }
 
-// readGlobal reads section Global as gcfg does: names without regard to case, comments after # and ;, values in quotes.
-// https://pkg.go.dev/gopkg.in/gcfg.v1#hdr-Syntax_description
-func readGlobal(text string) (global map[string]string, problem string) {
-	global = map[string]string{}
-	section := ""
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-		case line[0] == '[':
-			header, _, closed := strings.Cut(line[1:], "]")
-			if !closed {
-				// The line is not quoted: it may hold a credential.
-				return nil, fmt.Sprintf("key cloud.conf, line %d, is a section without its closing bracket", number)
-			}
-			section = strings.ToLower(strings.TrimSpace(header))
-		case section == "global":
-			name, value, _ := strings.Cut(line, "=")
-			global[strings.ToLower(strings.TrimSpace(name))] = unquote(strings.TrimSpace(value))
+// filesProblem looks at the files that a section Global names: a path of KCM's host would fail only in the user cluster, with
+// every call to the cloud.
+func (s section) filesProblem(data map[string][]byte) string {
+	content := map[string][]byte{}
+	for _, key := range fileKeys() {
+		file := s.value(key)
+		if file == "" || file == systemCAFile {
+			continue
+		}
+		name := path.Base(file)
+		if content[key] = data[name]; name == configKey || len(data[name]) == 0 {
+			return "section Global, has a " + key + " that is not in this Secret: add the file to the Secret, under its name without its folder"
 		}
 	}
-	return global, ""
-}
-
-// unquote ends an unquoted value at its comment and takes the quotes off a quoted one.
-func unquote(value string) string {
-	var out strings.Builder
-	quoted, escaped := false, false
-	for _, r := range value {
-		switch {
-		case escaped:
-			out.WriteRune(r)
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case r == '"':
-			quoted = !quoted
-		case !quoted && (r == '#' || r == ';'):
-			return strings.TrimSpace(out.String())
-		default:
-			out.WriteRune(r)
+	if bundle, named := content["ca-file"]; named && !x509.NewCertPool().AppendCertsFromPEM(bundle) {
+		return "section Global, has a ca-file that has no certificates as PEM: put the CA bundle under its name into this Secret"
+	}
+	certificate, key := content["cert-file"], content["key-file"]
+	if (certificate == nil) != (key == nil) {
+		// Either alone is not used: https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/client/client.go#L278
+		return "section Global, has one of cert-file and key-file: add the other one"
+	}
+	if certificate != nil {
+		// The error is not shown: it may say what the file has.
+		if _, err := tls.X509KeyPair(certificate, key); err != nil {
+			return "section Global, has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct them in this Secret"
 		}
 	}
-	return strings.TrimSpace(out.String())
+	return ""
 }

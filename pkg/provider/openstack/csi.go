@@ -14,9 +14,11 @@ const driver = "cinder.csi.openstack.org"
 // csi of OpenStack: Cinder. Facts from manifests/cinder-csi-plugin of
 // https://github.com/kubernetes/cloud-provider-openstack, tags v1.24.6 to v1.36.0. Why there is no csi-snapshotter and no
 // default StorageClass: see the package.
-func csi(in manifest.RenderInput, release release, minor int) (manifest.Set, error) {
+func csi(in manifest.RenderInput, conf config, release release, minor int) (manifest.Set, error) {
 	// A Secret of its own, so that each object is of one set.
-	secret := manifest.Secret{Name: "openstack-cinder-csi-cloud-config", Data: mounted(in.CloudConfig), MountPath: configDir}
+	secret := manifest.Secret{
+		Name: "openstack-cinder-csi-cloud-config", Data: conf.volumes(minor).mounted(in.CloudConfig), MountPath: configDir,
+	}
 	plugin := manifest.Plugin{
 		Container: "cinder-csi-plugin", Command: []string{"/bin/cinder-csi-plugin"}, Mounts: []string{secret.Name},
 		Image: manifest.ImageOf("registry.k8s.io/provider-os/cinder-csi-plugin", release.tag),

@@ -18,10 +18,8 @@ func (Profile) Describe() manifest.Description {
 		Routes: "Needs router-id. Static routes of the router within --cluster-cidr whose next hop is no Node are deleted.",
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go
 		HonoursLeaderMigration: true,
-		Keys: []manifest.Key{
-			{Name: configKey, Required: true, Text: "The INI file of the cloud-controller-manager; section Global has the credentials."},
-		},
-		Hazards: hazards(source),
+		Keys:                   describedKeys(),
+		Hazards:                hazards(source),
 		Rules: []manifest.VersionRule{{
 			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,
@@ -29,6 +27,27 @@ func (Profile) Describe() manifest.Description {
 				"is external already is created with the feature.",
 			Link: "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
 		}},
+	}
+}
+
+func describedKeys() []manifest.Key {
+	key := func(name, text string) manifest.Key { return manifest.Key{Name: configKey + ": " + name, Text: text} }
+	auth := key("auth-url", "The address of Keystone, in section Global.")
+	auth.Required = true
+	return []manifest.Key{
+		{
+			Name: configKey, Required: true,
+			Text: "The INI file of the in-tree provider or of the cloud-controller-manager; section Global has the credentials.",
+		},
+		auth,
+		key("username, user-id, password", "A user, with tenant-id or tenant-name; or a trust-id beside it."),
+		key("application-credential-id, application-credential-secret", "Or an application credential; with its name instead of the ID it needs the user."),
+		key("ca-file, cert-file, key-file", "PEM files that are keys of this Secret, under their names without folders."),
+		key("section LoadBalancer, LoadBalancerClass, Route, Networking", "Go to the CCM, without lb-version, and from 1.26 on without use-octavia."),
+		key("section BlockStorage", "Goes to the CSI driver, without bs-version and trust-device-path."),
+		key("section Metadata", "Goes to both."),
+		key("secret-name, secret-namespace, kubeconfig-path", "Not used: only the in-tree provider reads its credentials from a Secret."),
+		key(`section Global "name"`, "Further clouds, which the CSI driver knows from 1.31 on."),
 	}
 }
 
@@ -41,8 +60,8 @@ func (Profile) Example() map[string][]byte {
 func hazards(source string) []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			Text: "lb-version with another value than v2: up to 1.31 the CCM has no load balancers and says so in its log only, from 1.32 on it ends. " +
-				"Take the key out.",
+			Text: "lb-version with another value than v2 is refused: up to 1.31 the CCM has no load balancers and says so in its log only, from 1.32 " +
+				"on it ends. Move such load balancers to Octavia first.",
 			Link: source + "/blob/v1.32.1/pkg/openstack/openstack.go#L369",
 		},
 		{
@@ -59,8 +78,23 @@ func hazards(source string) []manifest.Hazard {
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L347",
 		},
 		{
-			Text: "secret-name and kubeconfig-path in section Global are the in-tree provider's only: the credentials have to be in the file.",
+			Text: "secret-name and kubeconfig-path in section Global are the in-tree provider's only, as are OS_* in the environment of " +
+				"kube-controller-manager: the credentials have to be in the file.",
 			Link: "https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L305",
+		},
+		{
+			Text: "A key that a component does not know is ignored without a word, so a misspelled one does nothing. Compare its spelling when a " +
+				"setting has no effect.",
+			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L231",
+		},
+		{
+			Text: "tls-insecure is a text, of which only true counts; other words are refused. Use ca-file instead of true where you can.",
+			Link: source + "/blob/v1.36.0/pkg/client/client.go#L271",
+		},
+		{
+			Text: "With ignore-volume-az in section BlockStorage new volumes go to Cinder's own zone, with the CSI driver as in-tree. Keep it: volumes " +
+				"and servers of such a cloud have zones of different names.",
+			Link: source + "/blob/v1.36.0/docs/cinder-csi-plugin/using-cinder-csi-plugin.md#block-storage",
 		},
 	}
 }

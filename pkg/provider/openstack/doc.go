@@ -2,6 +2,9 @@
 // https://github.com/kubernetes/cloud-provider-openstack for Kubernetes 1.24 to 1.36. The facts were read from its tags;
 // the comments name the files.
 //
+// The Secret's key cloud.conf is the file of the in-tree provider as it is, or that of the external one. CCM and CSI driver get a
+// file each, with the sections that they read and without the keys that only the in-tree provider knew.
+//
 // Left out on purpose:
 //   - csi-snapshotter. The in-tree Cinder plugin knew no snapshots, so a migration loses none, and the sidecar is of no
 //     use without the snapshot CRDs and the snapshot-controller. All CSI drivers of a cluster share those: they belong to

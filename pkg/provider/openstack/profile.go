@@ -34,6 +34,13 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/staging/src/k8s.io/legacy-cloud-providers/openstack/openstack_loadbalancer.go
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go
 		SharesLoadBalancerNames: false,
+		// Upstream's guide starts the CCM with --controllers=*,-cloud-node and takes that out with the kubelets' flags. The in-tree
+		// kubelet takes the addresses of all networks, those of one called public as external ones; the CCM goes by section
+		// Networking:
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/docs/openstack-cloud-controller-manager/migrate-to-ccm-with-csimigration.md
+		// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L577
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/instances.go#L567
+		CloudNodeLater: true,
 	}
 	if minor := migration.MinorOf(version); minor == 24 || minor == 25 {
 		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
@@ -56,19 +63,20 @@ func (Profile) Identity() manifest.Identity {
 }
 
 // Render makes the objects of a cluster.
-func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
+func (Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	release, minor, err := find(in.Version)
 	if err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
+	conf, problem := read(in.CloudConfig)
+	if problem != "" {
 		return manifest.Addons{}, errors.New("render openstack: its cloud configuration cannot be used: " + problem)
 	}
 	made := manifest.Addons{}
-	if made.CCM, err = ccm(in, release, minor); err != nil {
+	if made.CCM, err = ccm(in, conf, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
-	if made.CSI, err = csi(in, release, minor); err != nil {
+	if made.CSI, err = csi(in, conf, release, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render openstack: %w", err)
 	}
 	return made, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcfg"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -118,15 +119,12 @@ func (f *file) section(name, part string) {
 	if f.Len() > 0 {
 		f.WriteString("\n")
 	}
-	if part != "" {
-		name += " " + quote(part)
-	}
-	f.WriteString("[" + name + "]\n")
+	f.WriteString(gcfg.Header(name, part))
 }
 
 func (f *file) line(key, value string) {
 	if value != "" {
-		f.WriteString(key + " = " + quote(value) + "\n")
+		f.WriteString(gcfg.Line(key, value))
 	}
 }
 

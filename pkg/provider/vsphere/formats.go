@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcfg"
 )
 
 // configuration is the file of the external provider. Facts from pkg/common/config/types_yaml.go and
@@ -112,7 +114,7 @@ func kindOf(wrong *json.UnmarshalTypeError) string {
 }
 
 // section of an INI file: what stands in it, by key.
-type section map[string]entry
+type section map[string]gcfg.Entry
 
 // inTreeKeys of each section. Facts from
 // https://github.com/kubernetes/legacy-cloud-providers/blob/v0.29.6/vsphere/vsphere.go#L124-L222
@@ -148,17 +150,17 @@ func fromINI(text string) (conf configuration, problem string) {
 		return conf, problem
 	}
 	all := sections["global"]
-	conf.Global.Server, conf.Global.CAFile = all["server"].value, all["ca-file"].value
-	if all["secret-namespace"].value != "" {
-		conf.Global.SecretName = all["secret-name"].value
+	conf.Global.Server, conf.Global.CAFile = all["server"].Value, all["ca-file"].Value
+	if all["secret-namespace"].Value != "" {
+		conf.Global.SecretName = all["secret-name"].Value
 	}
-	if flag := all["insecure-flag"]; flag.key != "" {
+	if flag := all["insecure-flag"]; flag.Key != "" {
 		if conf.Global.InsecureFlag, problem = truth(flag); problem != "" {
 			return conf, problem
 		}
 	}
 	if len(conf.Global.Datacenters) == 0 {
-		conf.Global.Datacenters = split([]string{all["datacenter"].value})
+		conf.Global.Datacenters = split([]string{all["datacenter"].Value})
 	}
 	if len(centers) > 0 {
 		// The server is of the older form, which has no sections of vCenters.
@@ -172,48 +174,48 @@ func fromINI(text string) (conf configuration, problem string) {
 		made.Server = server
 		conf.VCenter[server] = made
 	}
-	conf.Labels = labels{Zone: sections["labels"]["zone"].value, Region: sections["labels"]["region"].value}
+	conf.Labels = labels{Zone: sections["labels"]["zone"].Value, Region: sections["labels"]["region"].Value}
 	// The in-tree provider takes both addresses from that network. With the external name alone a Node would lose its InternalIP:
 	// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/nodemanager.go (discoverIPs)
-	network := sections["network"]["public-network"].value
+	network := sections["network"]["public-network"].Value
 	conf.Nodes = nodes{InternalVMNetworkName: network, ExternalVMNetworkName: network}
 	return conf, ""
 }
 
 // readSections refuses what the in-tree provider refuses, and what it would read in another way than it looks.
 func readSections(text string) (sections, centers map[string]section, problem string) {
-	entries, problem := readINI(text)
+	entries, problem := gcfg.Read(text)
 	if problem != "" {
 		return nil, nil, problem
 	}
 	sections, centers = map[string]section{}, map[string]section{}
 	for _, entry := range entries {
-		into, name := sections, entry.section
-		if entry.section == "virtualcenter" {
-			into, name = centers, entry.subsection
+		into, name := sections, entry.Section
+		if entry.Section == "virtualcenter" {
+			into, name = centers, entry.Subsection
 		}
 		if problem := into[name].problem(entry); problem != "" {
-			return nil, nil, fmt.Sprintf("line %d, %s", entry.line, problem)
+			return nil, nil, fmt.Sprintf("line %d, %s", entry.Line, problem)
 		}
 		if into[name] == nil {
 			into[name] = section{}
 		}
-		into[name][entry.key] = entry
+		into[name][entry.Key] = entry
 	}
 	return sections, centers, ""
 }
 
 // problem of one more entry.
-func (s section) problem(entry entry) string {
-	_, given := s[entry.key]
-	switch known := slices.Contains(inTreeKeys(entry.section), entry.key); {
-	case !known || (entry.section == "virtualcenter") != (entry.subsection != ""):
+func (s section) problem(entry gcfg.Entry) string {
+	_, given := s[entry.Key]
+	switch known := slices.Contains(inTreeKeys(entry.Section), entry.Key); {
+	case !known || (entry.Section == "virtualcenter") != (entry.Subsection != ""):
 		return "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and whether it is the " +
 			"configuration of another provider"
-	case entry.implied && entry.key != "insecure-flag" && entry.key != "secret-not-managed":
-		return entry.key + " has no value: add it, or remove the line"
-	case given && entry.key != "":
-		return entry.key + " stands in its section for the second time: keep one"
+	case entry.Implied && entry.Key != "insecure-flag" && entry.Key != "secret-not-managed":
+		return entry.Key + " has no value: add it, or remove the line"
+	case given && entry.Key != "":
+		return entry.Key + " stands in its section for the second time: keep one"
 	}
 	return ""
 }
@@ -221,35 +223,29 @@ func (s section) problem(entry entry) string {
 // connection is what both the section of a vCenter and the one for all can have.
 func (s section) connection() (made connection, problem string) {
 	made = connection{
-		User: s["user"].value, Password: s["password"].value, Thumbprint: s["thumbprint"].value,
-		Datacenters: split([]string{s["datacenters"].value}),
+		User: s["user"].Value, Password: s["password"].Value, Thumbprint: s["thumbprint"].Value,
+		Datacenters: split([]string{s["datacenters"].Value}),
 	}
-	if port := s["port"]; port.value != "" {
-		number, err := strconv.ParseUint(port.value, 10, 16)
+	if port := s["port"]; port.Value != "" {
+		number, err := strconv.ParseUint(port.Value, 10, 16)
 		if err != nil {
-			return made, fmt.Sprintf("line %d, port is not a number from 1 to 65535: correct it", port.line)
+			return made, fmt.Sprintf("line %d, port is not a number from 1 to 65535: correct it", port.Line)
 		}
 		made.Port = uint16(number)
 	}
-	if count := s["soap-roundtrip-count"]; count.key != "" {
-		number, err := strconv.ParseUint(count.value, 10, 32)
+	if count := s["soap-roundtrip-count"]; count.Key != "" {
+		number, err := strconv.ParseUint(count.Value, 10, 32)
 		if err != nil {
-			return made, fmt.Sprintf("line %d, soap-roundtrip-count is not a number: correct it", count.line)
+			return made, fmt.Sprintf("line %d, soap-roundtrip-count is not a number: correct it", count.Line)
 		}
 		made.SoapRoundtripCount = uint32(number)
 	}
 	return made, ""
 }
 
-func truth(flag entry) (value bool, problem string) {
-	switch strings.ToLower(flag.value) {
-	case "true", "yes", "on", "1":
-		return true, ""
-	case "false", "no", "off", "0":
-		return false, ""
+func truth(flag gcfg.Entry) (value bool, problem string) {
+	if value, known := gcfg.Bool(flag.Value); known || flag.Implied {
+		return value || flag.Implied, ""
 	}
-	if flag.implied {
-		return true, ""
-	}
-	return false, fmt.Sprintf("line %d, %s is neither true nor false: correct it", flag.line, flag.key)
+	return false, fmt.Sprintf("line %d, %s is neither true nor false: correct it", flag.Line, flag.Key)
 }

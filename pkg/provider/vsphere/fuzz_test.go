@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcfg"
 )
 
 // FuzzCloudConfig: what is read can be written and read again, in both forms, and nothing panics.
@@ -31,19 +33,19 @@ func FuzzCloudConfig(f *testing.F) {
 		g.Expect(problem).To(BeEmpty())
 		g.Expect(again).To(Equal(conf))
 
-		entries, problem := readINI(string(conf.csiConfig("id", "")))
+		entries, problem := gcfg.Read(string(conf.csiConfig("id", "")))
 		g.Expect(problem).To(BeEmpty())
 		found := map[string]connection{}
 		for _, entry := range entries {
-			if entry.section == "virtualcenter" {
-				center := found[entry.subsection]
-				switch entry.key {
+			if entry.Section == "virtualcenter" {
+				center := found[entry.Subsection]
+				switch entry.Key {
 				case "user":
-					center.User = entry.value
+					center.User = entry.Value
 				case "password":
-					center.Password = entry.value
+					center.Password = entry.Value
 				}
-				found[entry.subsection] = center
+				found[entry.Subsection] = center
 			}
 		}
 		for server, center := range conf.VCenter {

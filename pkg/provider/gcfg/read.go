@@ -1,4 +1,4 @@
-package vsphere
+package gcfg
 
 import (
 	"fmt"
@@ -7,27 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// entry is one name=value of a file, or, with an empty key, the header of a section.
-type entry struct {
-	line int
-	// section and key are in lower case; subsections are compared with regard to case.
-	section, subsection, key, value string
-	// implied says that there is no equals sign, which means true.
-	implied bool
+// Entry is one name=value of a file, or, with an empty key, the header of a section.
+type Entry struct {
+	Line int
+	// Section and Key are in lower case; subsections are compared with regard to case.
+	Section, Subsection, Key, Value string
+	// Implied says that there is no equals sign, which means true.
+	Implied bool
 }
 
-// parser reads files as the in-tree provider and the CSI driver do, which is not how other INI files are read: a backslash
-// counts, and quotes may begin anywhere. https://pkg.go.dev/gopkg.in/gcfg.v1#hdr-Syntax_description
-//
-// No problem quotes the file: a line that is not understood may hold a credential.
+// parser knows how these files are not like other INI files: a backslash counts, and quotes may begin anywhere.
 type parser struct {
 	rest                string
 	line                int
 	section, subsection string
-	entries             []entry
+	entries             []Entry
 }
 
-func readINI(text string) (entries []entry, problem string) {
+// Read takes a file apart, or says what is wrong with it.
+func Read(text string) (entries []Entry, problem string) {
 	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
 		return nil, "is not text in UTF-8: save it as such"
 	}
@@ -59,15 +57,15 @@ func (p *parser) statement() (problem string) {
 	case !unicode.IsLetter(first) || p.section == "":
 		return "is neither a section, nor name=value in one: correct it"
 	}
-	made := entry{line: p.line, section: p.section, subsection: p.subsection, key: p.name()}
+	made := Entry{Line: p.line, Section: p.section, Subsection: p.subsection, Key: p.name()}
 	p.skipBlanks()
 	if rest, found := strings.CutPrefix(p.rest, "="); found {
 		p.rest = rest
 		p.skipBlanks()
-		if made.value, found = p.value(); !found {
+		if made.Value, found = p.value(); !found {
 			return `has a value that is not finished: put it into double quotes, and write \\ for a backslash and \" for a quote in it`
 		}
-	} else if made.implied = true; !p.ended() {
+	} else if made.Implied = true; !p.ended() {
 		return "is not of the form name=value: correct it"
 	}
 	p.entries = append(p.entries, made)
@@ -80,7 +78,7 @@ func (p *parser) header() bool {
 	p.section, p.subsection = p.name(), ""
 	p.skipBlanks()
 	if strings.HasPrefix(p.rest, `"`) {
-		part, closed := p.quoted()
+		part, closed := p.quoted(`\"`)
 		if !closed || part == "" {
 			return false
 		}
@@ -90,12 +88,15 @@ func (p *parser) header() bool {
 	rest, closed := strings.CutPrefix(p.rest, "]")
 	p.rest = rest
 	p.skipBlanks()
-	p.entries = append(p.entries, entry{line: p.line, section: p.section, subsection: p.subsection})
+	p.entries = append(p.entries, Entry{Line: p.line, Section: p.section, Subsection: p.subsection})
 	return closed && p.section != "" && p.ended()
 }
 
-// name of a section or a key, in lower case.
+// name of a section or a key, in lower case; it begins with a letter.
 func (p *parser) name() string {
+	if first, _ := utf8.DecodeRuneInString(p.rest); !unicode.IsLetter(first) {
+		return ""
+	}
 	end := strings.IndexFunc(p.rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
 	if end < 0 {
 		end = len(p.rest)
@@ -112,20 +113,16 @@ func (p *parser) value() (value string, finished bool) {
 	for p.rest != "" && !strings.ContainsRune("\n;#", rune(p.rest[0])) {
 		switch first, size := utf8.DecodeRuneInString(p.rest); first {
 		case '"':
-			part, closed := p.quoted()
+			part, closed := p.quoted(`\"nt`)
 			if !closed {
 				return "", false
 			}
 			out.WriteString(part)
 			kept = out.Len()
 		case '\\':
-			// Outside of quotes it only continues a line.
-			rest, found := strings.CutPrefix(strings.TrimPrefix(p.rest[size:], "\r"), "\n")
-			if !found {
+			if !p.unquotedEscape(&out) {
 				return "", false
 			}
-			p.rest = rest
-			p.line++
 			kept = out.Len()
 		case '\r':
 			p.rest = p.rest[size:]
@@ -140,18 +137,34 @@ func (p *parser) value() (value string, finished bool) {
 	return out.String()[:kept], true
 }
 
-// quoted text, which begins here.
-func (p *parser) quoted() (text string, closed bool) {
+// unquotedEscape: outside of quotes a backslash continues a line, or stands before a quote.
+func (p *parser) unquotedEscape(out *strings.Builder) bool {
+	rest := p.rest[1:]
+	if quote, found := strings.CutPrefix(rest, `"`); found {
+		p.rest = quote
+		out.WriteByte('"')
+		return true
+	}
+	rest, found := strings.CutPrefix(strings.TrimPrefix(rest, "\r"), "\n")
+	if found {
+		p.rest = rest
+		p.line++
+	}
+	return found
+}
+
+// quoted text, which begins here. In the name of a section there are fewer escapes than in a value.
+func (p *parser) quoted(escapes string) (text string, closed bool) {
 	var out strings.Builder
 	escaped := false
 	for at, r := range p.rest[1:] {
 		switch {
 		case escaped:
-			known := strings.IndexRune(`nt\"`, r)
+			known := strings.IndexRune(escapes, r)
 			if known < 0 {
 				return "", false
 			}
-			out.WriteByte("\n\t\\\""[known])
+			out.WriteByte("\\\"\n\t"[known])
 			escaped = false
 		case r == '\\':
 			escaped = true
@@ -177,9 +190,4 @@ func (p *parser) skipLine() {
 	} else {
 		p.rest = ""
 	}
-}
-
-// quote is what quoted reads.
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }

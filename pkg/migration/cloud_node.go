@@ -1,0 +1,190 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// addressesTime is how long the addresses of Nodes are compared while the CCM leads with its loop cloud-node, and
+// addressesTimeOfNode how much longer for each Node. The loop writes all of them when it starts, before 1.27 one Node after the
+// other, and a kubelet of the in-tree provider writes its own back within ten seconds:
+// https://github.com/kubernetes/cloud-provider/blob/v0.25.16/controllers/node/node_controller.go (UpdateNodeStatus)
+// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/kubelet_node_status.go (updateNodeStatus)
+const (
+	addressesTime       = time.Minute
+	addressesTimeOfNode = time.Second
+)
+
+// WithholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
+// whose kubelets do that themselves, and where the two see different ones they write them in turn. Before the first kubelet that
+// needs it, it has to run: https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go#L96-L104
+func WithholdsCloudNode(facts ucv1.Facts, provider Provider) bool {
+	if !provider.CloudNodeLater || facts.Origin != ucv1.OriginMigrating {
+		return false
+	}
+	return facts.MachineControllerConfiguredAt == nil && facts.CompletedAt == nil && !cloudNodeOn(facts)
+}
+
+func cloudNodeOn(facts ucv1.Facts) bool {
+	return facts.CloudNode != nil && facts.CloudNode.EnabledAt != nil
+}
+
+// cloudNode switches the loop on before the first Machine joins external, and off again if it changes the addresses that the
+// kubelets report: what the CCM would write, only the CCM knows.
+func (p *pass) cloudNode() outcome {
+	switch {
+	case p.facts.MachineControllerConfiguredAt != nil:
+		return holds(ucv1.HoldsReason, "")
+	case !p.o.Provider.IsKnown():
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	case !p.o.Provider.Value().CloudNodeLater:
+		return holds(ucv1.HoldsReason, "")
+	}
+	if state := p.facts.CloudNode; state != nil {
+		switch {
+		case state.ComparedUntil != nil && !p.now.Before(state.ComparedUntil.Time):
+			// From here on there may be Nodes that nobody else initializes: it stays on.
+			return holds(ucv1.HoldsReason, "")
+		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
+			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " + state.Conflict + ".")
+		}
+	}
+	return p.compareAddresses()
+}
+
+func (p *pass) compareAddresses() outcome {
+	nodes, known := p.o.Nodes.Get()
+	if !known {
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	}
+	before, gone, unknown := p.baselineAsTaken()
+	changed := before.addressChanges(nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
+	switch on := cloudNodeOn(p.facts); {
+	case unknown != "":
+		return cannotLook("the baseline", unknown)
+	case len(gone) > 0:
+		return fails(ucv1.InventoryChangedReason, named(gone)+". The addresses of Nodes are compared with it.")
+	case len(changed) > 0 && !on:
+		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that nobody could tell what the CCM's loop cloud-node " +
+			"changes: " + named(changed) + ".")
+	case len(changed) > 0:
+		return p.refuseCloudNode(named(changed))
+	case !on:
+		return p.enableCloudNode()
+	}
+	return p.cloudNodeLeads(len(nodes))
+}
+
+func (p *pass) addressesDiffer(what string) outcome {
+	return fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud configuration so that the "+
+		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+p.undoOffer())
+}
+
+// cloudNodeInputs is what a person changes to mend a conflict.
+func (p *pass) cloudNodeInputs() string {
+	return strconv.FormatInt(p.o.Cluster.Generation, 10) + "/" + p.o.CloudConfig.Value().Version
+}
+
+func (p *pass) enableCloudNode() outcome {
+	if out := p.ccmCanServe(); !out.holds {
+		return out
+	}
+	p.facts.CloudNode = &ucv1.CloudNodeStatus{EnabledAt: p.stamp(), LedBy: p.o.CCMLease.Value().Holder}
+	return records("Recording that the CCM is to run its loop cloud-node, before the first kubelet that needs it.")
+}
+
+// refuseCloudNode: no kubelet needs the loop yet, so that to switch it off takes nothing away.
+func (p *pass) refuseCloudNode(changed string) outcome {
+	const most = 2048
+	p.facts.CloudNode = &ucv1.CloudNodeStatus{Conflict: changed[:min(len(changed), most)], Judged: p.cloudNodeInputs()}
+	return records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " + changed + ".")
+}
+
+// cloudNodeLeads waits for a process with the loop to lead, and then for the time in which its addresses would show. The row
+// Addons has applied it.
+func (p *pass) cloudNodeLeads(nodes int) outcome {
+	state, now := p.facts.CloudNode, p.now
+	out := p.cloudNodeServes(nodes)
+	switch {
+	case out.reason == ucv1.NoNodesReason:
+		return out
+	case !out.holds:
+		state.ComparedUntil = nil
+		return p.cloudNodeInTime(out)
+	case state.ComparedUntil == nil:
+		until := now.Add(addressesTime + time.Duration(nodes)*addressesTimeOfNode).Truncate(time.Second)
+		state.ComparedUntil = new(metav1.NewTime(until))
+		return records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " + until.UTC().Format(time.RFC3339) + ".")
+	}
+	// What is written and written back shows for seconds.
+	return waitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until "+
+		state.ComparedUntil.UTC().Format(time.RFC3339)+".", time.Second)
+}
+
+func (p *pass) cloudNodeServes(nodes int) outcome {
+	addons, known := p.o.Addons.Get()
+	switch {
+	case nodes == 0:
+		return holds(ucv1.NoNodesReason, "")
+	case !known:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case len(addons.CCM.Unhealthy) > 0:
+		return waits(ucv1.RollingOutReason, named(addons.CCM.Unhealthy)+".")
+	}
+	out := p.ccmCanServe()
+	if out.holds && p.o.CCMLease.Value().Holder == p.facts.CloudNode.LedBy {
+		return waitsUntil(ucv1.WaitingForLeaderReason, "Waiting for a CCM with the loop cloud-node to lead.", 2*time.Second)
+	}
+	return out
+}
+
+// cloudNodeInTime calls a person when no CCM comes to lead with the loop.
+func (p *pass) cloudNodeInTime(out outcome) outcome {
+	enabled := p.facts.CloudNode.EnabledAt
+	if out.wait == nil || out.wait.Unknown || p.now.Sub(enabled.Time) <= handoverDeadline {
+		return out
+	}
+	return fails(out.reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",
+		enabled.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
+}
+
+// addressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
+// not the same twice.
+func (i Inventory) addressChanges(nodes []Node, accepted []string) []string {
+	now := map[string]Node{}
+	for _, node := range nodes {
+		now[node.UID] = node
+	}
+	var changed []string
+	for _, before := range i.Nodes {
+		after, there := now[before.UID]
+		name := "Node " + before.Name
+		if !there || slices.Equal(before.Addresses, after.Addresses) || slices.Contains(accepted, name) {
+			continue
+		}
+		changed = append(changed, name+" had "+orNothing(before.Addresses)+" and has "+orNothing(after.Addresses))
+	}
+	return changed
+}
+
+// WithAddresses adds the addresses of Nodes to an inventory, for a provider whose CCM starts without its loop cloud-node.
+func WithAddresses(inventory Observed[Inventory], nodes Observed[[]Node], provider Provider) Observed[Inventory] {
+	made, known := inventory.Get()
+	if !known || !provider.CloudNodeLater {
+		return inventory
+	}
+	seen, known := nodes.Get()
+	if !known {
+		return Unknown[Inventory](nodes.Why())
+	}
+	for _, node := range seen {
+		made.Nodes = append(made.Nodes, NodeAddresses{Name: node.Name, UID: node.UID, Addresses: node.Addresses})
+	}
+	return Known(made)
+}

@@ -1,0 +1,71 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// addressPeriod is how often the loop cloud-node writes addresses, kubeletPeriod how often a kubelet does, in ticks.
+const (
+	addressPeriod = 5 * time.Minute
+	kubeletPeriod = 10
+)
+
+func (w *World) wantsCloudNode() bool {
+	return !migration.WithholdsCloudNode(w.cluster.Status.Facts, w.provider())
+}
+
+// writeAddresses is what the loop cloud-node does with Nodes that are initialized: when it starts, and every five minutes.
+func (w *World) writeAddresses(leader *process) {
+	if !w.otherAddresses || (!leader.wroteAt.IsZero() && w.now.Sub(leader.wroteAt) < addressPeriod) {
+		return
+	}
+	leader.wroteAt = w.now
+	for _, n := range w.nodes {
+		n.rewritten = n.rewritten || !n.tainted
+	}
+	w.say("ccm: writes addresses of Nodes")
+}
+
+// reportAddresses is a kubelet of the in-tree provider, which writes its own back; each at another moment.
+func (w *World) reportAddresses(at int, n *node) {
+	if !n.external && (w.ticks()+at)%kubeletPeriod == 0 {
+		n.rewritten = false
+	}
+}
+
+func (n *node) addresses() []string {
+	if n.rewritten {
+		return []string{"ExternalIP 192.0.2.100"}
+	}
+	return []string{"InternalIP 10.0.0.1"}
+}
+
+// recasts says that the CCM is applied anew with or without its loop cloud-node, which takes the steps back for a pass.
+func (w *World) recasts(d migration.Decision) bool {
+	return d.Verb != nil && d.Verb.AddonSet == migration.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
+}
+
+// checkFlag: no Machine joins external before there is somebody who initializes its Node.
+func (i *invariants) checkFlag(w *World, p pass) {
+	change := p.decision.Verb.Arguments
+	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID && d.flag != "" })
+	if at < 0 || w.undoing() || p.truth.initializing {
+		return
+	}
+	if slices.ContainsFunc(change.Set, func(flag migration.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") }) &&
+		w.scenario.CloudNodeLater {
+		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.workloads[at].name)
+	}
+}
+
+// checkCloudNode: the loop is never taken from Nodes that need it.
+func (i *invariants) checkCloudNode(w *World, set migration.AddonSetName) {
+	if set == migration.CCMSet && w.ccmCloudNode && !w.wantsCloudNode() && !w.undoing() &&
+		slices.ContainsFunc(w.nodes, func(n *node) bool { return n.external }) {
+		i.fail("rule 5: the loop cloud-node is switched off beside external Nodes")
+	}
+}
