@@ -16,9 +16,11 @@ const (
 	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
 
-	// FieldManager owns every field that the controller applies but the two annotations. The names of both managers are
+	// FieldManager owns every field that the controller applies but the annotations below. The names of all managers are
 	// part of the API: GitOps tools ignore fields by them.
 	FieldManager = "ccm-migration-controller"
 	// AnnotationsFieldManager owns the two annotations.
 	AnnotationsFieldManager = "ccm-migration-controller-annotations"
+	// DefaultClassFieldManager owns the annotation of StorageClasses that says which one is the default.
+	DefaultClassFieldManager = "ccm-migration-controller-default-class"
 )

@@ -216,6 +216,9 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Fence = session.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
+	if migration.JudgesDefaultClass(s.cluster.Status.Facts) {
+		s.observed.StorageClasses = session.StorageClasses(ctx)
+	}
 	s.observeForUndo(ctx)
 }
 
@@ -238,6 +241,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Lock = unseenLock(s.cluster, why)
 	s.observed.Addons = migration.Unknown[migration.Addons](why)
 	s.observed.Probe = migration.Unknown[migration.Probe](why)
+	s.observed.StorageClasses = migration.Unknown[[]migration.StorageClass](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {

@@ -26,6 +26,7 @@ func lose(missing bool) map[string]func(*Observation) {
 		"Nodes":             func(o *Observation) { loseFact(&o.Nodes, missing) },
 		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
 		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
+		"StorageClasses":    func(o *Observation) { loseFact(&o.StorageClasses, missing) },
 	}
 }
 
@@ -58,6 +59,7 @@ func restsOn(d Decision) []string {
 		"Verify//Record":                      verify,
 		"Complete//Record":                    append([]string{"KCMLease"}, verify...),
 		"Finalize//ChangeArguments":           {"ControlPlane"},
+		"Finalize//SwitchDefaultClass":        {"Provider", "StorageClasses"},
 	}
 	return facts[string(d.Step)+"/"+d.Line+"/"+string(d.Verb.Kind)]
 }

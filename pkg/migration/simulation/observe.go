@@ -57,6 +57,7 @@ func (c *Controller) Observe() migration.Observation {
 		Nodes:             migration.Known(w.observeNodes()),
 		Inventory:         migration.Known(w.observeInventory()),
 		Baseline:          migration.Absent[migration.Inventory](),
+		StorageClasses:    migration.Known(w.observeClasses()),
 	}
 	if cluster.Status.Rollback != nil {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
@@ -82,7 +83,7 @@ func (c *Controller) Observe() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "StorageClasses",
 	}
 }
 
@@ -106,6 +107,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Baseline":          func() { blank(&o.Baseline) },
 		"CCMPods":           func() { blank(&o.CCMPods) },
 		"Attachments":       func() { blank(&o.Attachments) },
+		"StorageClasses":    func() { blank(&o.StorageClasses) },
 	}
 	forget[fact]()
 }
@@ -115,7 +117,7 @@ func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("t
 func (w *World) provider() migration.Provider {
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
-		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true,
+		CSIDrivers: []string{csiDriver}, DefaultClass: migration.DefaultClass{Name: csiClass, Plugin: InTreePlugin}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true,
 	}
 }
 

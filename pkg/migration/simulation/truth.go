@@ -23,6 +23,8 @@ type truth struct {
 	unconfigured string
 	// configured is one with a process that has its flag.
 	configured string
+	// defaults are the names of the default StorageClasses, and those of the in-tree plugin among them.
+	defaults, inTreeDefaults []string
 	// unproven are Nodes and Machines that are not what the migration promises.
 	unproven []string
 }
@@ -45,6 +47,12 @@ func (w *World) truth() truth {
 	}
 	t.unconfigured, t.configured = w.machineControllerFlags()
 	t.unproven = w.unproven()
+	t.defaults = w.defaults()
+	for _, name := range t.defaults {
+		if w.class(name).Provisioner == InTreePlugin {
+			t.inTreeDefaults = append(t.inTreeDefaults, name)
+		}
+	}
 	return t
 }
 
