@@ -26,7 +26,8 @@ func (s *Session) manager() *ssa.ResourceManager {
 }
 
 // ApplyAddons applies the objects of a set that differ, definitions and classes first. It takes over what exists: the
-// caller has looked for objects that are somebody else's, and has written the inventory before.
+// caller has looked for objects that are somebody else's, left out those that nobody takes over (WithoutOthers), and has
+// written the inventory before.
 func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 	defer s.addons.invalidate()
 	var first, rest []*unstructured.Unstructured
@@ -47,7 +48,7 @@ func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 }
 
 // PruneAddons deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
-// namespaces, classes and CSI drivers.
+// namespaces, classes and CSI drivers, and what the cluster has once for all drivers.
 func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) error {
 	defer s.addons.invalidate()
 	var doomed []*unstructured.Unstructured
@@ -56,7 +57,10 @@ func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) err
 			doomed = append(doomed, entry.object())
 		}
 	}
-	options := ssa.DeleteOptions{PropagationPolicy: metav1.DeletePropagationBackground, Inclusions: managedLabels()}
+	options := ssa.DeleteOptions{
+		PropagationPolicy: metav1.DeletePropagationBackground, Inclusions: managedLabels(),
+		Exclusions: map[string]string{manifest.SharedAnnotation: manifest.SharedValue},
+	}
 	if _, err := s.manager().DeleteAll(ctx, doomed, options); err != nil {
 		return fmt.Errorf("prune addons: %w", err)
 	}

@@ -88,7 +88,7 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = s.unhealthy(ctx, set.Workloads)
+	result.Unhealthy, err = s.unhealthy(ctx, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 {
 		return result, err
 	}
@@ -113,6 +113,8 @@ type comparison struct {
 	foreign []string
 	// foreignDriver describes the set's CSIDriver if that is somebody else's.
 	foreignDriver string
+	// workloads of the set that are not somebody else's.
+	workloads []migration.Ref
 }
 
 // addonMemory keeps comparisons that found nothing to do.
@@ -169,6 +171,9 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 	if kept != nil {
 		return *kept, nil
 	}
+	if set, err = s.WithoutOthers(ctx, inventory, set); err != nil {
+		return comparison{}, err
+	}
 	found := make([]objectComparison, len(set.Objects))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(applyConcurrency)
@@ -189,7 +194,7 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 }
 
 func summarize(set provider.Set, found []objectComparison) comparison {
-	result := comparison{}
+	result := comparison{workloads: set.Workloads}
 	for i, object := range set.Objects {
 		if found[i].drifted {
 			result.drifted = append(result.drifted, refOf(object))

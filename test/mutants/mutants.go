@@ -13,7 +13,7 @@ func mutants() []mutant {
 	var all []mutant
 	for _, group := range [][]mutant{
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
-		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(), profiles(), defaultClasses(),
+		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(), profiles(), defaultClasses(), shared(),
 	} {
 		all = append(all, group...)
 	}

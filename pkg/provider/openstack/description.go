@@ -8,7 +8,7 @@ func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:    "OpenStack",
 		Projects: []string{source},
-		InTree:   &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{"kubernetes.io/cinder": driver}},
+		InTree:   &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
@@ -21,7 +21,7 @@ func (Profile) Describe() manifest.Description {
 		Keys: []manifest.Key{
 			{Name: configKey, Required: true, Text: "The INI file of the cloud-controller-manager; section Global has the credentials."},
 		},
-		Hazards: hazards(source),
+		Hazards: append(hazards(source), manifest.VolumeHazards(inTreePlugin)...),
 		Rules: []manifest.VersionRule{{
 			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate}, InTree: true,
 			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade.",
