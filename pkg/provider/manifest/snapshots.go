@@ -23,7 +23,8 @@ const (
 
 	snapshotGroup = "snapshot.storage.k8s.io"
 	// immutableMinor is the first that checks rules of a schema by default. Before, the API server drops them, and the definitions
-	// would differ for ever: https://github.com/kubernetes/kubernetes/blob/v1.24.17/staging/src/k8s.io/apiextensions-apiserver/pkg/features/kube_features.go
+	// would differ for ever:
+	// https://github.com/kubernetes/apiextensions-apiserver/blob/v0.24.17/pkg/features/kube_features.go
 	immutableMinor = 25
 )
 
