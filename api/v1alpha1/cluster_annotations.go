@@ -23,4 +23,6 @@ const (
 	AnnotationsFieldManager = "ccm-migration-controller-annotations"
 	// TokenFieldManager owns the token of a cloud-controller-manager beside the control plane.
 	TokenFieldManager = "ccm-migration-controller-token"
+	// DefaultClassFieldManager owns the annotation of StorageClasses that says which one is the default.
+	DefaultClassFieldManager = "ccm-migration-controller-default-class"
 )

@@ -114,6 +114,22 @@ type Facts struct {
 	// completedAt is when the migration completed; the rows up to Complete hold from then on.
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+
+	// defaultStorageClass is how the default StorageClass was judged, once: whoever changes it later is not fought.
+	// +optional
+	DefaultStorageClass *DefaultStorageClassStatus `json:"defaultStorageClass,omitempty"`
+}
+
+// DefaultStorageClassStatus is how the default StorageClass was judged.
+type DefaultStorageClassStatus struct {
+	// name of the default class at that time; empty where nobody looked because the CSI driver is somebody else's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// judgedAt is when.
+	// +optional
+	JudgedAt *metav1.Time `json:"judgedAt,omitempty"`
 }
 
 // InheritedConfiguration is what the CCM takes over from KCM.

@@ -58,8 +58,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
 		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
-	case migration.VerbRollMachineDeployment:
-		return r.rollMachineDeployments(ctx, s, verb)
+	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass:
+		return s.changeObjects(ctx, verb)
 	case migration.VerbRelease:
 		return r.release(ctx, s.cluster)
 	}
@@ -80,7 +80,11 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 	return change[kind]()
 }
 
-func (r *Reconciler) rollMachineDeployments(ctx context.Context, s *scope, verb migration.Verb) error {
+// changeObjects of the user cluster, one after the other.
+func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
+	if verb.Kind == migration.VerbSwitchDefaultClass {
+		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
+	}
 	for _, ref := range verb.Objects {
 		if err := s.session.RollMachineDeployment(ctx, ref, verb.RestartValue); err != nil {
 			return err
@@ -102,9 +106,13 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 	return controlplane.ChangeArguments(ctx, c, change)
 }
 
-// applyAddons writes the inventory first: an object that is applied and not in it would look like somebody else's.
+// applyAddons writes the inventory first: an object that is applied and not in it would look like somebody else's. And one that is
+// in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
-	set := s.set(name)
+	set, err := s.session.WithoutOthers(ctx, s.inventory, s.set(name))
+	if err != nil {
+		return err
+	}
 	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Wanted()))
 	if err := r.writeInventory(ctx, s.cluster, inventory); err != nil {
 		return err

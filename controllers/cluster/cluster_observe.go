@@ -226,6 +226,9 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
 	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
+	if migration.JudgesDefaultClass(s.cluster.Status.Facts) {
+		s.observed.StorageClasses = session.StorageClasses(ctx)
+	}
 	s.observeForUndo(ctx)
 }
 
@@ -249,6 +252,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Addons = migration.Unknown[migration.Addons](why)
 	s.observed.Probe = migration.Unknown[migration.Probe](why)
 	s.observed.OtherManagers = migration.Unknown[[]migration.OtherManager](why)
+	s.observed.StorageClasses = migration.Unknown[[]migration.StorageClass](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {

@@ -20,7 +20,11 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) migrati
 		}
 		inventory = read
 	}
-	ours := usercluster.Ours{Inventory: inventory, Workloads: r.Catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)}
+	ours := usercluster.Ours{Inventory: inventory}
+	if !s.cluster.CCMBesideControlPlane() {
+		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
+		ours.Workloads = r.Catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
+	}
 	for _, id := range []provider.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
 		ours.Identities = append(ours.Identities, usercluster.UserName(id))
 	}
@@ -35,7 +39,7 @@ func (r *Reconciler) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, se
 		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
 			"look at condition PreflightPassed, or Ready, for what stands against that")
 	}
-	s := &scope{cluster: cluster}
+	s := &scope{cluster: cluster, session: session}
 	s.observed.Cluster = cluster
 	r.observeManagement(ctx, s)
 	if len(s.addons.CCM.Objects) == 0 {

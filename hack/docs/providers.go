@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -63,7 +64,7 @@ func providerDocument(name string, profile provider.Profile) (string, error) {
 	for _, key := range description.Keys {
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key.Name, map[bool]string{true: "yes", false: "no"}[key.Required], key.Text)
 	}
-	providerNames(&out, description)
+	providerNames(&out, description, profile.Facts(fmt.Sprintf("1.%d.0", provider.LastMinor)))
 	if err := providerSecurity(&out, profile); err != nil {
 		return "", fmt.Errorf("document provider %s: %w", name, err)
 	}
@@ -146,10 +147,16 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../../README.md#version-rules).\n")
 }
 
-func providerNames(out *strings.Builder, description provider.Description) {
+func providerNames(out *strings.Builder, description provider.Description, facts migration.Provider) {
 	fmt.Fprintf(out, "\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n", description.NodeNames, description.ProviderID, description.LoadBalancers)
 	if description.Routes != "" {
 		fmt.Fprintf(out, "* Routes: %s\n", description.Routes)
+	}
+	if class := facts.DefaultClass; class.Plugin != "" {
+		fmt.Fprintf(out, "* StorageClasses: `%s` takes the place of a default of `%s`, or of none, when the migration is completed. Any other "+
+			"default stays.\n", class.Name, class.Plugin)
+	} else if class.Name != "" {
+		fmt.Fprintf(out, "* StorageClasses: `%s` becomes the default in a cluster that has none when the CCM leads. Any other default stays.\n", class.Name)
 	}
 	honours := map[bool]string{true: "takes", false: "does not take"}[description.HonoursLeaderMigration]
 	fmt.Fprintf(out, "* The CCM %s the migration lock.\n", honours)

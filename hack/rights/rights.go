@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // rights are the rules in kube-system and those of the whole cluster.
@@ -24,35 +25,37 @@ type resource struct {
 }
 
 // resources of the catalogue. Those without get are watched, by rules of role.yaml and cluster_role.yaml; roles are escalated
-// to, because the addons may do what we may not; drivers and classes are never deleted, because volumes depend on them.
+// to, because the addons may do what we may not; drivers and classes are never deleted, because volumes depend on them, nor is what
+// the cluster has once for all drivers.
 func resources() map[string]resource {
 	written, lasting := []string{"create", "delete", "get", "patch"}, []string{"create", "get", "patch"}
 	watched, escalated := []string{"create", "delete", "patch"}, []string{"bind", "create", "delete", "escalate", "get", "patch"}
 	return map[string]resource{
-		"Secret":              {"", "secrets", written},
-		"ConfigMap":           {"", "configmaps", written},
-		"ServiceAccount":      {"", "serviceaccounts", written},
-		"Deployment":          {"apps", "deployments", watched},
-		"DaemonSet":           {"apps", "daemonsets", watched},
-		"PodDisruptionBudget": {"policy", "poddisruptionbudgets", written},
-		"Lease":               {"coordination.k8s.io", "leases", watched},
-		"Role":                {rbacv1.GroupName, "roles", escalated},
-		"ClusterRole":         {rbacv1.GroupName, "clusterroles", escalated},
-		"RoleBinding":         {rbacv1.GroupName, "rolebindings", written},
-		"ClusterRoleBinding":  {rbacv1.GroupName, "clusterrolebindings", written},
-		"CSIDriver":           {"storage.k8s.io", "csidrivers", lasting},
-		"StorageClass":        {"storage.k8s.io", "storageclasses", lasting},
+		"Secret":                   {"", "secrets", written},
+		"ConfigMap":                {"", "configmaps", written},
+		"ServiceAccount":           {"", "serviceaccounts", written},
+		"Deployment":               {"apps", "deployments", watched},
+		"DaemonSet":                {"apps", "daemonsets", watched},
+		"PodDisruptionBudget":      {"policy", "poddisruptionbudgets", written},
+		"Lease":                    {"coordination.k8s.io", "leases", watched},
+		"Role":                     {rbacv1.GroupName, "roles", escalated},
+		"ClusterRole":              {rbacv1.GroupName, "clusterroles", escalated},
+		"RoleBinding":              {rbacv1.GroupName, "rolebindings", written},
+		"ClusterRoleBinding":       {rbacv1.GroupName, "clusterrolebindings", written},
+		"CSIDriver":                {"storage.k8s.io", "csidrivers", lasting},
+		"StorageClass":             {"storage.k8s.io", "storageclasses", lasting},
+		"CustomResourceDefinition": {"apiextensions.k8s.io", "customresourcedefinitions", lasting},
 	}
 }
 
 // names of objects, by kind; those that are bound to and not ours by theirs, too.
 type names struct {
-	own, bound map[string]map[string]bool
+	own, shared, bound map[string]map[string]bool
 }
 
 // rightsOf a provider are those for what it renders in any minor.
 func rightsOf(profile provider.Profile) (rights, error) {
-	found := names{own: map[string]map[string]bool{}, bound: map[string]map[string]bool{}}
+	found := names{own: map[string]map[string]bool{}, shared: map[string]map[string]bool{}, bound: map[string]map[string]bool{}}
 	for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
@@ -97,7 +100,11 @@ func (n names) add(object *unstructured.Unstructured) error {
 	if _, known := resources()[kind]; !known {
 		return fmt.Errorf("there is no rule for %s %s: add its kind to the resources", kind, object.GetName())
 	}
-	put(n.own, kind, object.GetName())
+	if manifest.Shared(object) {
+		put(n.shared, kind, object.GetName())
+	} else {
+		put(n.own, kind, object.GetName())
+	}
 	if role, found, err := unstructured.NestedStringMap(object.Object, "roleRef"); found && err == nil {
 		put(n.bound, role["kind"], role["name"])
 	}
@@ -116,9 +123,13 @@ func (n names) rights() rights {
 	for _, kind := range slices.Sorted(maps.Keys(n.own)) {
 		made.add(kind, resources()[kind].verbs, slices.Sorted(maps.Keys(n.own[kind])))
 	}
+	for _, kind := range slices.Sorted(maps.Keys(n.shared)) {
+		verbs := slices.DeleteFunc(slices.Clone(resources()[kind].verbs), func(verb string) bool { return verb == "delete" })
+		made.add(kind, verbs, slices.Sorted(maps.Keys(n.shared[kind])))
+	}
 	// Roles of Kubernetes itself are only bound to.
 	for _, kind := range slices.Sorted(maps.Keys(n.bound)) {
-		foreign := slices.DeleteFunc(slices.Sorted(maps.Keys(n.bound[kind])), func(name string) bool { return n.own[kind][name] })
+		foreign := slices.DeleteFunc(slices.Sorted(maps.Keys(n.bound[kind])), func(name string) bool { return n.own[kind][name] || n.shared[kind][name] })
 		made.add(kind, []string{"bind"}, foreign)
 	}
 	return made
@@ -131,7 +142,7 @@ func (r *rights) add(kind string, verbs, names []string) {
 	of := resources()[kind]
 	rule := rbacv1.PolicyRule{APIGroups: []string{of.group}, Resources: []string{of.name}, ResourceNames: names, Verbs: verbs}
 	switch kind {
-	case "ClusterRole", "ClusterRoleBinding", "CSIDriver", "StorageClass":
+	case "ClusterRole", "ClusterRoleBinding", "CSIDriver", "CustomResourceDefinition", "StorageClass":
 		r.cluster = append(r.cluster, rule)
 	default:
 		r.namespace = append(r.namespace, rule)

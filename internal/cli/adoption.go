@@ -55,7 +55,7 @@ func (o *adoptionOptions) run(ctx context.Context, out io.Writer, name string) e
 		return err
 	}
 	key := client.ObjectKeyFromObject(cluster)
-	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Scheme: c.Scheme(), Allow: o.allow})
+	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: o.allow})
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", key, err)
 	}

@@ -187,8 +187,19 @@ func (p *pass) complete() outcome {
 
 // finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed,
 // not set to another value, and the excluded names, which 1.37 does not know any more, go too
-// (https://github.com/kubernetes/kubernetes/pull/138002).
+// (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
 func (p *pass) finalize() outcome {
+	flags := p.inTreeFlags()
+	if flags.verb != nil {
+		return flags
+	}
+	if class := p.defaultClass(); class.verb != nil || flags.holds && !class.holds {
+		return class
+	}
+	return flags
+}
+
+func (p *pass) inTreeFlags() outcome {
 	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
 		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
 		return change, "Removing the in-tree configuration from " + component.String() + "."

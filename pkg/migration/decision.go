@@ -91,6 +91,8 @@ const (
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
 	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
+	// VerbSwitchDefaultClass takes the default from StorageClasses and gives it to another one.
+	VerbSwitchDefaultClass VerbKind = "SwitchDefaultClass"
 	// VerbRelease lets a deleted Cluster go.
 	VerbRelease VerbKind = "Release"
 )
@@ -107,6 +109,8 @@ type Verb struct {
 	Arguments *ArgumentChange
 	// RestartValue to set.
 	RestartValue string
+	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
+	DefaultClass string
 }
 
 // AddonSetName names one of the sets of addon objects.

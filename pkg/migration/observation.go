@@ -39,6 +39,8 @@ type Observation struct {
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
 	// OtherManagers are the cloud-controller-managers of the user cluster that are not ours.
 	OtherManagers Observed[[]OtherManager]
+	// StorageClasses are looked at while the default one is to be judged.
+	StorageClasses Observed[[]StorageClass]
 
 	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
 	// have not finished.
@@ -79,6 +81,8 @@ type Provider struct {
 	ProviderIDPrefix string
 	// CSIDrivers that every Node has to register.
 	CSIDrivers []string
+	// DefaultClass is the StorageClass of the catalogue that becomes the default; without a name none does.
+	DefaultClass DefaultClass
 	// ProbeHazard says why a CCM of the provider must not be probed; empty when it can be.
 	ProbeHazard string
 	// RequiredCloudConfigKeys of the cloud configuration Secret.
@@ -97,6 +101,14 @@ type Provider struct {
 	CloudNodeLater bool
 	// ProfileProblem is a sentence when the ProviderProfile that is laid over the catalogue cannot be used.
 	ProfileProblem string
+}
+
+// DefaultClass is a StorageClass of the catalogue.
+type DefaultClass struct {
+	// Name of the class.
+	Name string
+	// Plugin is the in-tree plugin whose default class it succeeds; empty: none.
+	Plugin string
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.
@@ -341,6 +353,14 @@ type NodeAddresses struct {
 	Name      string   `json:"name"`
 	UID       string   `json:"uid"`
 	Addresses []string `json:"addresses"`
+}
+
+// StorageClass is a StorageClass of the user cluster.
+type StorageClass struct {
+	Ref
+	Provisioner string
+	// Default says that claims which name no class get this one.
+	Default bool
 }
 
 // Attachment is a VolumeAttachment.

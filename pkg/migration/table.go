@@ -24,7 +24,7 @@ func migrationTable() []row {
 		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", (*pass).roll},
 		{ucv1.StepVerify, "Every Node is proven, load balancers and volumes are as in the baseline, and it stayed so for the soak time.", (*pass).verify},
 		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", (*pass).complete},
-		{ucv1.StepFinalize, "The in-tree flags are gone from the control plane.", (*pass).finalize},
+		{ucv1.StepFinalize, "The in-tree flags are gone from the control plane. The default StorageClass was judged.", (*pass).finalize},
 	}
 }
 
@@ -32,7 +32,7 @@ func migrationTable() []row {
 func externalTable() []row {
 	return []row{
 		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is applied, available and fenced.", (*pass).externalAddons},
-		{ucv1.StepHandover, "KCM is proven silent. The CCM leads.", (*pass).handover},
+		{ucv1.StepHandover, "KCM is proven silent. The CCM leads. The default StorageClass was judged.", (*pass).externalHandover},
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *pass) evaluate(row row) outcome {
 	case ucv1.StepAddons:
 		return p.addons()
 	case ucv1.StepHandover:
-		return p.handover()
+		return row.evaluate(p)
 	default:
 		return holds(ucv1.HoldsReason, "The migration is completed.")
 	}

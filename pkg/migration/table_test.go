@@ -278,7 +278,8 @@ func TestDecideIsDeterministicAndChangesNothing(t *testing.T) {
 // stages are all fixtures, in the order of the table.
 func stages() []func() Observation {
 	return []func() Observation{
-		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, finished,
+		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, judging,
+		finished,
 	}
 }
 

@@ -27,6 +27,7 @@ func lose(missing bool) map[string]func(*Observation) {
 		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
 		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
 		"OtherManagers":     func(o *Observation) { loseFact(&o.OtherManagers, missing) },
+		"StorageClasses":    func(o *Observation) { loseFact(&o.StorageClasses, missing) },
 	}
 }
 
@@ -59,6 +60,7 @@ func restsOn(d Decision) []string {
 		"Verify//Record":                      verify,
 		"Complete//Record":                    append([]string{"KCMLease"}, verify...),
 		"Finalize//ChangeArguments":           {"ControlPlane"},
+		"Finalize//SwitchDefaultClass":        {"Provider", "StorageClasses"},
 	}
 	return facts[string(d.Step)+"/"+d.Line+"/"+string(d.Verb.Kind)]
 }

@@ -148,7 +148,7 @@ func (c *contents) addManagers(addons Addons) error {
 			}
 		}
 		for _, ref := range set.Workloads {
-			probe := migration.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + probeSuffix}
+			probe := migration.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + ProbeSuffix}
 			for _, one := range []migration.Ref{ref, probe} {
 				if !slices.Contains(c.ccm, one) {
 					c.ccm = append(c.ccm, one)

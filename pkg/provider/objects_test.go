@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -46,6 +49,8 @@ func ccmOf(g Gomega, objects []*unstructured.Unstructured) *appsv1.Deployment {
 }
 
 func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
+	known := runtime.NewScheme()
+	NewWithT(t).Expect(errors.Join(scheme.AddToScheme(known), apiextensionsv1.AddToScheme(known))).To(Succeed())
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		addons := render(g, name, profile, minor)
 		seen := map[string]bool{}
@@ -54,7 +59,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 			// Nor has every one a single driver.
 			g.Expect(set.Version).To(MatchRegexp(`^([a-z]+ )?v[0-9]+\.[0-9]+\.[0-9]+`))
 			for _, object := range set.Objects {
-				typed, err := scheme.Scheme.New(object.GroupVersionKind())
+				typed, err := known.New(object.GroupVersionKind())
 				g.Expect(err).NotTo(HaveOccurred())
 				decode(g, object, typed)
 				g.Expect(object.GetLabels()).To(And(
@@ -80,6 +85,7 @@ func TestWorkloadsAndDriver(t *testing.T) {
 	g.Expect(addons.CSI.Workloads).To(Equal([]migration.Ref{
 		{Kind: "Deployment", Namespace: "kube-system", Name: "openstack-cinder-csi-controller"},
 		{Kind: "DaemonSet", Namespace: "kube-system", Name: "openstack-cinder-csi-node"},
+		{Kind: "Deployment", Namespace: "kube-system", Name: "snapshot-controller"},
 	}))
 }
 

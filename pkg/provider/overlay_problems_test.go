@@ -86,7 +86,7 @@ func workloadProblems() map[string]profileProblem {
 	return map[string]profileProblem{
 		"a workload that the catalogue has not": {
 			withWorkloads(ucv1.WorkloadOverride{Name: "cloud-controller-manager"}),
-			[]string{at + `name "cloud-controller-manager" is not a workload of openstack, which has openstack-cinder-csi-controller, openstack-cinder-csi-node, ` + ccmName + "."},
+			[]string{at + `name "cloud-controller-manager" is not a workload of openstack, which has openstack-cinder-csi-controller, openstack-cinder-csi-node, ` + ccmName + ", snapshot-controller."},
 		},
 		"a workload that is there twice": {
 			withWorkloads(ucv1.WorkloadOverride{Name: ccmName}, ucv1.WorkloadOverride{Name: ccmName}), []string{"spec.workloads[1]: workload " + ccmName + " is there twice; leave one."},

@@ -28,7 +28,7 @@ func manager(c client.Client) *ssa.ResourceManager {
 
 // ApplyAddons applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
 // last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
-// somebody else's, and has written the inventory before.
+// somebody else's, left out those that nobody takes over (WithoutOthers), and has written the inventory before.
 func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 	defer s.addons.invalidate()
 	var definitions, rest, beside, pods []*unstructured.Unstructured
@@ -68,7 +68,7 @@ func apply(ctx context.Context, c client.Client, objects []*unstructured.Unstruc
 }
 
 // PruneAddons deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
-// namespaces, classes and CSI drivers.
+// namespaces, classes and CSI drivers, and what the cluster has once for all drivers.
 func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) error {
 	defer s.addons.invalidate()
 	var doomed, beside []*unstructured.Unstructured
@@ -82,7 +82,10 @@ func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) err
 			doomed = append(doomed, object)
 		}
 	}
-	options := ssa.DeleteOptions{PropagationPolicy: metav1.DeletePropagationBackground, Inclusions: managedLabels()}
+	options := ssa.DeleteOptions{
+		PropagationPolicy: metav1.DeletePropagationBackground, Inclusions: managedLabels(),
+		Exclusions: map[string]string{manifest.SharedAnnotation: manifest.SharedValue},
+	}
 	// Pods go before the ServiceAccount that they get in with.
 	if len(beside) > 0 {
 		if _, err := manager(s.beside.client).DeleteAll(ctx, beside, options); err != nil {

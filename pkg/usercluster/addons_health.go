@@ -12,18 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
-func (s *Session) unhealthy(ctx context.Context, set provider.Set) ([]string, error) {
+func (s *Session) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
 	var sentences []string
-	for _, want := range set.Objects {
-		if !manifest.IsWorkload(want.GetKind()) {
-			continue
-		}
+	for _, want := range workloads {
 		ref := refOf(want)
 		live, err := s.get(ctx, want)
 		if apierrors.IsNotFound(err) {

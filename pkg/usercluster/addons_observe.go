@@ -19,6 +19,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // compareInterval is how long a comparison that found nothing holds, give or take half: three requests an object are
@@ -96,7 +97,7 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = s.unhealthy(ctx, set)
+	result.Unhealthy, err = s.unhealthy(ctx, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
 		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
@@ -122,6 +123,8 @@ type comparison struct {
 	foreign []migration.Takeover
 	// foreignDriver describes the set's CSIDriver if that is somebody else's.
 	foreignDriver string
+	// workloads of the set that are not somebody else's.
+	workloads []*unstructured.Unstructured
 }
 
 // addonMemory keeps comparisons that found nothing to do.
@@ -182,6 +185,9 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 	if kept != nil {
 		return *kept, nil
 	}
+	if set, err = s.WithoutOthers(ctx, inventory, set); err != nil {
+		return comparison{}, err
+	}
 	found := make([]objectComparison, len(set.Objects))
 	group, each := errgroup.WithContext(ctx)
 	group.SetLimit(applyConcurrency)
@@ -209,6 +215,9 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 func summarize(set provider.Set, found []objectComparison) comparison {
 	result := comparison{}
 	for i, object := range set.Objects {
+		if manifest.IsWorkload(object.GetKind()) {
+			result.workloads = append(result.workloads, object)
+		}
 		if found[i].drifted {
 			result.drifted = append(result.drifted, refOf(object))
 		}

@@ -70,7 +70,7 @@ func (s *Session) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, 
 // planOf is the difference that the engine would make, by the API server's own dry run. That it refuses is a part of the plan.
 func (s *Session) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
 	plan := ObjectPlan{Object: describeOwner(live), Kind: live.GetKind(), Changes: []FieldChange{}}
-	change, before, after, err := s.manager().Diff(ctx, want, ssa.DefaultDiffOptions())
+	change, before, after, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	switch {
 	case err != nil:
 		plan.Problem = refusal(err)

@@ -213,7 +213,9 @@ func TestPodsBesideCountAsTheCCMs(t *testing.T) {
 	g.Expect(pods).To(Equal([]string{"ours"}))
 
 	h.beside.live = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithInterceptorFuncs(interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return context.DeadlineExceeded },
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return context.DeadlineExceeded
+		},
 	}).Build()
 	g.Expect(h.PodsOf(t.Context(), simcloud.Profile{}.Identity(), h.set.Access).IsUnknown()).To(BeTrue(), "could not look is not absent")
 }

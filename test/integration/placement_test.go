@@ -115,7 +115,7 @@ func TestCCMBesideTheControlPlane(t *testing.T) {
 	deployment.Spec.Template.Spec.Containers[0].Args = []string{"--leader-elect=false"}
 	g.Expect(suite.client.Update(t.Context(), deployment)).To(Succeed())
 	w.until("the repair", func(*ucv1.Cluster) bool {
-		return len(w.deployment(alpha+"-"+ccm).Spec.Template.Spec.Containers[0].Args) > 1
+		return len(w.deployment(alpha + "-" + ccm).Spec.Template.Spec.Containers[0].Args) > 1
 	}, w.playEverybody, w.playBeside)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -51,7 +52,7 @@ func applyAndDelete(t *testing.T, user client.Client, objects []*unstructured.Un
 		}
 	}
 	for _, object := range slices.Backward(objects) {
-		if usercluster.Prunable(usercluster.InventoryOf([]*unstructured.Unstructured{object})[0]) {
+		if usercluster.Prunable(usercluster.InventoryOf([]*unstructured.Unstructured{object})[0]) && !manifest.Shared(object) {
 			g.Expect(user.Delete(t.Context(), object)).To(Succeed(), "deleting %s %s", object.GetKind(), object.GetName())
 		}
 	}
@@ -63,25 +64,28 @@ func TestUserClusterRulesAllowNothingElse(t *testing.T) {
 		verb, group, resource, namespace, object string
 		want                                     bool
 	}{
-		"watching Nodes":                        {"watch", "", "nodes", "", "", true},
-		"watching the Lease of the CCM":         {"watch", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", true},
-		"looking at VolumeAttachments":          {"list", "storage.k8s.io", "volumeattachments", "", "", true},
-		"looking for Pods that nobody made":     {"list", "", "pods", "", "", true},
-		"looking for StatefulSets":              {"list", "apps", "statefulsets", "", "", true},
-		"watching all Pods":                     {"watch", "", "pods", "", "", false},
-		"stopping another CCM":                  {"patch", "apps", "deployments", "default", "occm", false},
-		"detaching a volume":                    {"delete", "storage.k8s.io", "volumeattachments", "", "a", false},
-		"rolling a MachineDeployment":           {"patch", "cluster.k8s.io", "machinedeployments", "default", "pool", true},
-		"writing the Lease of the CCM":          {"update", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", false},
-		"making a MachineDeployment anew":       {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},
-		"deleting a Machine":                    {"delete", "cluster.k8s.io", "machines", "default", "m", false},
-		"changing a Node":                       {"patch", "", "nodes", "", "n", false},
-		"listing the Secrets of kube-system":    {"list", "", "secrets", "kube-system", "", false},
-		"reading another Secret":                {"get", "", "secrets", "kube-system", "other", false},
-		"reading a Secret of another namespace": {"get", "", "secrets", "default", "cloud-config", false},
-		"deleting a StorageClass":               {"delete", "storage.k8s.io", "storageclasses", "", "simcloud-csi", false},
-		"escalating another ClusterRole":        {"escalate", "rbac.authorization.k8s.io", "clusterroles", "", "edit", false},
-		"impersonating":                         {"impersonate", "", "users", "", "admin", false},
+		"watching Nodes":                         {"watch", "", "nodes", "", "", true},
+		"watching the Lease of the CCM":          {"watch", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", true},
+		"looking at VolumeAttachments":           {"list", "storage.k8s.io", "volumeattachments", "", "", true},
+		"looking for Pods that nobody made":      {"list", "", "pods", "", "", true},
+		"looking for StatefulSets":               {"list", "apps", "statefulsets", "", "", true},
+		"watching all Pods":                      {"watch", "", "pods", "", "", false},
+		"stopping another CCM":                   {"patch", "apps", "deployments", "default", "occm", false},
+		"detaching a volume":                     {"delete", "storage.k8s.io", "volumeattachments", "", "a", false},
+		"rolling a MachineDeployment":            {"patch", "cluster.k8s.io", "machinedeployments", "default", "pool", true},
+		"writing the Lease of the CCM":           {"update", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", false},
+		"making a MachineDeployment anew":        {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},
+		"deleting a Machine":                     {"delete", "cluster.k8s.io", "machines", "default", "m", false},
+		"changing a Node":                        {"patch", "", "nodes", "", "n", false},
+		"listing the Secrets of kube-system":     {"list", "", "secrets", "kube-system", "", false},
+		"reading another Secret":                 {"get", "", "secrets", "kube-system", "other", false},
+		"reading a Secret of another namespace":  {"get", "", "secrets", "default", "cloud-config", false},
+		"making another StorageClass":            {"create", "storage.k8s.io", "storageclasses", "", "standard", false},
+		"taking the default from a StorageClass": {"patch", "storage.k8s.io", "storageclasses", "", "standard", true},
+		"deleting the snapshot-controller":       {"delete", "apps", "deployments", "kube-system", "snapshot-controller", false},
+		"deleting a StorageClass":                {"delete", "storage.k8s.io", "storageclasses", "", "simcloud-csi", false},
+		"escalating another ClusterRole":         {"escalate", "rbac.authorization.k8s.io", "clusterroles", "", "edit", false},
+		"impersonating":                          {"impersonate", "", "users", "", "admin", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

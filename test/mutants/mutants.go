@@ -14,7 +14,7 @@ func mutants() []mutant {
 	for _, group := range [][]mutant{
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
 		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(), profiles(), placements(), versionRules(),
-		others(), addresses(),
+		others(), addresses(), defaultClasses(), shared(),
 	} {
 		all = append(all, group...)
 	}
@@ -84,7 +84,7 @@ func fence() []mutant {
 		in("2 guard", "loops that come back within the hand-over are fought over", "handover.go", "case len(loops) > 0 && noted:", "case false:"),
 		in("2 guard", "loops that are off and not noted stay unknown", "handover.go", "case len(loops) == 0 && noted:", "case len(loops) == 0:"),
 		in("2 guard", "the guard sleeps when the migration is completed", "table.go",
-			"		return p.handover()", "		return holds(ucv1.HoldsReason, \"\")"),
+			"	case ucv1.StepHandover:\n\t\treturn row.evaluate(p)", "	case ucv1.StepHandover:\n\t\treturn holds(ucv1.HoldsReason, \"\")"),
 		in("2 contention", "a contended fence stays open", "silence.go", "if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {", "if false {"),
 		in("2 contention", "a fence is opened again by the template alone", "silence.go",
 			"handover.FinishedAt, handover.FenceOpenedAt, handover.WorkloadAllowedAt = nil, nil, nil", "handover.FenceOpenedAt = nil"),

@@ -56,7 +56,7 @@ func (c *Controller) Apply(p pass) {
 			return
 		}
 		w.invariants.acting(w, p)
-		if !c.act(*p.decision.Verb, p.decision) || c.killed(BeforePersist, p.decision) {
+		if !c.act(p) || c.killed(BeforePersist, p.decision) {
 			return
 		}
 	}
@@ -82,21 +82,19 @@ func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
 }
 
 // act does one verb; false means that it was killed in between.
-func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool {
-	w := c.world
+func (c *Controller) act(p pass) bool {
+	w, verb := c.world, *p.decision.Verb
 	switch verb.Kind {
 	case migration.VerbRestoreAnnotations:
 		w.annotate()
 	case migration.VerbTakeBaseline:
 		w.baseline = new(c.seen)
-	case migration.VerbApplyAddons:
-		return c.applyAddons(verb, decision)
+	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass:
+		return c.actOnEach(p)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
 	case migration.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
-	case migration.VerbRollMachineDeployment:
-		return c.roll(verb, decision)
 	case migration.VerbRelease:
 		w.released = true
 	case migration.VerbPruneAddons:
@@ -107,6 +105,18 @@ func (c *Controller) act(verb migration.Verb, decision migration.Decision) bool 
 	case migration.VerbRecord:
 	}
 	return true
+}
+
+// actOnEach is for verbs that write several objects; false means that it was killed in between.
+func (c *Controller) actOnEach(p pass) bool {
+	switch p.decision.Verb.Kind {
+	case migration.VerbApplyAddons:
+		return c.applyAddons(*p.decision.Verb, p.decision)
+	case migration.VerbRollMachineDeployment:
+		return c.roll(*p.decision.Verb, p.decision)
+	default:
+		return c.switchDefaultClass(p)
+	}
 }
 
 func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decision) bool {

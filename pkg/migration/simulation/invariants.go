@@ -159,6 +159,7 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbReleaseCCMLease:       {"CCMLease", "Fence", "Nodes", "ControlPlane"},
 		migration.VerbRemoveLock:            {"Lock", "ControlPlane", "Addons", "KCMLease"},
 		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
+		migration.VerbSwitchDefaultClass:    {"StorageClasses", "Provider"},
 		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},
 	}
 }

@@ -22,6 +22,9 @@ func (i *invariants) persisting(w *World, p pass) {
 			i.fail("fact %s was %q and becomes %q", name, value, kept[name])
 		}
 	}
+	if before.DefaultStorageClass == nil {
+		i.judged(p, after)
+	}
 	if after.Baseline != nil && w.baseline == nil {
 		i.fail("fact baseline is persisted, but the baseline is not stored")
 	}
@@ -83,6 +86,9 @@ func lasting(f ucv1.Facts) map[string]string {
 	}
 	if f.Inherited != nil {
 		facts["inherited"] = f.Inherited.ClusterName
+	}
+	if f.DefaultStorageClass != nil {
+		facts["defaultStorageClass"] = f.DefaultStorageClass.Name
 	}
 	if f.Baseline != nil {
 		facts["baseline"] = f.Baseline.Digest

@@ -60,6 +60,7 @@ func (c *Controller) Observe() migration.Observation {
 		Inventory:         w.observeInventory(),
 		Baseline:          migration.Absent[migration.Inventory](),
 		OtherManagers:     migration.Known(w.observeOtherManagers()),
+		StorageClasses:    migration.Known(w.observeClasses()),
 	}
 	if cluster.Status.Rollback != nil {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
@@ -85,7 +86,7 @@ func (c *Controller) Observe() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
 	}
 }
 
@@ -110,6 +111,7 @@ func Forget(o *migration.Observation, fact string) {
 		"CCMPods":           func() { blank(&o.CCMPods) },
 		"Attachments":       func() { blank(&o.Attachments) },
 		"OtherManagers":     func() { blank(&o.OtherManagers) },
+		"StorageClasses":    func() { blank(&o.StorageClasses) },
 	}
 	forget[fact]()
 }
@@ -120,6 +122,7 @@ func (w *World) provider() migration.Provider {
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
 		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
+		DefaultClass: migration.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
 	}
 }
 

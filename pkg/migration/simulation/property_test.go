@@ -103,7 +103,24 @@ func randomScenario(seed uint64) Scenario {
 		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 2500
 	}
 	s.Faults.Meddle = 0.02 * rng.Float64()
+	s.Classes = randomClasses(rng)
+	if rng.IntN(5) == 0 {
+		s.Interventions = append(s.Interventions, Intervention{
+			Name: "makes a class of another driver the default", When: fromStep(ucv1.StepFinalize), Do: func(w *World) { w.MakeDefault("chosen") },
+		})
+	}
 	return s
+}
+
+// randomClasses are none at all, or some of which any may be the default.
+func randomClasses(rng *rand.Rand) (classes []Class) {
+	for _, class := range []Class{{"standard", InTreePlugin, true}, {"fast", InTreePlugin, true}, {"files", "csi.elsewhere", true}} {
+		if rng.IntN(2) == 0 {
+			class.Default = rng.IntN(3) > 0
+			classes = append(classes, class)
+		}
+	}
+	return classes
 }
 
 func randomSpec(rng *rand.Rand) func(*ucv1.Cluster) {

@@ -47,6 +47,8 @@ type Scenario struct {
 	Standalone []string
 	// Strangers names Nodes without a Machine.
 	Strangers []string
+	// Classes are the StorageClasses besides that of the CSI driver.
+	Classes []Class
 	// Services is the number of load balancers.
 	Services int
 	// Faults that happen by chance.

@@ -28,6 +28,8 @@ type truth struct {
 	configured string
 	// free is a CCM of somebody else's that no Lease of ours holds.
 	free string
+	// defaults are the names of the default StorageClasses, and those of the in-tree plugin among them.
+	defaults, inTreeDefaults []string
 	// unproven are Nodes and Machines that are not what the migration promises.
 	unproven []string
 }
@@ -51,6 +53,12 @@ func (w *World) truth() truth {
 	}
 	t.unconfigured, t.configured = w.machineControllerFlags()
 	t.unproven, t.free = w.unproven(), w.freeManager()
+	t.defaults = w.defaults()
+	for _, name := range t.defaults {
+		if w.class(name).Provisioner == InTreePlugin {
+			t.inTreeDefaults = append(t.inTreeDefaults, name)
+		}
+	}
 	return t
 }
 

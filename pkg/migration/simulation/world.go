@@ -68,6 +68,7 @@ type World struct {
 	made          []migration.Volume
 	attachments   []migration.Attachment
 	baseline      *migration.Inventory
+	classes       []*Class
 
 	lawless    bool
 	disturbed  time.Time
@@ -92,6 +93,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w.makeCluster()
 	w.makeControlPlane()
 	w.makeMachines()
+	w.makeClasses()
 	for i := range scenario.Services {
 		w.services = append(w.services, &service{name: fmt.Sprintf("web-%d", i+1), uid: w.id("svc")})
 	}

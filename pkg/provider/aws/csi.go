@@ -13,11 +13,12 @@ import (
 
 const (
 	driver       = "ebs.csi.aws.com"
+	class        = "aws-ebs-csi"
 	storageGroup = "storage.k8s.io"
 )
 
 // csi of AWS: EBS. Facts from deploy/kubernetes/base of https://github.com/kubernetes-sigs/aws-ebs-csi-driver, tags v1.52.1 and
-// v1.63.1. Why there is no csi-snapshotter and no default StorageClass: see the package.
+// v1.63.1.
 func csi(in manifest.RenderInput, conf config, minor int) (manifest.Set, error) {
 	release := driverOf(minor)
 	made := manifest.CSI{
@@ -103,7 +104,7 @@ func csiDriver() *storagev1.CSIDriver {
 
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "aws-ebs-csi"}, Provisioner: driver,
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver,
 		Parameters:    map[string]string{"type": "gp3", "csi.storage.k8s.io/fstype": "ext4"},
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
@@ -117,6 +118,7 @@ func sidecars(release driverRelease) manifest.Sidecars {
 			"--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata",
 		}},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: []string{"--handle-volume-inuse-error=false"}},
+		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter, Arguments: []string{"--extra-create-metadata"}},
 		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe, Arguments: []string{"--probe-timeout=60s"}},
 		Registrar:     manifest.Sidecar{Tag: release.registrar},
 	}

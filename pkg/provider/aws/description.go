@@ -1,6 +1,10 @@
 package aws
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
 
 const (
 	ccmSource = "https://github.com/kubernetes/cloud-provider-aws"
@@ -30,7 +34,7 @@ func (Profile) Describe() manifest.Description {
 			{Name: accessKeyIDKey, Text: "The ID of an access key of an IAM user. Without it CCM and CSI controller use the IAM role of their instance."},
 			{Name: secretKeyKey, Text: "The secret access key that belongs to accessKeyId."},
 		},
-		Hazards: append(cloudHazards(), clusterHazards()...), Rules: versionRules(),
+		Hazards: slices.Concat(cloudHazards(), clusterHazards(), manifest.VolumeHazards(inTreePlugin)), Rules: versionRules(),
 	}
 }
 

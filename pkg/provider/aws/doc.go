@@ -6,9 +6,9 @@
 // IAM roles are not to be used. What goes to the user cluster is rendered anew: for the release of the CCM, and the
 // credentials as a file that the AWS SDKs read.
 //
+// The StorageClass names its volume type, because the in-tree default is gp2 and that of the driver gp3.
+//
 // Left out on purpose:
-//   - csi-snapshotter, and a default StorageClass: for the reasons in package openstack. The StorageClass here names its
-//     volume type, because the in-tree default is gp2 and that of the driver gp3.
 //   - The loop tagging of the CCM. It is off by default and needs more rights in the cloud; the in-tree provider had nothing
 //     like it.
 //   - ecr-credential-provider, the kubelet's way to pull from ECR: it is a binary on the Nodes. Description has it as a hazard.

@@ -28,6 +28,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47
 		ProviderIDPrefix:        "aws:///",
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// Initialize makes a client and an event broadcaster and starts no loop; what comes before the election only reads:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L682

@@ -53,17 +53,17 @@ func releases() []release {
 
 // driverRelease is the EBS CSI driver with the sidecars that deploy/kubernetes/overlays/stable/gcr of its tag names.
 type driverRelease struct {
-	tag                                                      string
-	attacher, provisioner, resizer, livenessprobe, registrar string
+	tag                                                                   string
+	attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
 // driverOf a minor. Provisioner 6 and resizer 2 list VolumeAttributesClasses of storage.k8s.io/v1 and do not start where
 // these are not served: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/2813
 func driverOf(minor int) driverRelease {
 	if minor < attributesMinor {
-		return driverRelease{"v1.52.1", "v4.10.0", "v5.3.0", "v1.14.0", "v2.17.0", "v2.15.0"}
+		return driverRelease{"v1.52.1", "v4.10.0", "v5.3.0", "v1.14.0", "v8.4.0", "v2.17.0", "v2.15.0"}
 	}
-	return driverRelease{"v1.63.1", "v4.12.0", "v6.3.0", "v2.2.1", "v2.19.0", "v2.17.0"}
+	return driverRelease{"v1.63.1", "v4.12.0", "v6.3.0", "v2.2.1", "v8.6.0", "v2.19.0", "v2.17.0"}
 }
 
 // find returns the release for a version of Kubernetes, and its minor.

@@ -13,6 +13,7 @@ import (
 
 const (
 	diskDriver = "disk.csi.azure.com"
+	diskClass  = "azure-disk-csi"
 	fileDriver = "file.csi.azure.com"
 )
 
@@ -60,6 +61,7 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 		{Name: "device-classes", Path: "/sys/class", Type: corev1.HostPathDirectory},
 	}
 	sidecars := sidecars(release)
+	sidecars.Snapshotter.Timeout = "20m"
 	// One attachment changes the whole machine, and so waits for others of the same Node.
 	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m"}
 	sidecars.Provisioner.Arguments = append(sidecars.Provisioner.Arguments, "--feature-gates=Topology=true", "--strict-topology=true")
@@ -71,7 +73,7 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 				AttachRequired: new(true), PodInfoOnMount: new(false), FSGroupPolicy: new(storagev1.FileFSGroupPolicy),
 			},
 		},
-		Classes: []*storagev1.StorageClass{storageClass("azure-disk-csi", diskDriver, "StandardSSD_LRS", storagev1.VolumeBindingWaitForFirstConsumer)},
+		Classes: []*storagev1.StorageClass{storageClass(diskClass, diskDriver, "StandardSSD_LRS", storagev1.VolumeBindingWaitForFirstConsumer)},
 	}
 }
 
@@ -97,7 +99,7 @@ func file(files map[string][]byte, release driverRelease) manifest.CSI {
 	class := storageClass("azure-file-csi", fileDriver, "Standard_LRS", storagev1.VolumeBindingImmediate)
 	class.MountOptions = []string{"dir_mode=0777", "file_mode=0777", "mfsymlinks", "cache=strict", "nosharesock", "actimeo=30", "nobrl"}
 	return manifest.CSI{
-		Provider: Name, Sidecars: sidecars, Secrets: []manifest.Secret{secret}, Controller: controller, Node: node,
+		Provider: Name, Sidecars: sidecars, Secrets: []manifest.Secret{secret}, Controller: controller, Node: node, SnapshotsElsewhere: true,
 		Driver: &storagev1.CSIDriver{
 			ObjectMeta: metav1.ObjectMeta{Name: fileDriver},
 			Spec: storagev1.CSIDriverSpec{
@@ -144,6 +146,7 @@ func sidecars(release driverRelease) manifest.Sidecars {
 	return manifest.Sidecars{
 		Provisioner:   manifest.Sidecar{Tag: release.provisioner, Arguments: []string{"--extra-create-metadata"}},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: []string{"--handle-volume-inuse-error=false"}, Timeout: "4m"},
+		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter},
 		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe}, Registrar: manifest.Sidecar{Tag: release.registrar},
 	}
 }

@@ -1,6 +1,10 @@
 package azure
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
 
 // Where the links lead.
 const (
@@ -36,7 +40,7 @@ func (Profile) Describe() manifest.Description {
 		// Its main has the flags and reads none of them.
 		HonoursLeaderMigration: false,
 		Keys:                   describedKeys(),
-		Hazards:                append(configHazards(), clusterHazards()...),
+		Hazards:                slices.Concat(configHazards(), clusterHazards(), manifest.VolumeHazards(diskPlugin+" and "+filePlugin)),
 		Rules:                  versionRules(),
 	}
 }

@@ -11,7 +11,6 @@
 //   - There are two CSI drivers, because there were two in-tree plugins, kubernetes.io/azure-disk and kubernetes.io/azure-file.
 //
 // Left out on purpose:
-//   - csi-snapshotter and a default StorageClass, for the reasons that package openstack gives.
 //   - Workload identity and the identity files of Azure's own services: kube-controller-manager knew neither, and both need
 //     more than a Secret. Such a configuration is refused by name, and so are Azure Stack and the preview of Service Gateway.
 //   - Windows Nodes: cloud-node-manager and node plugins are other images there.

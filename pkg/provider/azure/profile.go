@@ -31,6 +31,8 @@ func (Profile) Facts(version string) migration.Provider {
 		// The same in both providers: https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/provider/azure_wrap.go#L36
 		ProviderIDPrefix: "azure:///",
 		CSIDrivers:       []string{diskDriver, fileDriver},
+		// A class of files is no successor for one of disks, nor the other way round.
+		DefaultClass: migration.DefaultClass{Name: diskClass, Plugin: diskPlugin},
 		// One of two, so it is CloudConfigProblem that asks for it.
 		RequiredCloudConfigKeys: nil,
 		// The CCM's first call to the cloud waits for its election, so the probe makes it, too; it runs no loop.

@@ -29,25 +29,25 @@ type release struct {
 
 // driverRelease is a CSI driver with the sidecars that its folder deploy/TAG names; Azure File attaches nothing.
 type driverRelease struct {
-	registry, tag                                            string
-	attacher, provisioner, resizer, livenessprobe, registrar string
+	registry, tag                                                         string
+	attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
 // releases from 1.24 on, one for each minor. The tags of the CCM are those that were seen published: up to 1.32 by the chart
 // at 7b31c76c of its repository, from 1.33 on by https://github.com/kubermatic/kubermatic. The drivers say of all their
 // releases that they support Kubernetes 1.21 and later; each has gone on getting patches.
 func releases() []release {
-	disk129 := driverRelease{images, "v1.29.12", "v4.7.0", "v5.1.0", "v1.12.0", "v2.14.0", "v2.12.0"}
-	disk131 := driverRelease{imagesV2, "v1.31.12", "v4.8.1", "v5.2.0", "v1.13.2", "v2.15.0", "v2.13.0"}
-	disk132 := driverRelease{imagesV2, "v1.32.12", "v4.8.1", "v5.2.0", "v1.13.2", "v2.15.0", "v2.13.0"}
-	disk133 := driverRelease{imagesV2, "v1.33.11", "v4.11.0", "v6.1.1", "v2.1.0", "v2.18.0", "v2.16.0"}
-	disk134 := driverRelease{imagesV2, "v1.34.5", "v4.12.0", "v6.3.0", "v2.2.0", "v2.19.0", "v2.17.0"}
-	file130 := driverRelease{images, "v1.30.9", "", "v5.2.0", "v1.13.1", "v2.15.0", "v2.13.0"}
-	file131 := driverRelease{imagesV2, "v1.31.8", "", "v5.2.0", "v1.13.2", "v2.15.0", "v2.13.0"}
-	file132 := driverRelease{imagesV2, "v1.32.9", "", "v5.2.0", "v1.13.2", "v2.15.0", "v2.13.0"}
-	file133 := driverRelease{imagesV2, "v1.33.10", "", "v6.1.0", "v2.0.0", "v2.17.0", "v2.15.0"}
-	file134 := driverRelease{imagesV2, "v1.34.8", "", "v6.2.0", "v2.1.0", "v2.18.0", "v2.16.0"}
-	file135 := driverRelease{imagesV2, "v1.35.7", "", "v6.3.0", "v2.2.0", "v2.19.0", "v2.17.0"}
+	disk129 := driverRelease{images, "v1.29.12", "v4.7.0", "v5.1.0", "v1.12.0", "v8.1.0", "v2.14.0", "v2.12.0"}
+	disk131 := driverRelease{imagesV2, "v1.31.12", "v4.8.1", "v5.2.0", "v1.13.2", "v8.2.0", "v2.15.0", "v2.13.0"}
+	disk132 := driverRelease{imagesV2, "v1.32.12", "v4.8.1", "v5.2.0", "v1.13.2", "v8.2.1", "v2.15.0", "v2.13.0"}
+	disk133 := driverRelease{imagesV2, "v1.33.11", "v4.11.0", "v6.1.1", "v2.1.0", "v8.5.0", "v2.18.0", "v2.16.0"}
+	disk134 := driverRelease{imagesV2, "v1.34.5", "v4.12.0", "v6.3.0", "v2.2.0", "v8.6.0", "v2.19.0", "v2.17.0"}
+	file130 := driverRelease{images, "v1.30.9", "", "v5.2.0", "v1.13.1", "v8.2.0", "v2.15.0", "v2.13.0"}
+	file131 := driverRelease{imagesV2, "v1.31.8", "", "v5.2.0", "v1.13.2", "v8.2.0", "v2.15.0", "v2.13.0"}
+	file132 := driverRelease{imagesV2, "v1.32.9", "", "v5.2.0", "v1.13.2", "v8.2.1", "v2.15.0", "v2.13.0"}
+	file133 := driverRelease{imagesV2, "v1.33.10", "", "v6.1.0", "v2.0.0", "v8.4.0", "v2.17.0", "v2.15.0"}
+	file134 := driverRelease{imagesV2, "v1.34.8", "", "v6.2.0", "v2.1.0", "v8.5.0", "v2.18.0", "v2.16.0"}
+	file135 := driverRelease{imagesV2, "v1.35.7", "", "v6.3.0", "v2.2.0", "v8.5.0", "v2.19.0", "v2.17.0"}
 	return []release{
 		{images, "v1.24.22", 24, disk129, file130},
 		{images, "v1.25.24", 25, disk129, file130},

@@ -11,6 +11,7 @@ import (
 
 const (
 	driver = "pd.csi.storage.gke.io"
+	class  = "gce-pd-csi"
 	// storageDir is where the driver's Secret is.
 	storageDir = "/etc/cloud-sa"
 	// storageKey is the driver's own configuration in it.
@@ -88,7 +89,7 @@ func csiDriver() *storagev1.CSIDriver {
 
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "gce-pd-csi"}, Provisioner: driver, Parameters: map[string]string{"type": "pd-balanced"},
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver, Parameters: map[string]string{"type": "pd-balanced"},
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
@@ -104,6 +105,7 @@ func sidecars(release storage) manifest.Sidecars {
 			"--feature-gates=Topology=true", "--extra-create-metadata", "--default-fstype=ext4", "--controller-publish-readonly=true",
 		}},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: []string{"--handle-volume-inuse-error=false"}},
+		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter, Timeout: "300s"},
 		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe}, Registrar: manifest.Sidecar{Tag: release.registrar},
 	}
 }

@@ -1,6 +1,10 @@
 package gcp
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
 
 const (
 	ccmProject    = "https://github.com/kubernetes/cloud-provider-gcp"
@@ -27,7 +31,7 @@ func (Profile) Describe() manifest.Description {
 			"or the pod network is an overlay.",
 		HonoursLeaderMigration: true,
 		Keys:                   describedKeys(),
-		Hazards:                append(machineHazards(), cloudHazards()...),
+		Hazards:                slices.Concat(machineHazards(), cloudHazards(), manifest.VolumeHazards(inTreeDisks)),
 		Rules:                  versionRules(),
 	}
 }

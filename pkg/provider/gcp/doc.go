@@ -12,7 +12,6 @@
 //     (https://github.com/kubernetes/kops/issues/14962).
 //   - The GKE loops gkenetworkparamset, gke-service-lb-controller and gke-tenant-controller-manager, and the flags
 //     --enable-… that go with them: they need GKE's CRDs.
-//   - csi-snapshotter and a default StorageClass, for the reasons that package openstack gives.
 //   - The driver's data cache, its multi-tenancy and its taint controller: an older release does not know their flags.
 //   - The kubelets' credential provider auth-provider-gcp: it is a file on the Node, which the image of the Nodes brings.
 //

@@ -31,6 +31,7 @@ func (Profile) Facts(version string) migration.Provider {
 		InTreeName:              flagValue,
 		ProviderIDPrefix:        idPrefix,
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreeDisks},
 		RequiredCloudConfigKeys: []string{configKey, credentialsKey},
 		// cloud.Initialize starts two loops, after the election: one reads the ConfigMap ingress-uid, the other counts in memory.
 		// Neither writes anything, so the CCM may be probed:

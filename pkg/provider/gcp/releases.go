@@ -26,7 +26,7 @@ type release struct {
 // driver's tag in that file is of an earlier release (https://github.com/kubernetes-sigs/gcp-compute-persistent-disk-csi-driver/issues/2343).
 // Upstream runs no livenessprobe; the driver answers it (pkg/gce-pd-csi-driver/identity.go).
 type storage struct {
-	driver, attacher, provisioner, resizer, livenessprobe, registrar string
+	driver, attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
 // releases from 1.26 on, one for each minor. A tag in git is not an image: these were promoted to registry.k8s.io.
@@ -34,8 +34,8 @@ type storage struct {
 func releases() []release {
 	// Two sets, because provisioner v6 and resizer v2 are made for the VolumeAttributesClass of storage.k8s.io/v1, which is
 	// there from 1.34 on: https://github.com/kubernetes-csi/external-resizer/pull/535
-	older := storage{"v1.17.15", "v4.4.3", "v5.1.0", "v1.13.2", "v2.14.0", "v2.9.3"}
-	newer := storage{"v1.22.1", "v4.8.1", "v6.0.0", "v2.0.0", "v2.17.0", "v2.13.0"}
+	older := storage{"v1.17.15", "v4.4.3", "v5.1.0", "v1.13.2", "v7.0.2", "v2.14.0", "v2.9.3"}
+	newer := storage{"v1.22.1", "v4.8.1", "v6.0.0", "v2.0.0", "v8.2.1", "v2.17.0", "v2.13.0"}
 	return []release{
 		{"v26.2.4", 26, older},
 		{"v27.1.6", 27, older},

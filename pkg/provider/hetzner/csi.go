@@ -8,7 +8,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-const driver = "csi.hetzner.cloud"
+const (
+	driver = "csi.hetzner.cloud"
+	class  = "hcloud-volumes"
+)
 
 // csi of Hetzner Cloud. Facts from deploy/kubernetes/hcloud-csi.yml, cmd/ and internal/app of
 // https://github.com/hetznercloud/csi-driver, tags v2.20.2 and v2.22.1. The node plugin has no token, and asks the metadata
@@ -63,7 +66,7 @@ func csiDriver(minor int) *storagev1.CSIDriver {
 
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "hcloud-volumes"}, Provisioner: driver,
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver,
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}

@@ -9,7 +9,6 @@
 //
 // Left out on purpose:
 //   - csi-snapshotter: the driver has no snapshots.
-//   - A default StorageClass: hcloud-volumes is there to be chosen, and no class of the cluster's owner is touched.
 //   - The metrics of CCM and driver about their calls to the cloud. They are served without authentication, and on the Node's
 //     network that is the Internet; those of the loops, on the CCM's own port, are authenticated.
 //   - ENABLE_PROVIDED_BY_TOPOLOGY of the driver: it binds volumes to a label for good, and can never be switched off again

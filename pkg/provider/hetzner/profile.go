@@ -23,6 +23,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/internal/providerid/providerid.go
 		ProviderIDPrefix:        "hcloud://",
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class},
 		RequiredCloudConfigKeys: []string{tokenKey},
 		// All that cloud.Initialize starts is a recorder of events:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/hcloud/cloud.go

@@ -19,7 +19,7 @@ type CSI struct {
 	Provider string
 	// Driver as upstream has it: most of it is immutable, so that both can follow each other.
 	Driver *storagev1.CSIDriver
-	// Classes are its StorageClasses; none of them is a default.
+	// Classes are its StorageClasses. None of them is rendered as the default: migration.Provider says which one becomes it.
 	Classes []*storagev1.StorageClass
 	// Sidecars that run beside the plugins.
 	Sidecars Sidecars
@@ -33,6 +33,8 @@ type CSI struct {
 	Leases []string
 	// Objects that only this driver needs, such as a ConfigMap.
 	Objects []Object
+	// SnapshotsElsewhere says that another driver of the provider brings what all drivers need for snapshots.
+	SnapshotsElsewhere bool
 	// NodeAffinity keeps the pods of both plugins off Nodes that the driver cannot serve; nil: there are none.
 	NodeAffinity *corev1.NodeAffinity
 }
@@ -101,7 +103,15 @@ func (c CSI) Set(in RenderInput, version string) (Set, error) {
 		objects = append(objects, class)
 	}
 	objects = append(objects, disruptionBudget(c.Controller.Name, c.Controller.Name, in)...)
-	return NewSet(c.Provider+"-csi", version, append(objects, c.controller(), c.node()))
+	objects = append(objects, c.controller(), c.node())
+	if c.Sidecars.Snapshotter.Tag != "" && !c.SnapshotsElsewhere {
+		shared, err := snapshots(in)
+		if err != nil {
+			return Set{}, err
+		}
+		objects = append(objects, shared...)
+	}
+	return NewSet(c.Provider+"-csi", version, objects)
 }
 
 // elections are by Leases of a namespace that has those of KCM and of the CCM, too: whoever could write these could end the one

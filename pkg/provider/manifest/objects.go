@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,11 +45,12 @@ func untyped(typed Object) (*unstructured.Unstructured, error) {
 // kindOf looks in the packages that the catalogue takes its types from.
 func kindOf(typed Object) (schema.GroupVersionKind, bool) {
 	for version, samples := range map[schema.GroupVersion][]Object{
-		corev1.SchemeGroupVersion:    {&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}},
-		rbacv1.SchemeGroupVersion:    {&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}},
-		appsv1.SchemeGroupVersion:    {&appsv1.Deployment{}, &appsv1.DaemonSet{}},
-		policyv1.SchemeGroupVersion:  {&policyv1.PodDisruptionBudget{}},
-		storagev1.SchemeGroupVersion: {&storagev1.CSIDriver{}, &storagev1.StorageClass{}},
+		corev1.SchemeGroupVersion:          {&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}},
+		rbacv1.SchemeGroupVersion:          {&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}},
+		appsv1.SchemeGroupVersion:          {&appsv1.Deployment{}, &appsv1.DaemonSet{}},
+		policyv1.SchemeGroupVersion:        {&policyv1.PodDisruptionBudget{}},
+		storagev1.SchemeGroupVersion:       {&storagev1.CSIDriver{}, &storagev1.StorageClass{}},
+		apiextensionsv1.SchemeGroupVersion: {&apiextensionsv1.CustomResourceDefinition{}},
 	} {
 		for _, sample := range samples {
 			// A kind is called like its type.

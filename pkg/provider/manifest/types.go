@@ -90,7 +90,7 @@ type Access struct {
 // Wanted are the objects that are to be there.
 func (s Set) Wanted() []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(s.Objects), func(object *unstructured.Unstructured) bool {
-		return s.Withholds(object.GetKind()) || (s.Withdrawn && !Lasting(object.GetKind()))
+		return s.Withholds(object.GetKind()) || (s.Withdrawn && !Lasting(object.GetKind()) && !Shared(object))
 	})
 }
 

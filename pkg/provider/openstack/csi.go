@@ -9,11 +9,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-const driver = "cinder.csi.openstack.org"
+const (
+	driver = "cinder.csi.openstack.org"
+	class  = "openstack-cinder-csi"
+	// inTreePlugin is the volume plugin of the in-tree provider.
+	inTreePlugin = "kubernetes.io/cinder"
+)
 
 // csi of OpenStack: Cinder. Facts from manifests/cinder-csi-plugin of
-// https://github.com/kubernetes/cloud-provider-openstack, tags v1.24.6 to v1.36.0. Why there is no csi-snapshotter and no
-// default StorageClass: see the package.
+// https://github.com/kubernetes/cloud-provider-openstack, tags v1.24.6 to v1.36.0.
 func csi(in manifest.RenderInput, conf config, release release, minor int) (manifest.Set, error) {
 	// A Secret of its own, so that each object is of one set.
 	secret := manifest.Secret{
@@ -55,7 +59,7 @@ func csiDriver() *storagev1.CSIDriver {
 
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "openstack-cinder-csi"}, Provisioner: driver,
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver,
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
@@ -66,6 +70,7 @@ func sidecars(release release, minor int) manifest.Sidecars {
 		Attacher:      manifest.Sidecar{Tag: release.attacher},
 		Provisioner:   manifest.Sidecar{Tag: release.provisioner, Arguments: []string{"--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata"}},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: []string{"--handle-volume-inuse-error=false"}},
+		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter, Arguments: []string{"--extra-create-metadata"}},
 		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe}, Registrar: manifest.Sidecar{Tag: release.registrar},
 	}
 	if minor >= 26 {

@@ -8,7 +8,7 @@ func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:    "OpenStack",
 		Projects: []string{source},
-		InTree:   &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{"kubernetes.io/cinder": driver}},
+		InTree:   &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
@@ -19,7 +19,7 @@ func (Profile) Describe() manifest.Description {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go
 		HonoursLeaderMigration: true,
 		Keys:                   describedKeys(),
-		Hazards:                hazards(source),
+		Hazards:                append(hazards(source), manifest.VolumeHazards(inTreePlugin)...),
 		Rules: []manifest.VersionRule{{
 			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,

@@ -25,6 +25,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go
 		ProviderIDPrefix:        "openstack://",
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// CSIMigrationOpenStack is GA and locked to true in 1.24 and 1.25, and gone from 1.26 on:
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L922
@@ -46,7 +47,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
 		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go
 		facts.RetiredGates = []string{"CSIMigration", "CSIMigrationOpenStack"}
-		facts.MigratedPlugins = []string{"kubernetes.io/cinder"}
+		facts.MigratedPlugins = []string{inTreePlugin}
 	}
 	if _, _, err := find(version); err != nil {
 		facts.VersionProblem = err.Error()

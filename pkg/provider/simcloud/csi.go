@@ -13,7 +13,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-const driver = "csi.simcloud.k8c.io"
+const (
+	driver = "csi.simcloud.k8c.io"
+	class  = "simcloud-csi"
+)
 
 // csi is a stand-in that registers in CSINode and answers health, so nothing is ever attached, and no sidecar is needed.
 func csi() (manifest.Set, error) {
@@ -59,10 +62,9 @@ func csiDriver() *storagev1.CSIDriver {
 	}
 }
 
-// storageClass is not the default one: see the profile of openstack.
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "simcloud-csi"}, Provisioner: driver,
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver,
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}
 }

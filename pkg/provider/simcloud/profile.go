@@ -34,6 +34,7 @@ func (Profile) Facts(version string) migration.Provider {
 		InTreeName:              Name,
 		ProviderIDPrefix:        "simcloud://",
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class},
 		RequiredCloudConfigKeys: requiredKeys(),
 		// simcloud has no in-tree volume plugin, and so no gate of its own. CSIMigrationPortworx is the one CSI migration
 		// gate that a kube-controller-manager of 1.30 knows, has off by default and still lets one switch without a

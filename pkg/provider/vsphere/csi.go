@@ -13,6 +13,7 @@ import (
 
 const (
 	driver = "csi.vsphere.vmware.com"
+	class  = "vsphere-csi"
 	// features is the ConfigMap of the driver's feature switches: without it, it does not start.
 	features = "internal-feature-states." + driver
 	images   = "registry.k8s.io/csi-vsphere/"
@@ -74,7 +75,7 @@ func csiDriver() *storagev1.CSIDriver {
 // storageClass names no storage policy: the driver takes a datastore that all Nodes have.
 func storageClass() *storagev1.StorageClass {
 	return &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "vsphere-csi"}, Provisioner: driver,
+		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: driver,
 		ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}

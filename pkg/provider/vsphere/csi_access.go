@@ -49,10 +49,14 @@ func sidecars(release release, conf configuration) manifest.Sidecars {
 		Attacher:      manifest.Sidecar{Tag: release.attacher, Arguments: busy},
 		Provisioner:   manifest.Sidecar{Tag: release.provisioner, Arguments: append(busy[:2:2], "--default-fstype=ext4")},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: append(busy[:2:2], "--handle-volume-inuse-error=false")},
+		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter, Arguments: busy},
 		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe}, Registrar: manifest.Sidecar{Tag: release.registrar},
 	}
 	if release.csiMinor >= 4 {
 		made.Attacher.Arguments = append(busy[:2:2], "--worker-threads=100")
+	}
+	if release.csiMinor >= 6 {
+		made.Snapshotter.Arguments = append(busy[:2:2], "--extra-create-metadata")
 	}
 	if conf.Labels.Zone != "" {
 		made.Provisioner.Arguments = append(made.Provisioner.Arguments, "--feature-gates=Topology=true", "--strict-topology")

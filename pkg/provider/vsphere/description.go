@@ -24,7 +24,7 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for StorageClasses of " +
 				inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: hazards(),
+		Hazards: append(hazards(), manifest.VolumeHazards(inTreePlugin)...),
 		Rules:   versionRules(),
 	}
 }

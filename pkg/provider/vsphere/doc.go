@@ -13,7 +13,6 @@
 //     them deletes, before any of its loops runs, what Services it does not see.
 //   - The validating webhook of the CSI driver. All that it does for a migration is to refuse some parameters of StorageClasses,
 //     and while its pod is away or its certificate has run out it blocks all changes of StorageClasses and claims.
-//   - csi-snapshotter and a default StorageClass, for the reasons that package openstack gives.
 //   - Nodes with Windows.
 //   - Rules for Secrets: the credentials are mounted instead.
 //

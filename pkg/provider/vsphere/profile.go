@@ -28,6 +28,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/util.go#L37
 		ProviderIDPrefix:        "vsphere://",
 		CSIDrivers:              []string{driver},
+		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// cloud.Initialize only looks: it lists Nodes and asks vCenter for them. What deletes is for NSX, which is refused:
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/cloud.go#L120-L163

@@ -17,10 +17,10 @@ const (
 // release is what runs with one minor of Kubernetes. The CCM's tag has the minor of Kubernetes; the CSI driver has versions of
 // its own, 3.csiMinor, and names its sidecars in manifests/vanilla/vsphere-csi-driver.yaml of its tag.
 type release struct {
-	ccm                                                      string
-	csiMinor                                                 int
-	csi                                                      string
-	attacher, provisioner, resizer, livenessprobe, registrar string
+	ccm                                                                   string
+	csiMinor                                                              int
+	csi                                                                   string
+	attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
 // releases from 1.28 on, one for each minor. CCM: a tag that is promoted to registry.k8s.io, which is not always the newest (there
@@ -32,17 +32,17 @@ type release struct {
 // release notes.
 func releases() []release {
 	return []release{
-		{"v1.28.1", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v2.12.0", "v2.10.1"},
-		{"v1.29.0", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v2.12.0", "v2.10.1"},
-		{"v1.30.2", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v2.12.0", "v2.10.1"},
-		{"v1.31.1", 5, "v3.5.1", "v4.8.1", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
-		{"v1.32.2", 6, "v3.6.3", "v4.9.0", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
-		{"v1.33.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
-		{"v1.34.0", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
-		{"v1.35.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
+		{"v1.28.1", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v7.0.2", "v2.12.0", "v2.10.1"},
+		{"v1.29.0", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v7.0.2", "v2.12.0", "v2.10.1"},
+		{"v1.30.2", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v7.0.2", "v2.12.0", "v2.10.1"},
+		{"v1.31.1", 5, "v3.5.1", "v4.8.1", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
+		{"v1.32.2", 6, "v3.6.3", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
+		{"v1.33.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
+		{"v1.34.0", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
+		{"v1.35.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
 		// v3.8.0 is the first that names 1.36, but no promotion of its images is known. v3.7.1 is what KubeOne runs with 1.36:
 		// https://github.com/kubermatic/kubeone/blob/main/pkg/templates/images/images.go
-		{"v1.36.0", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v2.15.0", "v2.13.0"},
+		{"v1.36.0", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
 	}
 }
 

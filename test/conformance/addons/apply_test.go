@@ -85,6 +85,11 @@ func damageObject(ctx context.Context, object *unstructured.Unstructured) error 
 		if err := unstructured.SetNestedSlice(live.Object, containers, "spec", "template", "spec", "containers"); err != nil {
 			return err
 		}
+	case "CustomResourceDefinition":
+		// Without our label it would be somebody else's.
+		if err := unstructured.SetNestedStringSlice(live.Object, []string{"byhand"}, "spec", "names", "shortNames"); err != nil {
+			return err
+		}
 	case "Role", "ClusterRole":
 		rules, _, err := unstructured.NestedSlice(live.Object, "rules")
 		if err != nil {

@@ -126,6 +126,12 @@ func sidecars(driver string) map[string]asked {
 		"csi-snapshotter": {"csi-snapshotter", "https://github.com/kubernetes-csi/external-snapshotter/blob/v6.3.4/deploy/kubernetes/csi-snapshotter/rbac-csi-snapshotter.yaml", slices.Concat(
 			grants(snapshot, "volumesnapshotclasses", read...), grants(snapshot, "volumesnapshotcontents", append(read, "update", "patch")...),
 			grants(snapshot, "volumesnapshotcontents/status", "update", "patch"), events, lease("external-snapshotter-leader-"+driver))},
+		// Not beside a driver: one for all of them.
+		"snapshot-controller": {"snapshot-controller", "https://github.com/kubernetes-csi/external-snapshotter/blob/v8.6.0/deploy/kubernetes/snapshot-controller/rbac-snapshot-controller.yaml", slices.Concat(
+			grants("", "persistentvolumes", read...), grants("", "persistentvolumeclaims", append(read, "update")...),
+			grants(snapshot, "volumesnapshotclasses", read...), grants(snapshot, "volumesnapshotcontents", append(read, "create", "update", "patch", "delete")...),
+			grants(snapshot, "volumesnapshotcontents/status", "patch"), grants(snapshot, "volumesnapshots", append(read, "update", "patch")...),
+			grants(snapshot, "volumesnapshots/status", "update", "patch"), events, lease("snapshot-controller-leader"))},
 		// vSphere's, beside its driver.
 		"syncer": {"vsphere-syncer", "https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/cmd/syncer/main.go", lease("vsphere-syncer")},
 	}

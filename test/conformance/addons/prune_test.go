@@ -99,10 +99,15 @@ func missing(from, to render) (objects []*unstructured.Unstructured) {
 	return objects
 }
 
-// gone are those of them that are deleted, and not of a lasting kind.
+// lasts says that an object is never deleted.
+func lasts(object *unstructured.Unstructured) bool {
+	return slices.Contains(lastingKinds(), object.GetKind()) || object.GetAnnotations()["ccm-migration.k8c.io/shared"] == "true"
+}
+
+// gone are those of them that are deleted, and do not last.
 func gone(from, to render) (doomed []string) {
 	for _, object := range missing(from, to) {
-		if !slices.Contains(lastingKinds(), object.GetKind()) {
+		if !lasts(object) {
 			doomed = append(doomed, key(object))
 		}
 	}
@@ -147,7 +152,7 @@ func withdrawn(t *testing.T, c *cluster, all []render) {
 	left := map[string]*unstructured.Unstructured{}
 	for _, r := range all {
 		for _, object := range r.objects() {
-			if slices.Contains(lastingKinds(), object.GetKind()) {
+			if lasts(object) {
 				left[key(object)] = object
 			}
 		}

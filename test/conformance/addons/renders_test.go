@@ -82,6 +82,8 @@ func (c *cluster) apply(t *testing.T, r render) []string {
 	g := NewWithT(t)
 	return writesOf(g, c.user, func() {
 		for _, set := range r.sets() {
+			set, err := c.session.WithoutOthers(t.Context(), c.inventory, set)
+			g.Expect(err).NotTo(HaveOccurred())
 			c.inventory = usercluster.Merge(c.inventory, usercluster.InventoryOf(set.Wanted()))
 			g.Expect(c.session.ApplyAddons(t.Context(), set)).To(Succeed())
 		}

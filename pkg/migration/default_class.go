@@ -1,0 +1,95 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// JudgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
+// class gets a volume from then on that only the CSI driver serves, and an undo has nothing to give back. Before that the in-tree
+// class goes on working: the control plane translates it. It is judged once: whoever changes the default later is not fought.
+func JudgesDefaultClass(facts ucv1.Facts) bool {
+	switch {
+	case facts.DefaultStorageClass != nil:
+		return false
+	case facts.Origin == ucv1.OriginExternal:
+		return facts.Handover != nil && facts.Handover.FinishedAt != nil
+	}
+	return facts.CompletedAt != nil
+}
+
+// defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other default
+// is its owner's business.
+func (p *pass) defaultClass() outcome {
+	if !JudgesDefaultClass(p.facts) {
+		return holds(ucv1.HoldsReason, "The default StorageClass was judged.")
+	}
+	provider, found := p.o.Provider.Get()
+	classes, known := p.o.StorageClasses.Get()
+	switch {
+	case !found:
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	case provider.DefaultClass.Name == "":
+		return holds(ucv1.HoldsReason, "The catalogue has no default StorageClass.")
+	case !known:
+		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
+	}
+	var former []Ref
+	var successor *StorageClass
+	for _, class := range classes {
+		ours := class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner)
+		switch {
+		case ours:
+			successor = &class
+		case class.Default && class.Provisioner != provider.DefaultClass.Plugin:
+			return p.defaultIs(class.Name, "it is left alone")
+		case class.Default:
+			former = append(former, class.Ref)
+		}
+	}
+	switch {
+	case successor == nil:
+		return p.withoutSuccessor(provider.DefaultClass.Name)
+	case successor.Default && len(former) == 0:
+		return p.defaultIs(successor.Name, "it is that of the CSI driver")
+	}
+	why := "Making " + successor.String() + " the default."
+	if len(former) > 0 {
+		why = "Making " + successor.String() + " the default in place of " + named(refNames(former)) + "."
+	}
+	return does(Verb{
+		Kind: VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
+	})
+}
+
+// externalHandover: the table of a cluster that was created with the feature has no row behind it.
+func (p *pass) externalHandover() outcome {
+	out := p.handover()
+	if !out.holds {
+		return out
+	}
+	if class := p.defaultClass(); !class.holds {
+		return class
+	}
+	return out
+}
+
+func (p *pass) defaultIs(name, why string) outcome {
+	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: p.stamp()}
+	return records("Recording that the default is StorageClass " + name + ": " + why + ".")
+}
+
+// withoutSuccessor: where the driver is somebody else's, its classes are, too.
+func (p *pass) withoutSuccessor(name string) outcome {
+	addons, known := p.o.Addons.Get()
+	switch {
+	case !known:
+		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	case addons.CSI.SatisfiedBy == "":
+		return waitsUntil(ucv1.RollingOutReason, "StorageClass "+name+" is not there yet.", time.Minute)
+	}
+	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: p.stamp()}
+	return records("Recording that the default StorageClass is left alone: the CSI driver is somebody else's.")
+}

@@ -1,0 +1,129 @@
+package simulation
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+const (
+	csiClass = "simcloud-csi"
+	// InTreePlugin is the provisioner of the classes that the driver's is the successor of.
+	InTreePlugin = "kubernetes.io/simcloud"
+)
+
+// Class is a StorageClass that is there before the migration.
+type Class struct {
+	Name        string
+	Provisioner string
+	Default     bool
+}
+
+// makeClasses of the scenario, and that of the driver, which is there while its set is applied.
+func (w *World) makeClasses() {
+	w.classes = []*Class{{Name: csiClass, Provisioner: csiDriver}}
+	for _, class := range w.scenario.Classes {
+		w.classes = append(w.classes, &class)
+	}
+}
+
+func (w *World) class(name string) *Class {
+	at := slices.IndexFunc(w.classes, func(class *Class) bool { return class.Name == name })
+	if at < 0 || name == csiClass && !w.csi.present["CSIDriver"] {
+		return nil
+	}
+	return w.classes[at]
+}
+
+func (w *World) observeClasses() []migration.StorageClass {
+	seen := []migration.StorageClass{}
+	for _, class := range w.classes {
+		if w.class(class.Name) != nil {
+			seen = append(seen, migration.StorageClass{
+				Ref: migration.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" + class.Name}, Provisioner: class.Provisioner, Default: class.Default,
+			})
+		}
+	}
+	return seen
+}
+
+// defaults are the names of the classes that are the default.
+func (w *World) defaults() []string {
+	var names []string
+	for _, class := range w.classes {
+		if class.Default && w.class(class.Name) != nil {
+			names = append(names, class.Name)
+		}
+	}
+	return names
+}
+
+// switchDefaultClass looks again, and changes one class after the other; one that is gone is a conflict.
+func (c *Controller) switchDefaultClass(p pass) bool {
+	w, verb := c.world, p.decision.Verb
+	for _, name := range w.defaults() {
+		if !slices.ContainsFunc(verb.Objects, func(object migration.Ref) bool { return object.Name == name }) {
+			return false
+		}
+	}
+	for _, object := range verb.Objects {
+		class := w.class(object.Name)
+		if class == nil {
+			return false
+		}
+		w.invariants.classifying(w, class, object.Name == verb.DefaultClass)
+		class.Default = object.Name == verb.DefaultClass
+		if c.killed(WhileActing, p.decision) {
+			return false
+		}
+	}
+	return true
+}
+
+// classifying checks one change of a default.
+func (i *invariants) classifying(w *World, class *Class, becomes bool) {
+	facts := w.cluster.Status.Facts
+	switch {
+	case class.Provisioner != InTreePlugin && class.Provisioner != csiDriver:
+		i.fail("rule 7: StorageClass %s, which is somebody else's, is changed", class.Name)
+	case facts.DefaultStorageClass != nil:
+		i.fail("rule 7: the default StorageClass is changed although it was judged")
+	case facts.Origin == ucv1.OriginMigrating && facts.CompletedAt == nil:
+		i.fail("rule 7: the default StorageClass is changed before the point of no return")
+	case !becomes:
+		return
+	}
+	for _, name := range w.defaults() {
+		if name != class.Name {
+			i.fail("rule 7: StorageClass %s becomes the default beside %s", class.Name, name)
+		}
+	}
+}
+
+// judged: what was recorded of the default is what was so at the moment of looking, and never is there none.
+func (i *invariants) judged(p pass, after ucv1.Facts) {
+	if after.DefaultStorageClass == nil {
+		return
+	}
+	if !slices.Contains(p.truth.defaults, after.DefaultStorageClass.Name) {
+		i.fail("rule 7: the default StorageClass counts as judged to be %q, and is %v", after.DefaultStorageClass.Name, p.truth.defaults)
+	}
+	if slices.Contains(p.truth.defaults, csiClass) && len(p.truth.inTreeDefaults) > 0 {
+		i.fail("rule 7: the default StorageClass counts as judged, and %v are the default, too", p.truth.inTreeDefaults)
+	}
+}
+
+// MakeDefault has a person make a class of another driver the default, in place of all others.
+func (w *World) MakeDefault(name string) { w.choose(name, "csi.elsewhere") }
+
+// MakeInTreeDefault has a person make a class of the in-tree plugin the default again, in place of all others.
+func (w *World) MakeInTreeDefault(name string) { w.choose(name, InTreePlugin) }
+
+func (w *World) choose(name, provisioner string) {
+	for _, class := range w.classes {
+		class.Default = false
+	}
+	w.classes = append(slices.DeleteFunc(w.classes, func(class *Class) bool { return class.Name == name }),
+		&Class{Name: name, Provisioner: provisioner, Default: true})
+}

@@ -1,0 +1,102 @@
+package usercluster
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// standing is whose a shared object is.
+type standing int
+
+const (
+	nobodys standing = iota
+	ours
+	somebodys
+)
+
+// WithoutOthers is a set without what the cluster has from somebody else, of the objects that it has once (manifest.SharedAnnotation).
+// Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing of it, no definition and no other
+// snapshot-controller is somebody else's. It is asked again right before the set is applied.
+func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
+	found := map[InventoryEntry]standing{}
+	for _, object := range set.Objects {
+		if !manifest.Shared(object) {
+			continue
+		}
+		entry := entryOf(object)
+		whose, err := s.standing(ctx, object, slices.ContainsFunc(inventory, entry.same))
+		if err != nil {
+			return provider.Set{}, err
+		}
+		found[entry] = whose
+	}
+	taken, err := s.snapshotsTaken(ctx, found)
+	if err != nil {
+		return provider.Set{}, err
+	}
+	others := func(entry InventoryEntry) bool {
+		whose, shared := found[entry]
+		return shared && (whose == somebodys || whose == nobodys && taken && entry.Kind != "CustomResourceDefinition")
+	}
+	set.Objects = slices.DeleteFunc(slices.Clone(set.Objects), func(object *unstructured.Unstructured) bool { return others(entryOf(object)) })
+	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref migration.Ref) bool {
+		return !slices.ContainsFunc(set.Objects, func(object *unstructured.Unstructured) bool { return refOf(object) == ref })
+	})
+	return set, nil
+}
+
+// standing: who labels an object of ours as theirs, as Helm does when it adopts one, has it.
+func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured, applied bool) (standing, error) {
+	live, err := s.get(ctx, want)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nobodys, nil
+	case err != nil:
+		return nobodys, &lookError{because("reading "+refOf(want).String(), err)}
+	case applied && live.GetLabels()[manifest.ManagedByLabel] == manifest.ManagedBy:
+		return ours, nil
+	}
+	return somebodys, nil
+}
+
+// snapshotsTaken says that somebody else sees to snapshots. Deployments are listed only where something of ours is missing: there may
+// be very many of them.
+func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]standing) (bool, error) {
+	missing := false
+	for _, whose := range found {
+		if whose == somebodys {
+			return true, nil
+		}
+		missing = missing || whose == nobodys
+	}
+	if !missing {
+		return false, nil
+	}
+	deployments := &appsv1.DeploymentList{}
+	if err := s.client.List(ctx, deployments); err != nil {
+		return false, &lookError{because("listing Deployments", err)}
+	}
+	return slices.ContainsFunc(deployments.Items, func(deployment appsv1.Deployment) bool {
+		// Under our own name it was looked at above.
+		own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
+		return !own && slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, isSnapshotController)
+	}), nil
+}
+
+// isSnapshotController goes by the end of the image's name: mirrors put something before it.
+func isSnapshotController(container corev1.Container) bool {
+	name, _, _ := strings.Cut(path.Base(container.Image), "@")
+	name, _, _ = strings.Cut(name, ":")
+	return strings.HasSuffix(name, manifest.SnapshotController)
+}

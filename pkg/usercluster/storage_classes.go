@@ -1,0 +1,84 @@
+package usercluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Either of the annotations makes a class the default:
+// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/volume/util/storageclass.go#L76
+const (
+	defaultClassAnnotation     = "storageclass.kubernetes.io/is-default-class"
+	betaDefaultClassAnnotation = "storageclass.beta.kubernetes.io/is-default-class"
+)
+
+// StorageClasses reads all of them.
+func (s *Session) StorageClasses(ctx context.Context) migration.Observed[[]migration.StorageClass] {
+	list := &storagev1.StorageClassList{}
+	if err := s.client.List(ctx, list); err != nil {
+		return migration.Unknown[[]migration.StorageClass](because("listing StorageClasses", err))
+	}
+	classes := make([]migration.StorageClass, 0, len(list.Items))
+	for i := range list.Items {
+		class := &list.Items[i]
+		classes = append(classes, migration.StorageClass{
+			Ref:         migration.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
+			Provisioner: class.Provisioner,
+			Default:     isDefault(class),
+		})
+	}
+	return migration.Known(classes)
+}
+
+// SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
+// class that somebody just made the default is not to get a second one beside it. The default has a field manager of its own, or an
+// apply of the class itself would take the annotation away again.
+func (s *Session) SwitchDefaultClass(ctx context.Context, classes []migration.Ref, name string) error {
+	list := &storagev1.StorageClassList{}
+	if err := s.client.List(ctx, list); err != nil {
+		return fmt.Errorf("switch the default to StorageClass %s: %w", name, err)
+	}
+	live := map[string]map[string]string{}
+	for i := range list.Items {
+		class := &list.Items[i]
+		live[class.Name] = class.Annotations
+		if isDefault(class) && !slices.ContainsFunc(classes, func(ref migration.Ref) bool { return ref.Name == class.Name }) {
+			return fmt.Errorf("StorageClass %s became the default a moment ago: look again", class.Name)
+		}
+	}
+	for _, ref := range classes {
+		patch, err := defaultPatch(ref, live[ref.Name], ref.Name == name)
+		if err != nil {
+			return err
+		}
+		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: ref.Name}}
+		if err := s.client.Patch(ctx, class, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.DefaultClassFieldManager)); err != nil {
+			return fmt.Errorf("switch the default to StorageClass %s with %s: %w", name, ref, err)
+		}
+	}
+	return nil
+}
+
+// defaultPatch has the old annotation only where the class has it, and the uid: another class of the name is left alone.
+func defaultPatch(class migration.Ref, annotations map[string]string, isDefault bool) ([]byte, error) {
+	wanted := map[string]string{defaultClassAnnotation: strconv.FormatBool(isDefault)}
+	if _, old := annotations[betaDefaultClassAnnotation]; old {
+		wanted[betaDefaultClassAnnotation] = wanted[defaultClassAnnotation]
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{"uid": class.UID, "annotations": wanted}})
+}
+
+func isDefault(class *storagev1.StorageClass) bool {
+	return class.Annotations[defaultClassAnnotation] == "true" || class.Annotations[betaDefaultClassAnnotation] == "true"
+}
