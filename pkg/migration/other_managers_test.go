@@ -41,9 +41,6 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 	refused := func(given func() Observation, step ucv1.Step, change func(*OtherManager), says ...string) decision {
 		return decision{given: given, when: beside(change), step: step, fails: ucv1.ForeignObjectsReason, says: says}
 	}
-	starts := func(when func(*Observation)) decision {
-		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: VerbRecord}
-	}
 	runDecisions(t, map[string]decision{
 		"one with a Lease of its own blocks with its names and what to do": refused(fresh, ucv1.StepPreflight, nil,
 			"Deployment infra/occm (Helm release occm) is a cloud-controller-manager that is not ours, known by its image openstack-cloud-controller-manager.",
@@ -72,6 +69,14 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"without the migration lock"},
 		},
+	})
+}
+
+func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
+	starts := func(when func(*Observation)) decision {
+		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: VerbRecord}
+	}
+	runDecisions(t, map[string]decision{
 		"our own identity behind the fence is harmless":         starts(beside(ourIdentity)),
 		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
 		"one without any loop is harmless": starts(beside(func(m *OtherManager) {

@@ -221,10 +221,14 @@ func (p *pass) workloadWithdrawn() outcome {
 // and ends at its renew deadline, which is shorter than the Lease. Where something else lets it write the Lease, its
 // token went with its pod (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-tokens).
 func (p *pass) undoSilence() outcome {
-	lease, known := p.o.CCMLease.Get()
 	if out := p.alone(byFence); !out.holds {
 		return out
 	}
+	return p.ccmLeaseRanOut()
+}
+
+func (p *pass) ccmLeaseRanOut() outcome {
+	lease, known := p.o.CCMLease.Get()
 	handover, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
 	neverLed := p.o.CCMLease.IsAbsent() && handover.FenceOpenedAt == nil && handover.ContendedAt == nil && !serialized(p.facts)
 	switch {

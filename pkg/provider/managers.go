@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -36,19 +37,8 @@ type Manager struct {
 func (c *Catalogue) RecognizeManager(labels map[string]string, pod *corev1.PodSpec) (Manager, bool) {
 	programs := c.managerPrograms()
 	for i := range pod.Containers {
-		container := &pod.Containers[i]
-		image, command := imageName(container.Image), executable(container)
-		nodesOnly, ours := programs[image]
-		switch {
-		case ours || isManager(image) || strings.HasSuffix(repositoryOf(container.Image), formerVSphereImage):
-			return Manager{"image " + image, nodesOnly || strings.HasSuffix(image, nodeManagerProgram), container}, true
-		case isManager(command):
-			return Manager{"command " + command, strings.HasSuffix(command, nodeManagerProgram), container}, true
-		case image == kcmProgram || command == kcmProgram:
-			continue
-		}
-		if known := knownByArguments(container); known != "" {
-			return Manager{known, false, container}, true
+		if manager := recognize(programs, &pod.Containers[i]); manager.Container != nil {
+			return manager, true
 		}
 	}
 	for _, key := range []string{"app.kubernetes.io/name", "app.kubernetes.io/component", "k8s-app", "app", "component"} {
@@ -57,6 +47,24 @@ func (c *Catalogue) RecognizeManager(labels map[string]string, pod *corev1.PodSp
 		}
 	}
 	return Manager{}, false
+}
+
+// recognize a container; without one in what it returns it is none.
+func recognize(programs map[string]bool, container *corev1.Container) Manager {
+	image, command := imageName(container.Image), executable(container)
+	nodesOnly, ours := programs[image]
+	switch {
+	case ours || isManager(image) || strings.HasSuffix(repositoryOf(container.Image), formerVSphereImage):
+		return Manager{"image " + image, nodesOnly || strings.HasSuffix(image, nodeManagerProgram), container}
+	case isManager(command):
+		return Manager{"command " + command, strings.HasSuffix(command, nodeManagerProgram), container}
+	case image == kcmProgram || command == kcmProgram:
+		return Manager{}
+	}
+	if known := knownByArguments(container); known != "" {
+		return Manager{known, false, container}
+	}
+	return Manager{}
 }
 
 const kcmProgram = "kube-controller-manager"
@@ -86,7 +94,7 @@ func executable(container *corev1.Container) string {
 	}
 	for _, script := range words[1:] {
 		before := ""
-		for _, word := range strings.Fields(script) {
+		for word := range strings.FieldsSeq(script) {
 			if program := path.Base(word); isManager(program) && (strings.Contains(word, "/") || before == "exec") && !strings.HasPrefix(word, "-") {
 				return program
 			}
@@ -120,9 +128,7 @@ func knownByArguments(container *corev1.Container) string {
 func (c *Catalogue) managerPrograms() map[string]bool {
 	programs := map[string]bool{}
 	for name, profile := range c.profiles {
-		for program, nodesOnly := range c.contentsOf(name, profile).managers {
-			programs[program] = nodesOnly
-		}
+		maps.Copy(programs, c.contentsOf(name, profile).managers)
 	}
 	return programs
 }

@@ -77,17 +77,9 @@ func readsChanged(pod corev1.PodSpec, changed map[string]bool) bool {
 			return true
 		}
 	}
-	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-		for _, env := range container.Env {
-			if env.ValueFrom != nil && env.ValueFrom.SecretKeyRef != nil && changed[env.ValueFrom.SecretKeyRef.Name] {
-				return true
-			}
-		}
-		for _, from := range container.EnvFrom {
-			if from.SecretRef != nil && changed[from.SecretRef.Name] {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(container corev1.Container) bool {
+		return slices.ContainsFunc(container.Env, func(env corev1.EnvVar) bool {
+			return env.ValueFrom != nil && env.ValueFrom.SecretKeyRef != nil && changed[env.ValueFrom.SecretKeyRef.Name]
+		})
+	})
 }

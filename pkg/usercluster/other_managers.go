@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -182,9 +183,7 @@ func (l *look) add(ref migration.Ref, object client.Object, manager provider.Man
 func labelsOf(object client.Object, pods map[string]string) map[string]string {
 	labels := map[string]string{}
 	for _, of := range []map[string]string{object.GetLabels(), pods} {
-		for key, value := range of {
-			labels[key] = value
-		}
+		maps.Copy(labels, of)
 	}
 	return labels
 }

@@ -169,9 +169,7 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
 	without := migration.Decide(o, w.now)
-	// Drift, and other managers, that cannot be looked at undo nothing once the migration is completed.
-	drift := slices.Contains([]string{"Addons", "OtherManagers"}, fact) && o.Cluster.Status.CompletedAt != nil
-	drift = drift || fact == "Fence" && o.Cluster.Status.CompletedAt != nil && len(w.others) > 0
+	drift := w.undoesNothing(o, fact)
 	if position(without.Step) > position(d.Step) && !drift && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}

@@ -90,3 +90,12 @@ func (i *invariants) checkAlone(t truth, what string) {
 		i.fail("rule 2: %s while %s runs the cloud loops, which no Lease of ours holds", what, t.free)
 	}
 }
+
+// undoesNothing: drift, and other managers, that cannot be looked at undo nothing once the migration is completed. What binds
+// those is told by the fence.
+func (w *World) undoesNothing(o migration.Observation, fact string) bool {
+	if o.Cluster.Status.CompletedAt == nil {
+		return false
+	}
+	return fact == "Addons" || fact == "OtherManagers" || (fact == "Fence" && len(w.others) > 0)
+}
