@@ -48,6 +48,10 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 		"ours that is it already is recorded": {
 			given: judging, when: classes(storageClass("cinder", cinderCSI, true)), step: ucv1.StepFinalize, verb: VerbRecord, facts: judged("cinder"),
 		},
+		"that of the in-tree plugin goes where ours is it already": {
+			given: judging, when: classes(storageClass("cinder", cinderCSI, true), storageClass("standard", cinder, true)),
+			step: ucv1.StepFinalize, verb: VerbSwitchDefaultClass, says: []string{"in place of StorageClass standard"},
+		},
 		"one of ours that the owner made is another one": {
 			given: judging, when: classes(ours, storageClass("retained", cinderCSI, true)), step: ucv1.StepFinalize, verb: VerbRecord, facts: judged("retained"),
 		},

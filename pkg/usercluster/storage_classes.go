@@ -42,8 +42,8 @@ func (s *Session) StorageClasses(ctx context.Context) migration.Observed[[]migra
 }
 
 // SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
-// class that somebody just made the default is not to get a second one beside it. The default has a field manager of its own, or an
-// apply of the class itself would take the annotation away again.
+// class that somebody just made the default is not to get a second one beside it. It patches: server-side apply under the name that
+// the addons are applied with would have their next apply take the annotation away again.
 func (s *Session) SwitchDefaultClass(ctx context.Context, classes []migration.Ref, name string) error {
 	list := &storagev1.StorageClassList{}
 	if err := s.client.List(ctx, list); err != nil {

@@ -16,10 +16,5 @@ func defaultClasses() []mutant {
 			rule: rule, name: "a class that just became the default gets another one beside it", file: "pkg/usercluster/storage_classes.go",
 			old: "if isDefault(class) && ", new: "if false && ", packages: []string{"pkg/usercluster"},
 		},
-		{
-			rule: rule, name: "an apply of the class takes its default away", file: "api/v1alpha1/cluster_annotations.go",
-			old: "DefaultClassFieldManager = \"ccm-migration-controller-default-class\"", new: "DefaultClassFieldManager = FieldManager",
-			packages: []string{"pkg/usercluster"},
-		},
 	}
 }

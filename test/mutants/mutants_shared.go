@@ -8,7 +8,7 @@ func shared() []mutant {
 	const file = "pkg/usercluster/addons_shared.go"
 	return []mutant{
 		in("a definition of somebody else is taken over", file, "whose == somebodys || whose == nobodys && taken", "whose == nobodys && taken"),
-		in("what its owner labelled as theirs is ours", file, " && live.GetLabels()[manifest.ManagedByLabel] == manifest.ManagedBy:", ":"),
+		in("what its owner labelled as theirs is ours", file, "[manifest.ManagedByLabel] == manifest.ManagedBy:", "[manifest.ManagedByLabel] != \"-\":"),
 		in("a second snapshot-controller runs beside another one", file, "return !own && slices", "return own && slices"),
 		in("a second snapshot-controller runs beside definitions of somebody else", file, "		if whose == somebodys {\n\t\t\treturn true, nil", "		if whose == somebodys {\n\t\t\treturn false, nil"),
 		in("it is deleted when it is not wanted any more", "pkg/usercluster/addons_apply.go", "manifest.SharedAnnotation: manifest.SharedValue}", "manifest.SharedAnnotation: \"-\"}"),
