@@ -42,9 +42,6 @@ func refused(o *Observation) {
 }
 
 func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
-	untilStamp := func(d time.Duration) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(d) }
-	}
 	runDecisions(t, map[string]decision{
 		"it is recorded who led without it": {
 			given: comparing, step: ucv1.StepMachineController, verb: VerbRecord, says: []string{"cloud-node"},
@@ -72,6 +69,14 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 			given: compared, when: func(o *Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },
 			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
+	})
+}
+
+func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
+	untilStamp := func(d time.Duration) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(d) }
+	}
+	runDecisions(t, map[string]decision{
 		"from when another one leads, addresses are compared, longer where there are more Nodes": {
 			given: compared, step: ucv1.StepMachineController, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {

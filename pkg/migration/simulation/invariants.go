@@ -140,11 +140,15 @@ func (i *invariants) checkOrder(w *World, o migration.Observation, d migration.D
 	if guard {
 		w.disturbed = w.now
 	}
-	settled := w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling
-	if at < i.furthest && settled && !guard && !unknown && !w.recasts(d) {
+	if at < i.furthest && w.settled(d) && !guard && !unknown {
 		i.fail("step went back from %s to %s", stepOrder()[i.furthest], d.Step)
 	}
 	i.furthest = max(i.furthest, at)
+}
+
+// settled says that nothing was disturbed lately.
+func (w *World) settled(d migration.Decision) bool {
+	return (w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling) && !w.recasts(d)
 }
 
 // restsOn lists the facts that a verb must not be emitted without.

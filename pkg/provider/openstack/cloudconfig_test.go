@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"math/big"
 	"strings"
 	"testing"
@@ -72,81 +73,95 @@ func withPair(t *testing.T, conf string) map[string][]byte {
 	}
 }
 
-func TestCloudConfigProblems(t *testing.T) {
-	const (
-		global = "key cloud.conf, section Global, "
-		noFile = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack cloud-controller-manager"
-		noPair = global + "has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct them in this Secret"
-	)
-	tests := map[string]struct {
-		data map[string][]byte
-		want string
-	}{
+const (
+	inGlobal = "key cloud.conf, section Global, "
+	noFile   = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack cloud-controller-manager"
+	noPair   = inGlobal + "has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct them in this Secret"
+)
+
+type problem struct {
+	data map[string][]byte
+	want string
+}
+
+func credentialProblems() map[string]problem {
+	return map[string]problem{
 		"no Secret data":  {nil, noFile},
 		"an empty file":   {secret(""), noFile},
-		"another section": {secret("[LoadBalancer]\nauth-url=a\n"), global + "lacks auth-url; and user-id or username or application-credential-id; and password or application-credential-secret; and tenant-id or tenant-name or application-credential-id: add it"},
-		"no password":     {secret("[Global]\nauth-url=https://k\nusername=u\npassword=\ntenant-id=t\n"), global + "lacks password or application-credential-secret: add it"},
-		"no project":      {secret("[Global]\nauth-url=https://k\nusername=u\npassword=" + password), global + "lacks tenant-id or tenant-name or application-credential-id: add it"},
+		"another section": {secret("[LoadBalancer]\nauth-url=a\n"), inGlobal + "lacks auth-url; and user-id or username or application-credential-id; and password or application-credential-secret; and tenant-id or tenant-name or application-credential-id: add it"},
+		"no password":     {secret("[Global]\nauth-url=https://k\nusername=u\npassword=\ntenant-id=t\n"), inGlobal + "lacks password or application-credential-secret: add it"},
+		"no project":      {secret("[Global]\nauth-url=https://k\nusername=u\npassword=" + password), inGlobal + "lacks tenant-id or tenant-name or application-credential-id: add it"},
 		"a password that is all comment": {
 			secret("[Global]\nauth-url=https://k\nusername=u\ntenant-id=t\npassword=#" + password),
-			global + "lacks password or application-credential-secret: add it",
+			inGlobal + "lacks password or application-credential-secret: add it",
 		},
 		"the in-tree provider's Secret": {
 			secret("[Global]\nauth-url=https://k\ntenant-id=t\nsecret-name=x\nsecret-namespace=y\n"),
-			global + "lacks user-id or username or application-credential-id; and password or application-credential-secret: add what stands " +
+			inGlobal + "lacks user-id or username or application-credential-id; and password or application-credential-secret: add what stands " +
 				"under clouds.conf in the Secret that secret-name names, which only the in-tree provider reads",
 		},
 		"an application credential without its secret": {
-			secret("[Global]\nauth-url=https://k\napplication-credential-id=i\n"), global + "lacks application-credential-secret: add it",
+			secret("[Global]\nauth-url=https://k\napplication-credential-id=i\n"), inGlobal + "lacks application-credential-secret: add it",
 		},
 		"an application credential without its name": {
 			secret("[Global]\nauth-url=https://k\napplication-credential-secret=" + password),
-			global + "lacks application-credential-id or application-credential-name: add it",
+			inGlobal + "lacks application-credential-id or application-credential-name: add it",
 		},
 		"an application credential by name without its user": {
 			secret("[Global]\nauth-url=https://k\napplication-credential-name=n\napplication-credential-secret=" + password),
-			global + "lacks user-id or username: add it",
+			inGlobal + "lacks user-id or username: add it",
 		},
 		"a trust without its user": {
-			secret("[Global]\nauth-url=https://k\ntrust-id=t\npassword=" + password), global + "lacks user-id or username or trustee-id: add it",
+			secret("[Global]\nauth-url=https://k\ntrust-id=t\npassword=" + password), inGlobal + "lacks user-id or username or trustee-id: add it",
 		},
 		"a clouds file": {
 			secret(user + "use-clouds=true\n"),
-			global + "has use-clouds: that file is not there in the user cluster, so write the credentials into cloud.conf",
+			inGlobal + "has use-clouds: that file is not there in the user cluster, so write the credentials into cloud.conf",
 		},
+	}
+}
+
+func fileProblems(t *testing.T) map[string]problem {
+	t.Helper()
+	return map[string]problem{
 		"a CA file of KCM's host": {
 			secret(user + "ca-file=/etc/kubernetes/pki/ca.pem\n"),
-			global + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
+			inGlobal + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
 		},
 		"a CA file that is this one": {
 			secret(user + "ca-file=/etc/config/cloud.conf\n"),
-			global + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
+			inGlobal + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
 		},
 		"a CA bundle that is no PEM": {
 			map[string][]byte{"cloud.conf": []byte(user + "ca-file=/etc/config/ca.pem\n"), "ca.pem": []byte(password)},
-			global + "has a ca-file that has no certificates as PEM: put the CA bundle under its name into this Secret",
+			inGlobal + "has a ca-file that has no certificates as PEM: put the CA bundle under its name into this Secret",
 		},
 		"a CA bundle that is a key": {
 			withPair(t, user+"ca-file=/etc/config/tls.key\n"),
-			global + "has a ca-file that has no certificates as PEM: put the CA bundle under its name into this Secret",
+			inGlobal + "has a ca-file that has no certificates as PEM: put the CA bundle under its name into this Secret",
 		},
 		"a client certificate without its key": {
-			withPair(t, user+"cert-file=/etc/config/tls.pem\n"), global + "has one of cert-file and key-file: add the other one",
+			withPair(t, user+"cert-file=/etc/config/tls.pem\n"), inGlobal + "has one of cert-file and key-file: add the other one",
 		},
 		"a client certificate and its key mixed up": {
 			withPair(t, user+"cert-file=/etc/config/tls.key\nkey-file=/etc/config/tls.pem\n"), noPair,
 		},
 		"a CA file of another cloud": {
 			secret(user + "[Global \"b\"]\nca-file=/ca.pem\n"),
-			global + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
+			inGlobal + "has a ca-file that is not in this Secret: add the file to the Secret, under its name without its folder",
 		},
 		"clouds by another word": {
 			secret(user + "use-clouds\n"),
-			global + "has use-clouds: that file is not there in the user cluster, so write the credentials into cloud.conf",
+			inGlobal + "has use-clouds: that file is not there in the user cluster, so write the credentials into cloud.conf",
 		},
+	}
+}
+
+func valueProblems() map[string]problem {
+	return map[string]problem{
 		"an address of Keystone that is none": {
 			secret(strings.Replace(user, "https://keystone.example.com/v3", "keystone.example.com:5000", 1)),
-			global + "has an auth-url that is none: write it like https://keystone.example.com/v3",
+			inGlobal + "has an auth-url that is none: write it like https://keystone.example.com/v3",
 		},
 		"Neutron LBaaS of version 1": {
 			secret(user + "[LoadBalancer]\nlb-version=v1\n"),
@@ -199,6 +214,12 @@ func TestCloudConfigProblems(t *testing.T) {
 		},
 		"no text": {secret("[Global]\nuser=\xff"), "key cloud.conf, is not text in UTF-8: save it as such"},
 	}
+}
+
+func TestCloudConfigProblems(t *testing.T) {
+	tests := credentialProblems()
+	maps.Copy(tests, fileProblems(t))
+	maps.Copy(tests, valueProblems())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

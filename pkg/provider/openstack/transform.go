@@ -14,7 +14,7 @@ const namedCloudsMinor = 31
 // what nobody knows here: an image of a profile may.
 func (c config) external(minor int) config {
 	return c.keep(
-		func(s section) bool { return s.name != volumeSection && !(s.name == globalSection && s.label != "") },
+		func(s section) bool { return s.name != volumeSection && (s.name != globalSection || s.label == "") },
 		func(s section, key string) bool {
 			switch {
 			case s.name == globalSection:
