@@ -96,6 +96,11 @@ func configHazards() []manifest.Hazard {
 				"kube-controller-manager is touched.",
 			Link: source + "pkg/provider/azure.go#L513-L540",
 		},
+		{
+			Text: "In 1.29 components with --cloud-provider=azure start only with the gate DisableCloudProviders=false: set it before an in-tree " +
+				"cluster is upgraded to 1.29, or migrate first. The migration takes it away together with the in-tree flags.",
+			Link: website + "DisableCloudProviders.md",
+		},
 	}
 }
 
@@ -135,11 +140,6 @@ func clusterHazards() []manifest.Hazard {
 			Text: "From 1.29 on kubelets no longer log in at Azure's registry by themselves. New Nodes need acr-credential-provider and " +
 				"--image-credential-provider-config before they pull from there.",
 			Link: website + "DisableKubeletCloudCredentialProviders.md",
-		},
-		{
-			Text: "In 1.29 components with --cloud-provider=azure start only with the gate DisableCloudProviders=false: set it before an in-tree " +
-				"cluster is upgraded to 1.29, or migrate first. The migration takes it away together with the in-tree flags.",
-			Link: website + "DisableCloudProviders.md",
 		},
 		{
 			Text: "While some Nodes attach in-tree and others by CSI, a volume may go back and forth between them. Gates are switched on in " +

@@ -1,6 +1,10 @@
 package vsphere
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
 
 // Describe says what people need to know of vSphere.
 func (Profile) Describe() manifest.Description {
@@ -24,7 +28,7 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for StorageClasses of " +
 				inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: append(hazards(), manifest.VolumeHazards(inTreePlugin)...),
+		Hazards: slices.Concat(hazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
 		Rules:   versionRules(),
 	}
 }
@@ -79,6 +83,12 @@ func hazards() []manifest.Hazard {
 				"StorageClasses and claims while it has no endpoints or its certificate has run out: delete its configuration.",
 			Link: csi + "blob/v3.7.2/manifests/vanilla/validatingwebhook.yaml",
 		},
+	}
+}
+
+// versionHazards are about gates of single minors.
+func versionHazards() []manifest.Hazard {
+	return []manifest.Hazard{
 		{
 			Text: "From 1.25 on the gate CSIMigrationvSphere is on unless somebody switches it off, from 1.27 on for good: an in-tree cluster " +
 				"needs the CSI driver for its volumes then, migrated or not. Have one before the upgrade, or the gate off up to 1.26.",
