@@ -36,20 +36,10 @@ func (p *pass) defaultClass() outcome {
 	case !known:
 		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
 	}
-	var former []Ref
-	var successor *StorageClass
-	for _, class := range classes {
-		ours := class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner)
-		switch {
-		case ours:
-			successor = &class
-		case class.Default && class.Provisioner != provider.DefaultClass.Plugin:
-			return p.defaultIs(class.Name, "it is left alone")
-		case class.Default:
-			former = append(former, class.Ref)
-		}
-	}
+	successor, former, other := provider.defaults(classes)
 	switch {
+	case other != "":
+		return p.defaultIs(other, "it is left alone")
 	case successor == nil:
 		return p.withoutSuccessor(provider.DefaultClass.Name)
 	case successor.Default && len(former) == 0:
@@ -62,6 +52,21 @@ func (p *pass) defaultClass() outcome {
 	return does(Verb{
 		Kind: VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
 	})
+}
+
+// defaults are our class, those of the in-tree plugin that are the default, and another one that is, if there is one.
+func (provider Provider) defaults(classes []StorageClass) (successor *StorageClass, former []Ref, other string) {
+	for _, class := range classes {
+		switch {
+		case class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner):
+			successor = &class
+		case class.Default && class.Provisioner != provider.DefaultClass.Plugin:
+			return nil, nil, class.Name
+		case class.Default:
+			former = append(former, class.Ref)
+		}
+	}
+	return successor, former, ""
 }
 
 // externalHandover: the table of a cluster that was created with the feature has no row behind it.

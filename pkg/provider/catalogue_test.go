@@ -52,7 +52,7 @@ type facts struct {
 	want              migration.Provider
 }
 
-// earlyFacts are those of the providers that left Kubernetes up to 1.26, of GCP, and of Hetzner.
+// earlyFacts are those of OpenStack, of GCP, and of Hetzner.
 func earlyFacts() map[string]facts {
 	return map[string]facts{
 		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", migration.Provider{
@@ -93,31 +93,6 @@ func earlyFacts() map[string]facts {
 			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
 			RetiredGates:            []string{"InTreePluginGCEUnregister"},
 			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
-			SharesLoadBalancerNames: true,
-		}},
-		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", migration.Provider{
-			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
-			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
-			RequiredCloudConfigKeys: []string{"cloud.conf"},
-			MigrationGates:          map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true},
-			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
-			SharesLoadBalancerNames: true,
-		}},
-		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", migration.Provider{
-			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
-			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
-			RequiredCloudConfigKeys: []string{"cloud.conf"},
-			RetiredGates:            []string{"CSIMigration", "CSIMigrationAWS"},
-			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
-			SharesLoadBalancerNames: true,
-		}},
-		"AWS after it": {"aws", "1.27.0", migration.Provider{
-			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
-			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
-			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			SharesLoadBalancerNames: true,
 		}},
 	}
@@ -178,8 +153,39 @@ func lateFacts() map[string]facts {
 	}
 }
 
+func awsFacts() map[string]facts {
+	return map[string]facts{
+		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			MigrationGates:          map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			RetiredGates:            []string{"CSIMigration", "CSIMigrationAWS"},
+			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
+			SharesLoadBalancerNames: true,
+		}},
+		"AWS after it": {"aws", "1.27.0", migration.Provider{
+			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
+			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
+			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			RequiredCloudConfigKeys: []string{"cloud.conf"},
+			SharesLoadBalancerNames: true,
+		}},
+	}
+}
+
 func TestFacts(t *testing.T) {
 	tests := earlyFacts()
+	maps.Copy(tests, awsFacts())
 	maps.Copy(tests, lateFacts())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -188,19 +188,10 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 	if set, err = s.WithoutOthers(ctx, inventory, set); err != nil {
 		return comparison{}, err
 	}
-	found := make([]objectComparison, len(set.Objects))
-	group, each := errgroup.WithContext(ctx)
-	group.SetLimit(applyConcurrency)
-	for i, object := range set.Objects {
-		group.Go(func() (err error) {
-			found[i], err = s.compareObject(each, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	result, err := s.compareObjects(ctx, inventory, set)
+	if err != nil {
 		return comparison{}, err
 	}
-	result := summarize(set, found)
 	if due, err := s.tokenDue(ctx, set, result); err != nil {
 		return comparison{}, err
 	} else if due {
@@ -210,6 +201,22 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 		s.addons.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
 	}
 	return result, nil
+}
+
+func (s *Session) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+	found := make([]objectComparison, len(set.Objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(applyConcurrency)
+	for i, object := range set.Objects {
+		group.Go(func() (err error) {
+			found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return comparison{}, err
+	}
+	return summarize(set, found), nil
 }
 
 func summarize(set provider.Set, found []objectComparison) comparison {

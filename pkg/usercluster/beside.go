@@ -102,9 +102,17 @@ func (s *Session) isTokenDue(ctx context.Context, set provider.Set, account *cor
 	if err := s.beside.live.Get(ctx, key, secret); err != nil && !apierrors.IsNotFound(err) {
 		return false, &lookError{fmt.Sprintf("reading %s: %s", set.Access.Secret, err)}
 	}
-	renew, err := time.Parse(time.RFC3339, secret.Annotations[renewAnnotation])
-	return len(secret.Data[set.Access.Key]) == 0 || err != nil || s.clock.Now().After(renew) ||
+	return len(secret.Data[set.Access.Key]) == 0 || s.clock.Now().After(renewal(secret)) ||
 		secret.Annotations[accountAnnotation] != string(account.UID), nil
+}
+
+// renewal of the token: long ago, where that cannot be read.
+func renewal(secret *corev1.Secret) time.Time {
+	at, err := time.Parse(time.RFC3339, secret.Annotations[renewAnnotation])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // renewToken writes a new token into the Secret when one is due. It has a field manager of its own, so that an apply of the

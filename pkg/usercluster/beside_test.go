@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -45,7 +46,7 @@ func newHosted(t *testing.T) *hosted {
 		NewWithT(t).Expect(name).To(Equal("token"))
 		h.tokens.Add(1)
 		request := sub.(*authenticationv1.TokenRequest)
-		request.Status.Token = "token " + string(rune('0'+h.tokens.Load())) + " of " + object.GetName()
+		request.Status.Token = fmt.Sprintf("token %d of %s", h.tokens.Load(), object.GetName())
 		request.Status.ExpirationTimestamp = metav1.NewTime(h.clock.Now().Add(24 * time.Hour))
 		return nil
 	}

@@ -22,7 +22,7 @@ func placements() []mutant {
 		inSession("pods that cannot be listed are none", "undo_observe.go", "		return migration.Unknown[[]string](\"listing Pods of \" + access", "		return migration.Known(names)\n		return migration.Unknown[[]string](\"listing Pods of \" + access"),
 		inSession("pods start before there is a token", "addons_apply.go",
 			"		func() error { return apply(ctx, s.beside.client, beside) },\n", "		func() error { return apply(ctx, s.beside.client, append(pods, beside...)) },\n"),
-		inSession("a token is never renewed", "beside.go", "s.clock.Now().After(renew) ||", "s.clock.Now().Before(renew.Add(-24*365*time.Hour)) ||"),
+		inSession("a token is never renewed", "beside.go", "s.clock.Now().After(renewal(secret)) ||", "s.clock.Now().Before(renewal(secret).Add(-24*365*time.Hour)) ||"),
 		inSession("a token of a ServiceAccount that is gone is good", "beside.go", "		secret.Annotations[accountAnnotation] != string(account.UID), nil", "		false, nil"),
 		inSession("an inventory names other namespaces", "inventory.go", "		entry.Namespace = \"\"\n", ""),
 		inSession("a changed Deployment is seen late", "beside.go", "generations = append(generations, deployment.Generation)", "generations = append(generations, 0)"),

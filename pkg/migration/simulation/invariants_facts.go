@@ -12,16 +12,11 @@ import (
 // persisting checks what is written into the status: facts that the world cannot say again are never lost.
 func (i *invariants) persisting(w *World, p pass) {
 	before, after := w.cluster.Status.Facts, *p.decision.Facts
-	kept := lasting(after)
 	if forgets(before, after) {
 		i.checkRolledBack(w, before)
 		return
 	}
-	for name, value := range lasting(before) {
-		if value != "" && value != kept[name] {
-			i.fail("fact %s was %q and becomes %q", name, value, kept[name])
-		}
-	}
+	i.checkKept(lasting(before), lasting(after))
 	if before.DefaultStorageClass == nil {
 		i.judged(p, after)
 	}
@@ -31,6 +26,14 @@ func (i *invariants) persisting(w *World, p pass) {
 	migrated := before.CompletedAt == nil && after.CompletedAt != nil && after.Origin == ucv1.OriginMigrating
 	if migrated && len(p.truth.unproven) > 0 {
 		i.fail("completed, but not proven: %v", p.truth.unproven)
+	}
+}
+
+func (i *invariants) checkKept(before, after map[string]string) {
+	for name, value := range before {
+		if value != "" && value != after[name] {
+			i.fail("fact %s was %q and becomes %q", name, value, after[name])
+		}
 	}
 }
 

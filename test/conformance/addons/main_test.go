@@ -149,9 +149,9 @@ func install() error {
 }
 
 // write applies an object as it is, past the code that is tested.
-func write(ctx context.Context, object *unstructured.Unstructured, options ...client.ApplyOption) error {
-	options = append(options, client.FieldOwner(tester), client.ForceOwnership)
-	if err := suite.admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...); err != nil {
+func write(ctx context.Context, object *unstructured.Unstructured) error {
+	err := suite.admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(tester), client.ForceOwnership)
+	if err != nil {
 		return fmt.Errorf("apply %s: %w", nameOf(object), err)
 	}
 	return nil

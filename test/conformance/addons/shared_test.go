@@ -97,34 +97,38 @@ func TestWhatSomebodyElseBroughtIsLeftAlone(t *testing.T) {
 	}
 }
 
+// snapshotObject is one of the API group of snapshots.
+func snapshotObject(kind string, content map[string]any) *unstructured.Unstructured {
+	made := &unstructured.Unstructured{Object: content}
+	made.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: kind})
+	made.SetName("a")
+	if kind == "VolumeSnapshot" {
+		made.SetNamespace("default")
+	}
+	return made
+}
+
+func snapshotContent() *unstructured.Unstructured {
+	return snapshotObject("VolumeSnapshotContent", map[string]any{"spec": map[string]any{
+		"deletionPolicy": "Delete", "driver": "ebs.csi.aws.com", "source": map[string]any{"volumeHandle": "vol-1"}, "sourceVolumeMode": "Filesystem",
+		"volumeSnapshotClassName": "a", "volumeSnapshotRef": map[string]any{
+			"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "name": "a", "namespace": "default", "uid": "1", "resourceVersion": "1",
+		},
+	}})
+}
+
+func snapshot() *unstructured.Unstructured {
+	return snapshotObject("VolumeSnapshot", map[string]any{"spec": map[string]any{"source": map[string]any{"persistentVolumeClaimName": "a"}}})
+}
+
 // The definitions take what snapshot-controller and csi-snapshotter write, and refuse what would confuse them.
 func TestSnapshotsAreTakenAndJudged(t *testing.T) {
 	g := NewWithT(t)
 	c, r := connect(t, owner), newest(t, "aws")
 	removed(t, r.objects()...)
 	c.apply(t, r)
-	object := func(kind string, content map[string]any) *unstructured.Unstructured {
-		made := &unstructured.Unstructured{Object: content}
-		made.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: kind})
-		made.SetName("a")
-		if kind == "VolumeSnapshot" {
-			made.SetNamespace("default")
-		}
-		return made
-	}
-	content := func() *unstructured.Unstructured {
-		return object("VolumeSnapshotContent", map[string]any{"spec": map[string]any{
-			"deletionPolicy": "Delete", "driver": "ebs.csi.aws.com", "source": map[string]any{"volumeHandle": "vol-1"}, "sourceVolumeMode": "Filesystem",
-			"volumeSnapshotClassName": "a", "volumeSnapshotRef": map[string]any{
-				"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "name": "a", "namespace": "default", "uid": "1", "resourceVersion": "1",
-			},
-		}})
-	}
-	snapshot := func() *unstructured.Unstructured {
-		return object("VolumeSnapshot", map[string]any{"spec": map[string]any{"source": map[string]any{"persistentVolumeClaimName": "a"}}})
-	}
-	class := object("VolumeSnapshotClass", map[string]any{"driver": "ebs.csi.aws.com", "deletionPolicy": "Delete", "parameters": map[string]any{"a": "b"}})
-	made := []*unstructured.Unstructured{class, content(), snapshot()}
+	class := snapshotObject("VolumeSnapshotClass", map[string]any{"driver": "ebs.csi.aws.com", "deletionPolicy": "Delete", "parameters": map[string]any{"a": "b"}})
+	made := []*unstructured.Unstructured{class, snapshotContent(), snapshot()}
 	removed(t, made...)
 	for _, one := range made {
 		// The API server serves a new kind a moment after its definition.
@@ -133,7 +137,7 @@ func TestSnapshotsAreTakenAndJudged(t *testing.T) {
 	status := map[string]any{
 		"creationTime": int64(1767225600000000000), "readyToUse": true, "restoreSize": int64(1 << 30), "snapshotHandle": "snap-1", "volumeGroupSnapshotHandle": "later",
 	}
-	g.Expect(statusOf(t, content(), status)).To(Equal(status))
+	g.Expect(statusOf(t, snapshotContent(), status)).To(Equal(status))
 	status = map[string]any{
 		"boundVolumeSnapshotContentName": "a", "creationTime": "2026-01-01T00:00:00Z", "readyToUse": true, "restoreSize": "1Gi",
 		"error": map[string]any{"message": "a", "time": "2026-01-01T00:00:00Z"}, "volumeGroupSnapshotName": "later",
