@@ -96,8 +96,8 @@ func snapshotElection() []rbacv1.PolicyRule {
 // snapshotControllerPod starts where the CSI controllers do: they are ready together.
 func snapshotControllerPod(tag string) corev1.PodSpec {
 	return corev1.PodSpec{
-		ServiceAccountName: SnapshotController, PriorityClassName: "system-cluster-critical",
-		DNSPolicy: corev1.DNSDefault, Tolerations: bootstrapTolerations()[:3],
+		ServiceAccountName: SnapshotController, PriorityClassName: ClusterCritical,
+		DNSPolicy: corev1.DNSDefault, Tolerations: bootstrapTolerations()[:3], NodeSelector: linux(),
 		Affinity: apart(SnapshotController), SecurityContext: RunAs(65532),
 		Containers: []corev1.Container{{
 			Name: SnapshotController, Image: ImageOf(sidecarImages+SnapshotController, tag), Args: []string{"--leader-election=true", "--v=2"},
