@@ -66,12 +66,39 @@ func TestRenderReadsEveryFormOfTheConfigurationAndHidesIt(t *testing.T) {
 	}
 }
 
+func TestRenderPlacement(t *testing.T) {
+	config, onInstance := configs(t)["a file"], filepath.Join(t.TempDir(), "cloud.conf")
+	NewWithT(t).Expect(os.WriteFile(onInstance, []byte("[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n"), 0o600)).To(Succeed())
+	for name, tc := range map[string]struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		"a CCM beside the control plane": {
+			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "ControlPlane", "--namespace", "user-a", "--name", "a"},
+			stdout: "    ccm-migration.k8c.io/cluster: a\n  name: a-openstack-cloud-controller-manager\n  namespace: user-a\n",
+		},
+		"a configuration that lacks what a CCM beside the control plane needs": {
+			args: []string{"--provider", "aws", "--kubernetes", "1.30", "--cloud-config", onInstance, "--placement", "ControlPlane"}, code: 1, stderr: "lacks VPC",
+		},
+		"a place that is none": {
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "Elsewhere"}, code: 2, stderr: "none of UserCluster and ControlPlane",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			stdout, stderr, code := execute(append([]string{"render"}, tc.args...)...)
+			g.Expect(code).To(Equal(tc.code), stderr)
+			g.Expect(stdout).To(ContainSubstring(tc.stdout))
+			g.Expect(stderr).To(ContainSubstring(tc.stderr))
+		})
+	}
+}
+
 func TestRender(t *testing.T) {
 	config := configs(t)["a file"]
 	broken := filepath.Join(t.TempDir(), "cloud.conf")
 	NewWithT(t).Expect(os.WriteFile(broken, []byte("[Global]\npassword="+password+"\n"), 0o600)).To(Succeed())
-	onInstance := filepath.Join(t.TempDir(), "cloud.conf")
-	NewWithT(t).Expect(os.WriteFile(onInstance, []byte("[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n"), 0o600)).To(Succeed())
 	for name, tc := range map[string]struct {
 		args           []string
 		code           int
@@ -87,16 +114,6 @@ func TestRender(t *testing.T) {
 		"routes go on when KCM ran them": {
 			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--routes", "--cluster-cidr", "10.0.0.0/8"},
 			stdout: "- --configure-cloud-routes=true",
-		},
-		"a CCM beside the control plane": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "ControlPlane", "--namespace", "user-a", "--name", "a"},
-			stdout: "    ccm-migration.k8c.io/cluster: a\n  name: a-openstack-cloud-controller-manager\n  namespace: user-a\n",
-		},
-		"a configuration that lacks what a CCM beside the control plane needs": {
-			args: []string{"--provider", "aws", "--kubernetes", "1.30", "--cloud-config", onInstance, "--placement", "ControlPlane"}, code: 1, stderr: "lacks VPC",
-		},
-		"a place that is none": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "Elsewhere"}, code: 2, stderr: "none of UserCluster and ControlPlane",
 		},
 		"values are shown to whoever asks for them": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--show-secrets"}, stdout: "cloud.conf: W0dsb2Jh",
