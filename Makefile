@@ -6,7 +6,7 @@ SHELL := bash
 BIN := $(CURDIR)/_output/bin
 TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
 IMAGE ?= ccm-migration-controller:latest
-# Arguments for make run, testbed, demo and handover.
+# Arguments for make run, testbed, demo, handover and hazards.
 ARGS ?=
 # The race detector needs a C compiler; Go says whether it found one.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -36,6 +36,12 @@ SEED ?=
 .PHONY: handover
 handover: binaries ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
 	$(BIN)/testbed handover $(if $(N),--random=$(N) --beside=6) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
+
+# Hazards are made in the clusters whose names match the regular expression HAZARDS.
+HAZARDS ?=
+.PHONY: hazards
+hazards: binaries ## Make what preflight warns of on purpose, and see whether that happens.
+	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(ARGS)
 
 .PHONY: testbed
 testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.

@@ -33,6 +33,7 @@ go test -json "$@" -timeout=30m "${others[@]}" || status=1
 go test -json "${unraced[@]}" -timeout=30m "${simulations[@]}" || status=1
 (cd test/kubernetes && packages | xargs --no-run-if-empty go test -json "$@" -timeout=30m) || status=1
 if ((${#e2e[@]})); then
-	go test -json "$@" -timeout=40m -p=1 "${e2e[@]}" || status=1
+	# Their clusters mostly wait.
+	go test -json "$@" -timeout=50m -p=1 -parallel=4 "${e2e[@]}" || status=1
 fi
 exit "$status"

@@ -97,7 +97,7 @@ const (
 	NoNodesReason = "NoNodes"
 )
 
-// Reasons of waiting: the controller goes on by itself.
+// Reasons of waiting: not Stalled, and most end by themselves.
 const (
 	// RollingOutReason surfaces while a workload has old pods or is not available yet.
 	RollingOutReason = "RollingOut"
@@ -118,10 +118,14 @@ const (
 	WaitingForLeaderReason = "WaitingForLeader"
 	// WaitingForMachinesReason surfaces while Machines of a MachineDeployment are being replaced or proven.
 	WaitingForMachinesReason = "WaitingForMachines"
+	// ProvingCanaryReason surfaces while one extra Machine is proven before the others are replaced.
+	ProvingCanaryReason = "ProvingCanary"
 	// WaitingForNodesReason surfaces while a Node is not proven.
 	WaitingForNodesReason = "WaitingForNodes"
 	// WaitingForBudgetReason surfaces while the rollout budget allows nothing.
 	WaitingForBudgetReason = "WaitingForBudget"
+	// WaitingForApprovalReason surfaces while spec.mode is PlanOnly and nobody approved the plan in status.plan.
+	WaitingForApprovalReason = "WaitingForApproval"
 	// SoakingReason surfaces while the proof has to stay stable for the soak time.
 	SoakingReason = "Soaking"
 	// WaitingBeforePointOfNoReturnReason surfaces while spec.handover.pauseBeforePointOfNoReturn holds the migration.
@@ -136,6 +140,8 @@ const (
 const (
 	// PreflightFailedReason surfaces when blocking findings stand against the start.
 	PreflightFailedReason = "PreflightFailed"
+	// PlanNotApprovedReason surfaces when the plan is not the one that spec.approval names: something changed since.
+	PlanNotApprovedReason = "PlanNotApproved"
 	// CloudLoopsRunningReason surfaces when the KCM of a cluster created with the feature runs cloud loops.
 	CloudLoopsRunningReason = "CloudLoopsRunning"
 	// CloudLoopsContendedReason surfaces when KCM, or a CCM that is not ours, may run cloud loops after the hand-over.
@@ -152,10 +158,16 @@ const (
 	BlockedMachinesReason = "BlockedMachines"
 	// MachineDeploymentFieldConflictReason surfaces when somebody takes our forceRestart value out again.
 	MachineDeploymentFieldConflictReason = "MachineDeploymentFieldConflict"
+	// CanaryFailedReason surfaces when the extra Machine did not become a proven Node in time; no other Machine was touched.
+	CanaryFailedReason = "CanaryFailed"
+	// BreakerTrippedReason surfaces when a new Node was not initialized in time and its MachineDeployment was paused for that.
+	BreakerTrippedReason = "BreakerTripped"
 	// NodesNotInitializedReason surfaces when a Node missed its deadline.
 	NodesNotInitializedReason = "NodesNotInitialized"
-	// InventoryChangedReason surfaces when load balancers or volumes differ from the baseline.
+	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and nobody knows why.
 	InventoryChangedReason = "InventoryChanged"
+	// SLOViolatedReason surfaces when Nodes or load balancers were too slow, or could not be updated, while Machines are rolled.
+	SLOViolatedReason = "SLOViolated"
 	// NodeAddressesDifferReason surfaces when the CCM sees other addresses of Nodes than the kubelets of the in-tree provider report.
 	NodeAddressesDifferReason = "NodeAddressesDiffer"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.

@@ -98,9 +98,21 @@ type Facts struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	RolledMachineDeployments []string `json:"rolledMachineDeployments,omitempty"`
 
+	// canary is how far the canary is that comes before the roll.
+	// +optional
+	Canary *CanaryStatus `json:"canary,omitempty"`
+
+	// breaker is what the circuit breaker of the roll did.
+	// +optional
+	Breaker *BreakerStatus `json:"breaker,omitempty"`
+
 	// stableSince is since when the proof on the nodes has been complete.
 	// +optional
 	StableSince *metav1.Time `json:"stableSince,omitempty"`
+
+	// slo holds the service level numbers: what was measured once is not there a second time.
+	// +optional
+	SLO *SLOStatus `json:"slo,omitempty"`
 
 	// pointOfNoReturnAt is when undo became impossible. What a person takes away again, such as a Machine, takes it back;
 	// completion is for good.
@@ -218,6 +230,14 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=60
 	Instructions []Instruction `json:"instructions,omitempty"`
 
+	// preflight is what was found before the start.
+	// +optional
+	Preflight *PreflightStatus `json:"preflight,omitempty"`
+
+	// plan of the migration, where spec.mode or spec.approval asks for one.
+	// +optional
+	Plan *PlanStatus `json:"plan,omitempty"`
+
 	// machines counts Machines.
 	// +optional
 	Machines *ProgressCount `json:"machines,omitempty"`
@@ -234,9 +254,15 @@ type ClusterStatus struct {
 	// +optional
 	Addons *AddonsStatus `json:"addons,omitempty"`
 
-	// slo holds the service level numbers of the node initialization.
+	// inventory says how the cluster differs from the baseline.
 	// +optional
-	SLO *SLOStatus `json:"slo,omitempty"`
+	Inventory *InventoryStatus `json:"inventory,omitempty"`
+
+	// acceptances are what persons vouch for in the spec, and who does; output only. It holds the first hundred.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Acceptances []AcceptanceStatus `json:"acceptances,omitempty"`
 
 	// timeline of what happened, newest last; the oldest entries are dropped.
 	// +optional
@@ -329,65 +355,4 @@ type AddonsStatus struct {
 	// objects is the number of objects in our inventory.
 	// +optional
 	Objects int32 `json:"objects,omitempty"`
-}
-
-// SLOStatus holds the service level numbers of KEP-2395: 99 % of the nodes initialized within 60 s.
-type SLOStatus struct {
-	// nodesMeasured is the number of Nodes whose initialization was watched.
-	// +optional
-	NodesMeasured int32 `json:"nodesMeasured,omitempty"`
-
-	// nodesWithinObjective is the number of those that took at most 60 s.
-	// +optional
-	NodesWithinObjective int32 `json:"nodesWithinObjective,omitempty"`
-}
-
-// TimelineKind says what an entry of the timeline is about.
-// +kubebuilder:validation:Enum=Step;Verb;Failure
-type TimelineKind string
-
-const (
-	// TimelineStep is a change of the current step.
-	TimelineStep TimelineKind = "Step"
-	// TimelineVerb is a change that the controller made.
-	TimelineVerb TimelineKind = "Verb"
-	// TimelineFailure is the moment from which a person must act.
-	TimelineFailure TimelineKind = "Failure"
-)
-
-// TimelineEntry is one thing that happened.
-type TimelineEntry struct {
-	// time it happened.
-	// +required
-	Time metav1.Time `json:"time,omitzero"`
-
-	// kind of the entry.
-	// +required
-	Kind TimelineKind `json:"kind,omitempty"`
-
-	// step that was current.
-	// +optional
-	Step Step `json:"step,omitempty"`
-
-	// verb that was done.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Verb string `json:"verb,omitempty"`
-
-	// objects it was done to, as Kind namespace/name; at most ten are named.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=10
-	// +kubebuilder:validation:items:MaxLength=600
-	Objects []string `json:"objects,omitempty"`
-
-	// actor that did it: a field manager.
-	// +optional
-	// +kubebuilder:validation:MaxLength=128
-	Actor string `json:"actor,omitempty"`
-
-	// message for people.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Message string `json:"message,omitempty"`
 }

@@ -1,9 +1,6 @@
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ClusterSpec says what a user cluster is and what is wanted of it.
 // +kubebuilder:validation:XValidation:rule="!has(self.cloud.controllerManager) || !has(self.cloud.controllerManager.placement) || self.cloud.controllerManager.placement != 'ControlPlane' || !has(self.controlPlane) || !has(self.controlPlane.type) || self.controlPlane.type != 'External'",message="spec.cloud.controllerManager.placement cannot be ControlPlane when spec.controlPlane.type is External: there is no control plane in the management cluster"
@@ -32,6 +29,10 @@ type ClusterSpec struct {
 	// +optional
 	KubeconfigSecretRef *SecretKeyReference `json:"kubeconfigSecretRef,omitempty"`
 
+	// preflight says what a person decided about the findings against the start.
+	// +optional
+	Preflight PreflightSpec `json:"preflight,omitempty,omitzero"`
+
 	// controlPlane says where the control plane runs.
 	// +optional
 	ControlPlane ControlPlaneSpec `json:"controlPlane,omitempty,omitzero"`
@@ -44,6 +45,10 @@ type ClusterSpec struct {
 	// +optional
 	Rollout RolloutSpec `json:"rollout,omitempty,omitzero"`
 
+	// slo says how the service level objectives are judged.
+	// +optional
+	SLO SLOSpec `json:"slo,omitempty,omitzero"`
+
 	// addons says how the CCM and the CSI driver are applied.
 	// +optional
 	Addons AddonsSpec `json:"addons,omitempty,omitzero"`
@@ -51,6 +56,15 @@ type ClusterSpec struct {
 	// handover says what a person decided about the hand-over.
 	// +optional
 	Handover HandoverSpec `json:"handover,omitempty,omitzero"`
+
+	// mode is Migrate, or PlanOnly: the controller keeps the plan of the migration in status.plan, and starts it only when
+	// approval.planDigest is that plan's. Default is Migrate.
+	// +optional
+	Mode MigrationMode `json:"mode,omitempty"`
+
+	// approval is what a person approved. With a digest in it the migration starts with that plan only, in either mode.
+	// +optional
+	Approval ApprovalSpec `json:"approval,omitempty,omitzero"`
 }
 
 // CloudSpec names the cloud of a user cluster.
@@ -228,60 +242,6 @@ type MachineControllerSpec struct {
 	// operatingSystemManager is the Deployment of the operating-system-manager; default name operating-system-manager.
 	// +optional
 	OperatingSystemManager DeploymentReference `json:"operatingSystemManager,omitempty,omitzero"`
-}
-
-// RolloutOrder says in which order MachineDeployments are rolled.
-// +kubebuilder:validation:Enum=SmallestFirst;Alphabetical
-type RolloutOrder string
-
-const (
-	// SmallestFirst rolls the MachineDeployment with the fewest replicas first: it is the cheapest canary.
-	SmallestFirst RolloutOrder = "SmallestFirst"
-	// Alphabetical rolls by namespace and name.
-	Alphabetical RolloutOrder = "Alphabetical"
-)
-
-// RolloutSpec says how Machines are replaced.
-type RolloutSpec struct {
-	// maxConcurrent is how many MachineDeployments may be rolled at once, as a number or a percentage of all (rounded
-	// down, at least one unless it is 0%). Default is 1. A value that cannot be read allows none.
-	// +optional
-	MaxConcurrent *intstr.IntOrString `json:"maxConcurrent,omitempty"`
-
-	// order in which MachineDeployments are rolled; default is SmallestFirst.
-	// +optional
-	Order RolloutOrder `json:"order,omitempty"`
-
-	// nodeDeadlineSeconds is how long a new Machine may take to become an initialized Node before the cluster is
-	// Stalled with its name. Default is 1200.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=86400
-	NodeDeadlineSeconds *int32 `json:"nodeDeadlineSeconds,omitempty"`
-
-	// soakSeconds is how long the proof on the nodes has to stay stable before the migration counts as completed.
-	// Default is 300.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=604800
-	SoakSeconds *int32 `json:"soakSeconds,omitempty"`
-
-	// acceptNodes names Nodes without a Machine that a person vouches for: they are not asked for proof.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=100
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
-	AcceptNodes []string `json:"acceptNodes,omitempty"`
-
-	// acceptChanges names Services, PersistentVolumes and Nodes, as "Service namespace/name", "PersistentVolume name" or
-	// "Node name", whose difference from the baseline a person looked at and accepts.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=100
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=600
-	AcceptChanges []string `json:"acceptChanges,omitempty"`
 }
 
 // AdoptionPolicy says what happens to addon objects that exist already and are not ours.

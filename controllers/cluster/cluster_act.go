@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
-// inventoryKey is the key in the ConfigMap of the addon inventory and in the Secret of the baseline.
+// inventoryKey is the key in the ConfigMap of the addon inventory.
 const inventoryKey = "inventory"
 
 func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
@@ -58,7 +59,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
 		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
-	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass:
+	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary, migration.VerbRemoveCanary,
+		migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment, migration.VerbUnpauseMachineDeployment:
 		return s.changeObjects(ctx, verb)
 	case migration.VerbRelease:
 		return r.release(ctx, s.cluster)
@@ -82,11 +84,20 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 
 // changeObjects of the user cluster, one after the other.
 func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
-	if verb.Kind == migration.VerbSwitchDefaultClass {
+	change := func(ref migration.Ref) error { return s.session.ApplyBreaker(ctx, ref, verb.Breaker) }
+	switch verb.Kind {
+	case migration.VerbSwitchDefaultClass:
 		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
+	case migration.VerbCreateCanary:
+		return s.session.CreateCanary(ctx, verb.Objects[0], *verb.Canary)
+	case migration.VerbRemoveCanary:
+		return s.session.RemoveCanary(ctx, verb.Objects)
+	case migration.VerbRollMachineDeployment:
+		change = func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb.RestartValue) }
+	default:
 	}
 	for _, ref := range verb.Objects {
-		if err := s.session.RollMachineDeployment(ctx, ref, verb.RestartValue); err != nil {
+		if err := change(ref); err != nil {
 			return err
 		}
 	}
@@ -156,12 +167,12 @@ func (r *Reconciler) writeInventory(ctx context.Context, cluster *ucv1.Cluster, 
 }
 
 func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {
-	encoded, err := json.Marshal(s.observed.Inventory.Value())
+	encoded, err := migration.EncodeBaseline(s.observed.Inventory.Value())
 	if err != nil {
 		return err
 	}
 	object := r.owned(s.cluster, "Secret", s.decision.Facts.Baseline.SecretName)
-	object.Object["stringData"] = map[string]any{inventoryKey: string(encoded)}
+	object.Object["data"] = map[string]any{migration.BaselineKey: base64.StdEncoding.EncodeToString(encoded)}
 	return r.apply(ctx, object)
 }
 

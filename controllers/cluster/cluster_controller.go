@@ -36,6 +36,8 @@ type Reconciler struct {
 	Recorder  events.EventRecorder
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
+
+	untold untold
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
@@ -101,6 +103,7 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
+	r.untold.take(key)
 	r.UserClusters.Forget(key)
 }
 
@@ -108,12 +111,21 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 const (
 	afterVerb  = 500 * time.Millisecond
 	connecting = 5 * time.Second
+	measuring  = 5 * time.Second // no watch tells of the events of Services
 	working    = time.Minute
 	resting    = 10 * time.Minute
 )
 
 // result is the only place where a pass turns into a ctrl.Result.
 func result(s *scope) (ctrl.Result, error) {
+	next, err := usually(s)
+	if late := s.decision.LookAfter; err == nil && late > 0 && (next.RequeueAfter == 0 || late < next.RequeueAfter) {
+		next.RequeueAfter = late
+	}
+	return next, err
+}
+
+func usually(s *scope) (ctrl.Result, error) {
 	switch {
 	case s.actErr != nil:
 		return newPass(s.actErr)
@@ -121,6 +133,8 @@ func result(s *scope) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Wait != nil && s.decision.Wait.After > 0:
 		return ctrl.Result{RequeueAfter: s.decision.Wait.After}, nil
+	case s.observed.Measured.Value().Waits:
+		return ctrl.Result{RequeueAfter: measuring}, nil
 	case s.decision.Wait != nil || s.decision.Failure != nil:
 		return ctrl.Result{RequeueAfter: jitter(working)}, nil
 	case s.decision.Step == ucv1.StepInTree:

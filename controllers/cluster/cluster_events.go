@@ -4,24 +4,49 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// tell records what the saved status changed: one event a transition, and the metrics of it.
+// The reasons of events that are no reasons of conditions.
+const (
+	stepChangedEvent = "StepChanged"
+	resumedEvent     = "Resumed"
+	acceptedEvent    = "Accepted"
+)
+
+// tell records what the saved status changed: one event a transition, and the metrics of it. What the controller did is in
+// the timeline only.
 func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
-	if before.Step != after.Step && s.cluster.ExternalCloudProvider() {
-		r.Recorder.Eventf(s.cluster, nil, corev1.EventTypeNormal, "StepChanged", string(after.Step), "The current step is %s.", after.Step)
-		r.Metrics.stepEnded(before, s.now)
+	for _, entry := range entriesOf(s, after) {
+		switch entry.Kind {
+		case ucv1.TimelineStep:
+			r.event(s, entry, corev1.EventTypeNormal, stepChangedEvent, "The current step is "+string(after.Step)+".")
+			r.Metrics.stepEnded(before, s.now)
+		case ucv1.TimelineFailure:
+			r.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message)
+			r.Metrics.stalled(entry.Reason)
+		case ucv1.TimelineHalt:
+			r.event(s, entry, corev1.EventTypeNormal, entry.Reason, entry.Message+" By "+entry.Actor+".")
+		case ucv1.TimelineResume:
+			r.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
+		case ucv1.TimelineAcceptance:
+			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".")
+		case ucv1.TimelineVerb:
+		}
 	}
+	r.Metrics.sampled(before.SLO, after.SLO)
 	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
-		r.Recorder.Eventf(s.cluster, nil, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason, string(after.Step), "%s",
-			bounded("Adopting changes: "+strings.Join(plan.Changes, "; "), maxMessage))
+		r.event(s, ucv1.TimelineEntry{Step: after.Step, Objects: plan.Changes}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
+			"Adopting changes: "+strings.Join(plan.Changes, "; "))
 	}
-	stalled := meta.FindStatusCondition(after.Conditions, ucv1.StalledCondition)
-	if stalled != nil && !meta.IsStatusConditionTrue(before.Conditions, ucv1.StalledCondition) {
-		r.Recorder.Eventf(s.cluster, nil, corev1.EventTypeWarning, stalled.Reason, string(after.Step), "%s", bounded(stalled.Message, maxMessage))
-		r.Metrics.stalled(stalled.Reason)
+}
+
+func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string) {
+	var related runtime.Object
+	if reference := relatedTo(s, entry); reference != nil {
+		related = reference
 	}
+	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", bounded(note, maxMessage))
 }

@@ -121,6 +121,25 @@ func TestTransitionsAreTold(t *testing.T) {
 	}
 }
 
+func TestHaltsAndTheirEndsAreTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before func(*ucv1.Cluster)
+		decide func(*migration.Decision)
+		want   string
+	}{
+		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed Nobody has to act any more: BlockedMachines is over."},
+		"a pause":              {paused, nothing, "Normal Paused spec.paused was set: nothing is changed. By anna."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newTold(t)
+			s := passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll), tc.before), decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide))
+			s.pausedBy = "anna"
+			o.reconciler.tell(s, s.cluster.Status, reported(t, s).Status)
+			NewWithT(t).Expect(o.events()).To(Equal([]string{tc.want}))
+		})
+	}
+}
+
 func TestVerbsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
@@ -130,6 +149,30 @@ func TestVerbsAreCounted(t *testing.T) {
 	g.Expect(o.series(t)).To(Equal(map[string]float64{
 		"ccm_migration_verbs_total done Record": 1, "ccm_migration_verbs_total error OpenFence": 1,
 	}))
+}
+
+func TestSamplesAreCounted(t *testing.T) {
+	counts := func(since int64, within, missed int32) *ucv1.SLOStatus {
+		return &ucv1.SLOStatus{Since: new(metav1.Unix(since, 0)), Indicators: []ucv1.SLOIndicator{{Name: "TaintRemoval", Within: within, Missed: missed}}}
+	}
+	for name, tc := range map[string]struct {
+		before, after  *ucv1.SLOStatus
+		within, missed float64
+	}{
+		"the first ones":                     {nil, counts(1, 3, 1), 3, 1},
+		"only what is new":                   {counts(1, 3, 1), counts(1, 5, 1), 2, 0},
+		"all that came since a person asked": {counts(1, 3, 1), counts(2, 2, 1), 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newTold(t)
+			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, nothing))
+			o.reconciler.tell(s, ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.before}}, ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.after}})
+			NewWithT(t).Expect(o.series(t)).To(And(
+				HaveKeyWithValue("ccm_migration_slo_samples_total TaintRemoval within", tc.within),
+				HaveKeyWithValue("ccm_migration_slo_samples_total TaintRemoval missed", tc.missed),
+				HaveKeyWithValue("ccm_migration_slo_samples_total TaintRemoval unsure", 0.0)))
+		})
+	}
 }
 
 func TestAVerbThatIsNotKnownIsAnError(t *testing.T) {

@@ -3,9 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -32,6 +30,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	r.observeControlPlane(ctx, s)
 	r.observeUserCluster(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
+	r.observeFindings(ctx, s, s.cluster.Status.Facts)
+	r.observePlan(ctx, s)
 }
 
 func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[[]string] {
@@ -169,11 +169,10 @@ func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster)
 		}
 		return migration.Unknown[migration.Inventory](err.Error())
 	}
-	inventory := migration.Inventory{}
-	if err := json.Unmarshal(secret.Data[inventoryKey], &inventory); err != nil {
+	inventory, err := migration.DecodeBaseline(secret.Data)
+	if err != nil {
 		// A baseline that cannot be read is not the one that was taken: its digest says so.
-		sum := sha256.Sum256(secret.Data[inventoryKey])
-		inventory = migration.Inventory{Volumes: []migration.Volume{{Name: hex.EncodeToString(sum[:])}}}
+		inventory = migration.Inventory{Volumes: []migration.Volume{{Name: err.Error()}}}
 	}
 	return migration.Known(inventory)
 }
@@ -222,7 +221,11 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	}
 	s.observed.Machines = session.Machines(ctx)
 	s.observed.Nodes = session.Nodes(ctx)
-	s.observed.Inventory = migration.WithAddresses(session.Inventory(ctx), s.observed.Nodes, s.observed.Provider.Value())
+	s.observed.Inventory = migration.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Measured = migration.Absent[slo.Seen]()
+	if migration.Measures(s.cluster, s.now) {
+		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
+	}
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
@@ -230,10 +233,19 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
 	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
-	if migration.JudgesDefaultClass(s.cluster.Status.Facts) {
+	if migration.WantsStorageClasses(s.cluster.Status.Facts) {
 		s.observed.StorageClasses = session.StorageClasses(ctx)
 	}
+	s.observeRoll(ctx)
 	s.observeForUndo(ctx)
+}
+
+// observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
+func (s *scope) observeRoll(ctx context.Context) {
+	if migration.LooksAtCanary(s.cluster.Status.Facts) {
+		s.observed.Canary = s.session.Canary(ctx)
+	}
+	s.observed.Drains = s.session.Drains(ctx, migration.WantsDrains(s.observed.Machines.Value(), s.now))
 }
 
 // observeForUndo looks at what only an undo rests on.
@@ -249,6 +261,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Machines = migration.Unknown[migration.Machines](why)
 	s.observed.Nodes = migration.Unknown[[]migration.Node](why)
 	s.observed.Inventory = migration.Unknown[migration.Inventory](why)
+	s.observed.Measured = migration.Unknown[slo.Seen](why)
 	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.Fence = migration.Unknown[migration.Fence](why)
@@ -257,6 +270,8 @@ func (s *scope) unreachable(why string) {
 	s.observed.Probe = migration.Unknown[migration.Probe](why)
 	s.observed.OtherManagers = migration.Unknown[[]migration.OtherManager](why)
 	s.observed.StorageClasses = migration.Unknown[[]migration.StorageClass](why)
+	s.observed.Canary = migration.Unknown[migration.CanaryWorkload](why)
+	s.observed.Drains = migration.Unknown[[]migration.Drain](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {

@@ -17,12 +17,16 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if s.decision.Verb != nil && s.decision.Verb.Kind == migration.VerbRelease && s.actErr == nil {
 		return nil
 	}
+	r.lookWho(ctx, s)
+	key := client.ObjectKeyFromObject(s.cluster)
+	s.untold = r.untold.take(key)
 	before := s.cluster.Status
 	after := computeStatus(s)
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
 	if err := r.applyStatus(ctx, s.cluster, after); err != nil {
+		r.untold.keep(key, verbsOf(entriesOf(s, after)))
 		return client.IgnoreNotFound(err)
 	}
 	r.tell(s, before, after)
@@ -36,6 +40,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, sta
 	if err != nil {
 		return err
 	}
+	withoutEmpty(content)
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster", "status": content,
 	}}
@@ -45,4 +50,17 @@ func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, sta
 	object.SetResourceVersion(cluster.ResourceVersion)
 	return r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+}
+
+// withoutEmpty leaves objects out that have nothing in them: where the status had more of one before, the API server would make null
+// of it, which is no object. https://github.com/kubernetes-sigs/structured-merge-diff/issues/305
+func withoutEmpty(content map[string]any) {
+	for key, value := range content {
+		if inner, ok := value.(map[string]any); ok {
+			withoutEmpty(inner)
+			if len(inner) == 0 {
+				delete(content, key)
+			}
+		}
+	}
 }

@@ -26,12 +26,24 @@ type scope struct {
 	profile        *ucv1.ProviderProfileSpec
 	profileProblem string
 	observed       migration.Observation
+	// preflightAt is when preflight read what its findings rest on.
+	preflightAt time.Time
+	// credentials are what is found about ours after the start; unknown when the user cluster cannot be reached.
+	credentials migration.Observed[[]migration.Finding]
 
 	// Set by Decide.
 	decision migration.Decision
 
 	// Set by act.
 	actErr error
+
+	// untold are verbs of earlier passes whose status could not be written.
+	untold []ucv1.TimelineEntry
+
+	// Set by lookWho. acceptances of the spec, with who vouches for them.
+	acceptances []ucv1.AcceptanceStatus
+	// pausedBy is who set spec.paused as it is.
+	pausedBy string
 }
 
 // connecting says that the first connection since our start is still being made and that the status is about this spec
@@ -42,13 +54,16 @@ func (s *scope) connecting() bool {
 }
 
 // settled says that nothing is expected to change any more, so that the user cluster need not be watched. A cluster
-// without Nodes is not: its first Node ends that.
+// without Nodes is not: its first Node ends that. Nor is one that is measured for its soak time.
 func (s *scope) settled() bool {
 	switch s.decision.Step {
 	case ucv1.StepRolledBack:
 		return true
 	case ucv1.StepFinished:
 	default:
+		return false
+	}
+	if migration.Measures(s.cluster, s.now) {
 		return false
 	}
 	for _, row := range s.decision.Rows {

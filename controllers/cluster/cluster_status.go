@@ -67,6 +67,8 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	}
 	setProof(&status, s.decision.Proof)
 	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
+	setPreflight(&status, s)
+	setPlan(&status, s)
 	status.ObservedGeneration = s.cluster.Generation
 	status.Step = s.decision.Step
 	if s.decision.Wait == nil || !s.decision.Wait.Unknown {
@@ -74,15 +76,17 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	}
 	if s.cluster.ExternalCloudProvider() {
 		setCounts(&status, s)
+		setInventory(&status, s)
 	}
 	w := &statusWriter{before: s.cluster.Status.Conditions, now: s.now, gen: s.cluster.Generation}
 	setReady(w, s, status.Facts)
-	setPaused(w, s.cluster)
+	setPaused(w, s.cluster, s.decision.RollsOn)
 	if s.cluster.ExternalCloudProvider() {
 		setReachable(w, s.observed.Connection)
 		setSteps(w, s)
 	}
 	status.Conditions = w.after
+	status.Acceptances = s.acceptances
 	status.Timeline = extendTimeline(s, status)
 	return status
 }
@@ -187,9 +191,13 @@ func progressMessage(s *scope) string {
 	return prefix + "working."
 }
 
-func setPaused(w *statusWriter, cluster *ucv1.Cluster) {
+func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
 	if cluster.Spec.Paused {
 		message := "spec.paused is true: nothing is changed."
+		if rollsOn != "" {
+			message += " The machine-controller goes on with what it was told to roll, and the circuit breaker does not watch it: " +
+				rollsOn + ". To stop one, set its spec.paused."
+		}
 		if !cluster.DeletionTimestamp.IsZero() {
 			message += " The Cluster is being deleted; it cannot go before that is taken back."
 		}
@@ -268,35 +276,6 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
 		}
 	}
-}
-
-// maxTimeline is the bound of status.timeline.
-const maxTimeline = 50
-
-// extendTimeline appends what this pass changed. When it is full, old verbs go before steps: steps are what people ask for.
-func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
-	timeline := slices.Clone(s.cluster.Status.Timeline)
-	now := metav1.NewTime(s.now)
-	if s.cluster.Status.Step != status.Step && s.cluster.ExternalCloudProvider() {
-		timeline = append(timeline, ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineStep, Step: status.Step, Actor: ucv1.FieldManager})
-	}
-	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != migration.VerbRecord {
-		entry := ucv1.TimelineEntry{
-			Time: now, Kind: ucv1.TimelineVerb, Step: status.Step, Verb: string(verb.Kind), Actor: ucv1.FieldManager, Message: bounded(verb.Why, 512),
-		}
-		for _, ref := range verb.Objects[:min(len(verb.Objects), 10)] {
-			entry.Objects = append(entry.Objects, ref.String())
-		}
-		timeline = append(timeline, entry)
-	}
-	if failure := s.decision.Failure; failure != nil && !meta.IsStatusConditionTrue(s.cluster.Status.Conditions, ucv1.StalledCondition) {
-		timeline = append(timeline, ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineFailure, Step: status.Step, Actor: ucv1.FieldManager, Message: bounded(failure.Message, 512)})
-	}
-	for len(timeline) > maxTimeline {
-		at := max(slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineVerb }), 0)
-		timeline = slices.Delete(timeline, at, at+1)
-	}
-	return timeline
 }
 
 // bounded cuts between characters: a part of one comes back from the API server as another one, and then every pass would

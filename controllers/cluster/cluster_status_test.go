@@ -179,6 +179,16 @@ func TestPauseKeepsTheVerdict(t *testing.T) {
 	}
 }
 
+func TestAPauseSaysWhatItDoesNotStop(t *testing.T) {
+	g := NewWithT(t)
+	w, cluster := &statusWriter{}, &ucv1.Cluster{}
+	cluster.Spec.Paused = true
+	setPaused(w, cluster, "MachineDeployment kube-system/workers")
+	setPaused(w, cluster, "")
+	g.Expect(w.after[0].Message).To(ContainSubstring("does not watch it: MachineDeployment kube-system/workers. To stop one, set its spec.paused."))
+	g.Expect(w.after[1].Message).To(Equal("spec.paused is true: nothing is changed."))
+}
+
 func TestPausedBeforeTheFirstLook(t *testing.T) {
 	after := reported(t, passOf(clusterOf(ucv1.OriginInTree, paused), decided(ucv1.OriginInTree, ucv1.StepInTree, nothing)))
 	NewWithT(t).Expect(condition(after, "Ready").Reason).To(Equal("InTree"), "a Cluster without the feature has nothing to pause")

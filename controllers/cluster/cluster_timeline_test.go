@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +11,11 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -53,6 +59,18 @@ func stalledAlready(c *ucv1.Cluster) {
 	})
 }
 
+func notReady(c *ucv1.Cluster) {
+	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+		Type: "Ready", Status: metav1.ConditionFalse, Reason: "BlockedMachines", Message: "Blocked.", LastTransitionTime: *at(start()),
+	})
+}
+
+func pausedAlready(c *ucv1.Cluster) {
+	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+		Type: "Paused", Status: metav1.ConditionTrue, Reason: "Paused", Message: "Paused.", LastTransitionTime: *at(start()),
+	})
+}
+
 func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 	now := metav1.NewTime(start())
 	step := ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineStep, Step: ucv1.StepRoll, Actor: "ccm-migration-controller"}
@@ -78,13 +96,38 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		"not a verb that failed":           {atStep(ucv1.StepRoll), doing(migration.VerbRollMachineDeployment, "Rolling."), errors.New("no"), nil},
 		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(migration.VerbRecord, "Recording."), nil, nil},
 		"the beginning of a failure": {atStep(ucv1.StepRoll), failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
-			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Message: "Blocked.",
+			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines", Message: "Blocked.",
 		}}},
 		"not a failure that goes on": {func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, failing("BlockedMachines", "Blocked."), nil, nil},
+		"a failure for another reason": {
+			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, failing("CloudLoopsContended", "They are back."), nil,
+			[]ucv1.TimelineEntry{{
+				Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "CloudLoopsContended", Message: "They are back.",
+			}},
+		},
+		"the end of a failure": {
+			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, waiting("WaitingForMachines", "Waiting."), nil,
+			[]ucv1.TimelineEntry{{
+				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines",
+				Message: "Nobody has to act any more: BlockedMachines is over.",
+			}},
+		},
+		"a pause, which ends no failure": {
+			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c); notReady(c); paused(c) }, nothing, nil,
+			[]ucv1.TimelineEntry{{
+				Time: now, Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was set: nothing is changed.",
+			}},
+		},
+		"the end of a pause": {
+			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); pausedAlready(c) }, waiting("WaitingForMachines", "Waiting."), nil,
+			[]ucv1.TimelineEntry{{
+				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was taken back.",
+			}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := passOf(clusterOf(ucv1.OriginMigrating, tc.before), decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide))
-			s.actErr = tc.actErr
+			s.actErr, s.pausedBy = tc.actErr, "kubectl-edit"
 			NewWithT(t).Expect(reported(t, s).Status.Timeline).To(Equal(tc.want))
 		})
 	}
@@ -145,4 +188,58 @@ func TestTimelineMessagesAreBounded(t *testing.T) {
 func TestInTreeClustersHaveNoTimeline(t *testing.T) {
 	after := reported(t, passOf(clusterOf(ucv1.OriginInTree), decided(ucv1.OriginInTree, ucv1.StepInTree, nothing)))
 	NewWithT(t).Expect(after.Status.Timeline).To(BeEmpty())
+}
+
+// refusing answers every status with an error, or keeps it.
+type refusing struct {
+	client.SubResourceWriter
+
+	err     error
+	written []ucv1.TimelineEntry
+}
+
+// statusOnly is a client that only writes statuses.
+type statusOnly struct {
+	client.Client
+
+	status *refusing
+}
+
+func (c statusOnly) Status() client.SubResourceWriter { return c.status }
+
+func (r *refusing) Apply(_ context.Context, object runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+	if r.err != nil {
+		return r.err
+	}
+	content, err := json.Marshal(object)
+	cluster := &ucv1.Cluster{}
+	err = errors.Join(err, json.Unmarshal(content, cluster))
+	r.written = cluster.Status.Timeline
+	return err
+}
+
+func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
+	g, o := NewWithT(t), newTold(t)
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "clusters"}, "alpha", errors.New("the cache is behind"))
+	status := &refusing{err: conflict}
+	o.reconciler.Client = statusOnly{status: status}
+	pass := func(change func(*migration.Decision)) *scope {
+		return passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover)), decided(ucv1.OriginMigrating, ucv1.StepVerify, change))
+	}
+	g.Expect(o.reconciler.report(t.Context(), pass(doing(migration.VerbOpenFence, "Opening.")))).To(MatchError(conflict))
+	told := func() (count int) {
+		for _, entry := range status.written {
+			if entry.Verb == string(migration.VerbOpenFence) {
+				count++
+			}
+		}
+		return count
+	}
+	for _, err := range []error{conflict, nil} {
+		status.err = err
+		g.Expect(client.IgnoreNotFound(o.reconciler.report(t.Context(), pass(nothing)))).To(Or(Succeed(), MatchError(conflict)))
+	}
+	g.Expect(told()).To(Equal(1), "after two refusals")
+	g.Expect(o.reconciler.report(t.Context(), pass(nothing))).To(Succeed())
+	g.Expect(told()).To(BeZero(), "it is told once")
 }

@@ -15,6 +15,7 @@ type Metrics struct {
 	verbs    *prometheus.CounterVec
 	failures *prometheus.CounterVec
 	steps    *prometheus.HistogramVec
+	samples  *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -30,8 +31,11 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "ccm_migration_step_duration_seconds", Help: "How long a step was current.",
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
 		}, []string{"step"}),
+		samples: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_slo_samples_total", Help: "What was measured for the service level objectives of CCMs, by indicator and result.",
+		}, []string{"indicator", "result"}),
 	}
-	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps} {
+	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples} {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -54,6 +58,28 @@ func (m *Metrics) stepEnded(before ucv1.ClusterStatus, now time.Time) {
 		if entry.Kind == ucv1.TimelineStep && entry.Step == before.Step {
 			m.steps.WithLabelValues(string(before.Step)).Observe(now.Sub(entry.Time.Time).Seconds())
 			return
+		}
+	}
+}
+
+// sampled adds what a pass counted. After a new spec.slo.countSince the counts of the status begin anew, and these go on.
+func (m *Metrics) sampled(before, after *ucv1.SLOStatus) {
+	if after == nil {
+		return
+	}
+	counted := map[string]ucv1.SLOIndicator{}
+	if before != nil && before.Since.Equal(after.Since) {
+		for _, indicator := range before.Indicators {
+			counted[indicator.Name] = indicator
+		}
+	}
+	for _, indicator := range after.Indicators {
+		was := counted[indicator.Name]
+		for result, more := range map[string]int32{
+			"within": indicator.Within - was.Within, "missed": indicator.Missed - was.Missed, "unsure": indicator.Unsure - was.Unsure,
+		} {
+			// A counter that is made when nothing happened yet lets an alert see the first one.
+			m.samples.WithLabelValues(indicator.Name, result).Add(float64(max(more, 0)))
 		}
 	}
 }

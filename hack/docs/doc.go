@@ -7,6 +7,6 @@
 //	docs OUT_DIR
 //
 // It runs in the root of the repository and may import the standard library, the API types, pkg/migration,
-// pkg/leadermigration and pkg/provider. It never reads a document but README.md, handover.md, those of providers/ and the runbooks,
-// which conditions.md links to, and it adds no fact of its own: what is wrong in its output is mended in the code.
+// pkg/leadermigration, pkg/provider and docs/runbooks. It never reads a document but README.md, handover.md and those of
+// providers/, knows of the runbooks only which there are, and adds no fact of its own: what is wrong in its output is mended in the code.
 package main

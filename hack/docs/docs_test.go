@@ -25,7 +25,7 @@ func TestRowsNeedTheHousesComments(t *testing.T) {
 		},
 		"a reason with a runbook": {
 			constant: constant{"LateReason", "Late", "LateReason surfaces when it is late."}, links: map[string]bool{"Late": true},
-			rows: []string{"| [`Late`](operations.md#late) | when it is late. |\n"},
+			rows: []string{"| [`Late`](runbooks/Late.md) | when it is late. |\n"},
 		},
 		"a condition is no reason":   {constant: constant{"LateCondition", "Late", "LateCondition is True."}},
 		"a comment of another form":  {constant: constant{"LateReason", "Late", "It is late."}, problem: "LateReason"},
@@ -43,16 +43,6 @@ func TestRowsNeedTheHousesComments(t *testing.T) {
 			g.Expect(got).To(Equal(tc.rows))
 		})
 	}
-}
-
-func TestRunbooksAreAboutReasons(t *testing.T) {
-	g := NewWithT(t)
-	groups := []group{{constants: []constant{{"LateReason", "Late", ""}, {"EarlyCondition", "Early", ""}}}}
-	runbooks, err := readRunbooks("# Operating\n### Late\ntext\n", groups)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(runbooks).To(Equal(map[string]bool{"Late": true}))
-	_, err = readRunbooks("### Early\n", groups)
-	g.Expect(err).To(MatchError(ContainSubstring("no reason Early")), "a condition is none")
 }
 
 func TestMappingIsReadFromTheCode(t *testing.T) {

@@ -91,7 +91,7 @@ func (s *sources) conditionsDocument() (string, error) {
 	out.WriteString(generated + `# Conditions and reasons
 
 What stands in ` + "`status.conditions`" + ` of a Cluster. True and False are what was seen; Unknown means that it could not be
-looked at. [operations.md](operations.md) says what to do.
+looked at. [operations.md](operations.md) and the runbooks say what to do.
 `)
 	for _, g := range s.groups {
 		conditions, err := rows(g.constants, conditionSuffix, "is", nil)
@@ -136,7 +136,7 @@ func rows(constants []constant, suffix, verb string, links map[string]bool) ([]s
 		}
 		name := "`" + c.value + "`"
 		if links[c.value] {
-			name = "[" + name + "](operations.md#" + strings.ToLower(c.value) + ")"
+			name = "[" + name + "](runbooks/" + c.value + ".md)"
 		}
 		rows = append(rows, fmt.Sprintf("| %s | %s |\n", name, strings.TrimLeft(rest, ", ")))
 	}

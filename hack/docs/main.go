@@ -12,7 +12,6 @@ const (
 	conditionsFile = "api/v1alpha1/cluster_conditions.go"
 	stepsFile      = "api/v1alpha1/cluster_status_types.go"
 	mappingFile    = "controllers/cluster/cluster_status.go"
-	runbooksFile   = "docs/operations.md"
 	handoverFile   = "docs/handover.md"
 	silenceFile    = "pkg/migration/silence.go"
 )
@@ -57,6 +56,7 @@ func run(args []string) error {
 	}
 	maps.Copy(documents, map[string]string{
 		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(), "handover.md": handover,
+		"preflight.md":                  preflightDocument(),
 		filepath.Join("..", readmeFile): guide,
 	})
 	for name, content := range documents {

@@ -5,9 +5,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
 )
 
 // sources are what the documents are made from.
@@ -44,35 +45,11 @@ func read() (*sources, error) {
 	if s.conditionOf, err = readMapping(mappingFile, append(steps, s.groups...)); err != nil {
 		return nil, err
 	}
-	runbooks, err := os.ReadFile(runbooksFile)
-	if err != nil {
-		return nil, err
+	s.runbooks = map[string]bool{}
+	for _, reason := range runbooks.Reasons() {
+		s.runbooks[reason] = true
 	}
-	s.runbooks, err = readRunbooks(string(runbooks), s.groups)
-	return s, err
-}
-
-// readRunbooks finds the runbooks by their headings, which are reasons.
-func readRunbooks(text string, groups []group) (map[string]bool, error) {
-	reasons := map[string]bool{}
-	for _, g := range groups {
-		for _, c := range g.constants {
-			reasons[c.value] = reasons[c.value] || strings.HasSuffix(c.identifier, reasonSuffix)
-		}
-	}
-	runbooks := map[string]bool{}
-	for line := range strings.Lines(text) {
-		heading, found := strings.CutPrefix(line, "### ")
-		if !found {
-			continue
-		}
-		reason := strings.TrimSpace(heading)
-		if !reasons[reason] {
-			return nil, fmt.Errorf("%s: there is no reason %s", runbooksFile, reason)
-		}
-		runbooks[reason] = true
-	}
-	return runbooks, nil
+	return s, nil
 }
 
 // readGroups reads the const blocks of a file.

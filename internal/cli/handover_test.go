@@ -107,6 +107,7 @@ func TestOutputFormats(t *testing.T) {
 		g.Expect(write(out, format, report, report.text)).To(Succeed())
 		g.Expect(out.String()).To(And(ContainSubstring(want), ContainSubstring("kcm-3")), format)
 	}
+	g.Expect(checkOutput("xml", "html")).To(MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml, html`)))
 	g.Expect(write(&bytes.Buffer{}, "xml", report, report.text)).To(MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml`)))
 }
 

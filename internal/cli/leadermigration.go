@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -92,13 +91,6 @@ func readVersion(flag, text string) (leadermigration.Version, error) {
 		return version, usageError(fmt.Errorf("%s: %w", flag, err))
 	}
 	return version, nil
-}
-
-func checkOutput(output string) error {
-	if !slices.Contains([]string{"text", "yaml", "json"}, output) {
-		return usageError(fmt.Errorf("--output %q is none of text, yaml and json", output))
-	}
-	return nil
 }
 
 func explainLockCommand(output *string) *cobra.Command {

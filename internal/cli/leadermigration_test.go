@@ -185,7 +185,7 @@ func TestWrongInputHasAClearError(t *testing.T) {
 		"a missing flag":                  {[]string{"render", "--from", "1.29", "--to", "1.30"}, 2, "--from, --to and --provider are needed"},
 		"a version that is none":          {[]string{"explain", "--from", "1.x", "--to", "1.30", "--provider", "gce"}, 2, "--from: \"1.x\" is no version"},
 		"an API server that is none":      {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--apiserver", "x"}, 2, "--apiserver"},
-		"an output that is none":          {[]string{"check", "-o", "xml"}, 2, "none of text, yaml and json"},
+		"an output that is none":          {[]string{"check", "-o", "xml"}, 2, "it is one of text, json, yaml"},
 		"an argument too many":            {[]string{"render", "x"}, 2, "unknown command"},
 		"nothing to check":                {[]string{"check"}, 2, "nothing to check"},
 		"a release without a file":        {[]string{"check", "--kcm", "1.29"}, 2, "is not of the form VERSION=FILE"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -42,35 +43,67 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// cluster reads the Cluster, and returns the client that did.
-func (m *management) cluster(ctx context.Context, name string) (*ucv1.Cluster, client.Client, error) {
+// connect makes a client, and says where the management cluster is.
+func (m *management) connect() (client.Client, string, error) {
+	return m.connectWithin(managementTimeout)
+}
+
+// watcher is a client whose requests have no deadline: that would end a watch.
+func (m *management) watcher() (client.WithWatch, error) {
+	c, _, err := m.connectWithin(0)
+	return c, err
+}
+
+func (m *management) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
 	restConfig, err := ctrl.GetConfig()
 	if err != nil {
-		return nil, nil, fmt.Errorf("find the management cluster: %w", err)
+		return nil, "", fmt.Errorf("find the management cluster: %w", err)
 	}
-	restConfig.Timeout = managementTimeout
+	restConfig.Timeout = timeout
 	scheme, err := newScheme()
 	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.NewWithWatch(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, "", fmt.Errorf("connect to the management cluster: %w", err)
+	}
+	return c, restConfig.Host, nil
+}
+
+// named takes the namespace from NAMESPACE/NAME.
+func (m *management) named(name string) string {
+	if namespace, rest, found := strings.Cut(name, "/"); found {
+		m.namespace, name = namespace, rest
+	}
+	return name
+}
+
+// cluster reads the Cluster, and returns the client that did.
+func (m *management) cluster(ctx context.Context, name string) (*ucv1.Cluster, client.Client, error) {
+	c, host, err := m.connect()
+	if err != nil {
 		return nil, nil, err
 	}
-	c, err := client.New(restConfig, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, nil, fmt.Errorf("connect to the management cluster: %w", err)
-	}
+	cluster, err := m.read(ctx, c, host, m.named(name))
+	return cluster, c, err
+}
+
+func (m *management) read(ctx context.Context, c client.Client, host, name string) (*ucv1.Cluster, error) {
 	namespace, err := m.resolveNamespace()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	cluster := &ucv1.Cluster{}
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	switch err := c.Get(ctx, key, cluster); {
 	case apierrors.IsNotFound(err):
-		return nil, nil, fmt.Errorf("cluster %s does not exist in the management cluster at %s; 'kubectl get uc -A' lists what there is, -n names the namespace",
-			key, restConfig.Host)
+		return nil, fmt.Errorf("cluster %s does not exist in the management cluster at %s; 'kubectl get uc -A' lists what there is, -n names the namespace",
+			key, host)
 	case err != nil:
-		return nil, nil, fmt.Errorf("read Cluster %s in the management cluster at %s: %w", key, restConfig.Host, err)
+		return nil, fmt.Errorf("read Cluster %s in the management cluster at %s: %w", key, host, err)
 	}
-	return cluster, c, nil
+	return cluster, nil
 }
 
 func (m *management) resolveNamespace() (string, error) {

@@ -12,7 +12,7 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
-	root.AddCommand(managerCommand(), adoptionCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), leaderMigrationCommand(),
-		renderCommand(), versionsCommand())
+	root.AddCommand(managerCommand(), adoptionCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), inventoryCommand(),
+		leaderMigrationCommand(), planCommand(), renderCommand(), statusCommand(), versionsCommand(), whyCommand())
 	return root
 }

@@ -62,6 +62,9 @@ func (p *pass) externalAddons() outcome {
 		if out := judgeInputs(p); !out.holds {
 			return out
 		}
+		if out := p.approved(); !out.holds {
+			return out
+		}
 		p.facts.Inherited = inherit(p.o.Cluster, p.o.ControlPlane.Value().KCM.Arguments)
 		p.facts.Handover = p.newHandover()
 		return records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")

@@ -172,19 +172,3 @@ func (i Inventory) addressChanges(nodes []Node, accepted []string) []string {
 	}
 	return changed
 }
-
-// WithAddresses adds the addresses of Nodes to an inventory, for a provider whose CCM starts without its loop cloud-node.
-func WithAddresses(inventory Observed[Inventory], nodes Observed[[]Node], provider Provider) Observed[Inventory] {
-	made, known := inventory.Get()
-	if !known || !provider.CloudNodeLater {
-		return inventory
-	}
-	seen, known := nodes.Get()
-	if !known {
-		return Unknown[Inventory](nodes.Why())
-	}
-	for _, node := range seen {
-		made.Nodes = append(made.Nodes, NodeAddresses{Name: node.Name, UID: node.UID, Addresses: node.Addresses})
-	}
-	return Known(made)
-}

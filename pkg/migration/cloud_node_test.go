@@ -17,7 +17,7 @@ func comparing() Observation {
 	edit(&o.Provider, func(p *Provider) { p.CloudNodeLater = true })
 	edit(&o.Nodes, func(nodes *[]Node) { (*nodes)[0].Addresses = kubeletAddresses() })
 	edit(&o.Baseline, func(i *Inventory) {
-		i.Nodes = []NodeAddresses{{Name: "n1", UID: "uid-n1", Addresses: kubeletAddresses()}, {Name: "gone", UID: "uid-gone"}}
+		i.Nodes = []NodeRecord{{Name: "n1", UID: "uid-n1", Addresses: kubeletAddresses()}, {Name: "gone", UID: "uid-gone"}}
 	})
 	o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
 	return o
@@ -189,13 +189,4 @@ func TestTheCCMIsWithoutTheLoopCloudNode(t *testing.T) {
 			NewWithT(t).Expect(WithholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
 		})
 	}
-}
-
-func TestAddressesAreInTheInventoryWhereTheyAreCompared(t *testing.T) {
-	g := NewWithT(t)
-	inventory, nodes, later := Known(Inventory{}), Known([]Node{{Name: "a", UID: "b", Addresses: []string{"c"}}}), Provider{CloudNodeLater: true}
-	g.Expect(WithAddresses(inventory, nodes, later).Value().Nodes).To(Equal([]NodeAddresses{{Name: "a", UID: "b", Addresses: []string{"c"}}}))
-	g.Expect(WithAddresses(inventory, nodes, Provider{})).To(Equal(inventory))
-	g.Expect(WithAddresses(inventory, Unknown[[]Node]("timeout"), later).Why()).To(Equal("timeout"))
-	g.Expect(WithAddresses(Unknown[Inventory]("refused"), nodes, later).Why()).To(Equal("refused"))
 }

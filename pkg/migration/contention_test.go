@@ -77,6 +77,20 @@ func TestGuard(t *testing.T) {
 	})
 }
 
+func TestAFenceThatSomebodyClosed(t *testing.T) {
+	closed := func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) }
+	runDecisions(t, map[string]decision{
+		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, verb: VerbOpenFence},
+		"it stays closed while somebody renews KCM's Lease": {
+			given: rolling, when: func(o *Observation) {
+				closed(o)
+				edit(&o.KCMLease, func(l *Lease) { l.Holder, l.ChangedAt = "stranger_1", noon().Add(-time.Second) })
+			},
+			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence was closed by somebody", "stranger_1"},
+		},
+	})
+}
+
 func TestGuardMayOnlyReport(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person may want only a report": {

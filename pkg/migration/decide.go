@@ -16,16 +16,20 @@ type pass struct {
 	facts ucv1.Facts
 	// instructions for whoever changes the control plane when we do not.
 	instructions []ucv1.Instruction
+	// findings of preflight, while they are judged.
+	findings []Finding
 }
 
 // Decide names the one next thing for a cluster. It is total and deterministic.
 func Decide(o Observation, now time.Time) Decision {
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
-	decision.PointOfNoReturn = p.judgePointOfNoReturn()
+	decision.Findings = p.findings
+	decision.PointOfNoReturn, decision.LookAfter = p.judgePointOfNoReturn(), p.lookAfter()
 	if o.Cluster.Spec.Paused {
 		decision.Verb, decision.Wait, decision.Failure, decision.Instructions = nil, nil, nil, nil
 		p.facts = p.seenWhilePaused()
+		decision.RollsOn = p.rollsOn()
 	}
 	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
 		decision.Facts = p.facts.DeepCopy()
@@ -48,7 +52,8 @@ func (p *pass) seenWhilePaused() ucv1.Facts {
 func (p *pass) decide() Decision {
 	cluster := p.o.Cluster
 	if !cluster.DeletionTimestamp.IsZero() {
-		return p.decideDeletion()
+		before := *p.facts.DeepCopy()
+		return p.tripped(before, p.decideDeletion())
 	}
 	if !cluster.ExternalCloudProvider() {
 		if p.facts.Origin == "" {
@@ -59,7 +64,9 @@ func (p *pass) decide() Decision {
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
 	}
-	decision := p.course()
+	p.countSamples()
+	before := *p.facts.DeepCopy()
+	decision := p.tripped(before, p.course())
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{
@@ -155,15 +162,39 @@ func (p *pass) decideDeletion() Decision {
 		}
 		return decision
 	}
-	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
-		return p.stopAt(ucv1.StepRoll, cannotLook("the Machines, and the deleted Cluster goes when they are rolled out (to let it go as it is, remove its finalizer "+
-			ucv1.ClusterFinalizer+")", p.o.Machines.Why()))
-	}
-	if rolling := p.rollingDeployments(); len(rolling) > 0 {
-		return p.stopAt(ucv1.StepRoll, waits(ucv1.WaitingForMachinesReason,
-			"The Cluster is being deleted; it goes when these are rolled out: "+named(rolling)+"."))
+	if out, busy := p.leaveRoll(); busy {
+		return p.stopAt(ucv1.StepRoll, out)
 	}
 	return p.stopAt(p.currentStep(), release)
+}
+
+// leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is given
+// back, and the canary goes.
+func (p *pass) leaveRoll() (outcome, bool) {
+	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
+		return cannotLook("the Machines, and the deleted Cluster goes when they are rolled out (to let it go as it is, remove its finalizer "+
+			ucv1.ClusterFinalizer+")", p.o.Machines.Why()), true
+	}
+	if p.facts.RollGeneration != "" && !p.o.Machines.IsAbsent() {
+		view := p.fleet()
+		pools := p.pools(view)
+		if out, busy := p.tidy(view, pools); busy {
+			return out, true
+		}
+		if held := p.heldPools(view, pools); len(held) > 0 {
+			out := p.breakerTripped(held)
+			out.failure.Message += " The Cluster is being deleted, and goes when they are rolled out; to let it go as it is, remove its finalizer " +
+				ucv1.ClusterFinalizer + "."
+			return out, true
+		}
+		if out, left := p.returnAll(pools); left {
+			return out, true
+		}
+	}
+	if rolling := p.rollingDeployments(); len(rolling) > 0 {
+		return waits(ucv1.WaitingForMachinesReason, "The Cluster is being deleted; it goes when these are rolled out: "+named(rolling)+"."), true
+	}
+	return p.removeCanary()
 }
 
 // currentStep walks the table only to name the step.

@@ -157,6 +157,18 @@ func TestDeletion(t *testing.T) {
 			says: []string{"it goes when the hand-over is complete"},
 		},
 		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, verb: VerbRelease},
+		"what the breaker took of one that was never rolled is given back": {
+			given: deleted(rolling), when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadyOurs: true, MinReadySeconds: 270} }),
+			step: ucv1.StepRoll, verb: VerbReturnMinReady,
+		},
+		"so it is of one that somebody paused in the middle": {
+			given: deleted(turning), when: both(firstNode(proveFirst), firstDeployment(func(d *MachineDeployment) { d.Paused = true })),
+			step: ucv1.StepRoll, verb: VerbReturnMinReady,
+		},
+		"a pause of the breaker is said, and how the Cluster goes without it": {
+			given: deleted(turning), when: firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = true, true }),
+			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"We paused MachineDeployment kube-system/workers", "remove its finalizer"},
+		},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *Machines) { m.Deployments[0].RestartValue = generation }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when these are rolled out: MachineDeployment kube-system/workers"},

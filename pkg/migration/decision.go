@@ -20,6 +20,10 @@ type Decision struct {
 	Wait *Wait
 	// Failure is why a person must act.
 	Failure *Failure
+	// LookAfter is when the next pass has to be at the latest, because a Node is late then; zero: the usual time will do.
+	LookAfter time.Duration
+	// RollsOn are the MachineDeployments that go on without us and without the breaker, while the Cluster is paused.
+	RollsOn string
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
@@ -28,6 +32,8 @@ type Decision struct {
 	Instructions []ucv1.Instruction
 	// PointOfNoReturn is how the undo stands; nil when there is nothing to judge.
 	PointOfNoReturn *ucv1.PointOfNoReturnStatus
+	// Findings are all of preflight, in the order that they are shown in, while they are judged; nil otherwise.
+	Findings []Finding
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
 }
@@ -91,6 +97,18 @@ const (
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
 	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
+	// VerbCreateCanary makes one extra Machine, and a workload for it.
+	VerbCreateCanary VerbKind = "CreateCanary"
+	// VerbRemoveCanary takes away what is left of it.
+	VerbRemoveCanary VerbKind = "RemoveCanary"
+	// VerbOwnMinReady takes minReadySeconds of MachineDeployments for as long as they are rolled.
+	VerbOwnMinReady VerbKind = "OwnMinReady"
+	// VerbReturnMinReady gives it back.
+	VerbReturnMinReady VerbKind = "ReturnMinReady"
+	// VerbPauseMachineDeployment pauses one in the middle of its roll.
+	VerbPauseMachineDeployment VerbKind = "PauseMachineDeployment"
+	// VerbUnpauseMachineDeployment takes our pause back.
+	VerbUnpauseMachineDeployment VerbKind = "UnpauseMachineDeployment"
 	// VerbSwitchDefaultClass takes the default from StorageClasses and gives it to another one.
 	VerbSwitchDefaultClass VerbKind = "SwitchDefaultClass"
 	// VerbRelease lets a deleted Cluster go.
@@ -109,6 +127,10 @@ type Verb struct {
 	Arguments *ArgumentChange
 	// RestartValue to set.
 	RestartValue string
+	// Breaker is what the objects are to have of us from then on.
+	Breaker BreakerFields
+	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
+	Canary *CanaryPlan
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
 	DefaultClass string
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 )
 
 const generation = "1767268800"
@@ -51,10 +52,8 @@ func kcmPod(name string, arguments Arguments) Process {
 	}
 }
 
-// finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
-func finished() Observation {
-	started, configured := ago(time.Hour), ago(30*time.Minute)
-	cluster := &ucv1.Cluster{
+func switchedOn() *ucv1.Cluster {
+	return &ucv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "alpha", Namespace: "user-alpha", UID: "cluster", Generation: 2,
 			Annotations: map[string]string{ucv1.CCMMigrationNeededAnnotation: "", ucv1.CSIMigrationNeededAnnotation: ""},
@@ -65,6 +64,11 @@ func finished() Observation {
 			Features: ucv1.FeaturesSpec{ExternalCloudProvider: new(true)},
 		},
 	}
+}
+
+// finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
+func finished() Observation {
+	started, configured, cluster := ago(time.Hour), ago(30*time.Minute), switchedOn()
 	inventory := Inventory{
 		LoadBalancers: []LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
 		Volumes:       []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
@@ -82,6 +86,7 @@ func finished() Observation {
 		},
 		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
 		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation, RolledMachineDeployments: []string{"md"},
+		Canary:      &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
 		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
 	o := Observation{
@@ -107,9 +112,10 @@ func finished() Observation {
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
 			ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
-		Machines:  Known(oneMachine()),
-		Nodes:     Known([]Node{provenNode("n1")}),
-		Inventory: Known(inventory), Baseline: Known(inventory), OtherManagers: Known[[]OtherManager](nil),
+		Machines: Known(oneMachine()),
+		Nodes:    Known([]Node{provenNode("n1")}),
+		Findings: Known[[]Finding](nil), Canary: Known(CanaryWorkload{}),
+		Inventory: Known(inventory), Baseline: Known(inventory), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o
@@ -173,6 +179,8 @@ func rolling() Observation {
 func outdated() Machines {
 	machines := oneMachine()
 	machines.Deployments[0].RestartValue = ""
+	// Its owner has set what the breaker would need: it is left alone.
+	machines.Deployments[0].Guard = Guard{MinReadySeconds: 300, MinReadyOwner: "operator"}
 	machines.Sets[0].RestartValue, machines.Sets[0].CreatedAt = "", ago(24*time.Hour)
 	machines.Machines[0].Annotation, machines.Machines[0].CreatedAt = "false", ago(24*time.Hour)
 	return machines
@@ -180,7 +188,7 @@ func outdated() Machines {
 
 func configuring() Observation {
 	o := rolling()
-	o.Cluster.Status.RollGeneration, o.Cluster.Status.MachineControllerConfiguredAt = "", nil
+	o.Cluster.Status.RollGeneration, o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Status.Canary = "", nil, nil
 	edit(&o.MachineController, func(deployments *[]MachineControllerDeployment) {
 		(*deployments)[0].Arguments.Flags = map[string]string{}
 	})

@@ -8,14 +8,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// Finding is one objection against starting.
-type Finding struct {
-	// Reason is the condition's reason when it is the only one.
-	Reason string
-	// Message names the object and the next step.
-	Message string
-}
-
 // inputFindings judges what the Cluster refers to: all objections, not the first. Those that could not be looked at
 // are returned apart, because they are no objections.
 func (p *pass) inputFindings() (findings []Finding, unknown []string) {
@@ -42,7 +34,7 @@ func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 func (p *pass) checkConnection() (*Finding, string) {
 	c := p.o.Connection
 	if c.Refused {
-		return &Finding{c.Reason, c.Message}, ""
+		return blocking(FindingConnection, c.Reason, c.Message), ""
 	}
 	if !c.Reachable {
 		return nil, "the user cluster: " + strings.TrimSuffix(c.Message, ".")
@@ -56,7 +48,7 @@ func (p *pass) checkContenders() (*Finding, string) {
 		if p.o.Cluster.Spec.ControlPlane.Static() {
 			what = "The kubeconfig Secret is also that of Cluster " + named(names)
 		}
-		return &Finding{ucv1.InputInvalidReason, what + "; leave it in one of them."}, ""
+		return blocking(FindingContenders, ucv1.InputInvalidReason, what+"; leave it in one of them."), ""
 	}
 	if p.o.Contenders.IsUnknown() {
 		return nil, "the other Clusters: " + p.o.Contenders.Why()
@@ -69,15 +61,15 @@ func (p *pass) checkProvider() (*Finding, string) {
 	name := p.o.Cluster.Spec.Cloud.ProviderName
 	switch {
 	case p.o.Provider.IsAbsent():
-		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " is not in the catalogue; see the supported providers in the README."}, ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" is not in the catalogue; see the supported providers in the README."), ""
 	case !known:
 		return nil, "the catalogue: " + p.o.Provider.Why()
 	case p.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
-		return &Finding{ucv1.NotSupportedReason, provider.MigrationProblem}, ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.MigrationProblem), ""
 	case provider.VersionProblem != "":
-		return &Finding{ucv1.NotSupportedReason, provider.VersionProblem}, ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.VersionProblem), ""
 	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
-		return &Finding{ucv1.NotSupportedReason, "Provider " + name + " never was in-tree; there is nothing to migrate from."}, ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate from."), ""
 	}
 	return nil, ""
 }
@@ -86,7 +78,7 @@ func (p *pass) checkProvider() (*Finding, string) {
 // images are. Whether it could be looked at is asked with the provider.
 func (p *pass) checkProfile() (*Finding, string) {
 	if problem := p.o.Provider.Value().ProfileProblem; problem != "" {
-		return &Finding{ucv1.InputInvalidReason, problem}, ""
+		return blocking(FindingProfile, ucv1.InputInvalidReason, problem), ""
 	}
 	return nil, ""
 }
@@ -96,11 +88,11 @@ func (p *pass) checkCloudConfig() (*Finding, string) {
 	secret := "Secret " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name
 	switch {
 	case p.o.CloudConfig.IsAbsent():
-		return &Finding{ucv1.InputInvalidReason, secret + " with the cloud configuration does not exist; create it."}, ""
+		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret+" with the cloud configuration does not exist; create it."), ""
 	case !known:
 		return nil, secret + ": " + p.o.CloudConfig.Why()
 	case config.Problem != "":
-		return &Finding{ucv1.InputInvalidReason, secret + ": " + config.Problem}, ""
+		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret+": "+config.Problem), ""
 	}
 	return nil, ""
 }
@@ -109,21 +101,21 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 	controlPlane, known := p.o.ControlPlane.Get()
 	switch {
 	case p.o.ControlPlane.IsAbsent():
-		return &Finding{ucv1.InputInvalidReason, p.kcmMissing()}, ""
+		return blocking(FindingControlPlane, ucv1.InputInvalidReason, p.kcmMissing()), ""
 	case !known:
 		return nil, "the control plane: " + p.o.ControlPlane.Why()
 	}
 	if problem := argumentProblem(controlPlane); problem != "" {
-		return &Finding{ucv1.InputInvalidReason, problem}, ""
+		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	if problem := p.staticProblem(controlPlane.KCM); problem != "" {
-		return &Finding{ucv1.InputInvalidReason, problem}, ""
+		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
 		return nil, "every static pod of " + controlPlane.KCM.Name + ": " + strings.TrimSuffix(strings.Join(unseen, " "), ".")
 	}
 	if problem := processProblem(controlPlane.KCM); problem != "" {
-		return &Finding{ucv1.InputInvalidReason, problem}, ""
+		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	return p.checkKCMArguments(controlPlane.KCM), ""
 }
@@ -156,8 +148,8 @@ func (p *pass) checkCCMLease() (*Finding, string) {
 	if lease.Holder == "" || lease.stale(p.now) || len(runningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
-	return &Finding{ucv1.ForeignObjectsReason, lease.String() + " is held by " + lease.Holder +
-		": another CCM runs beside KCM already. Stop it, and wait until the Lease has run out."}, ""
+	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease.String()+" is held by "+lease.Holder+
+		": another CCM runs beside KCM already. Stop it, and wait until the Lease has run out."), ""
 }
 
 // maxProcesses is the bound of status.handover.processes.
@@ -204,13 +196,13 @@ func (p *pass) checkKCMArguments(kcm Component) *Finding {
 	inTree, _ := kcm.Arguments.Flag("cloud-provider")
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
-		return &Finding{ucv1.InputInvalidReason, kcm.String() + " runs --cloud-provider=" + inTree + ", but spec.cloud.providerName is " +
-			p.o.Cluster.Spec.Cloud.ProviderName + ", which is immutable; nothing was changed yet, so delete the Cluster and create it with the right provider."}
+		return blocking(FindingProviderDiffers, ucv1.InputInvalidReason, kcm.String()+" runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
+			p.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it with the right provider.")
 	}
 	wanted := p.o.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
-		return &Finding{ucv1.InputInvalidReason, "spec.cloud.clusterName is " + wanted + ", but " + kcm.String() + " uses " + used +
-			": every load balancer would be made anew. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field."}
+		return blocking(FindingClusterName, ucv1.InputInvalidReason, "spec.cloud.clusterName is "+wanted+", but "+kcm.String()+" uses "+used+
+			": every load balancer would be made anew. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field.")
 	}
 	return nil
 }
@@ -242,19 +234,38 @@ func (p *pass) kcmMissing() string {
 func judge(findings []Finding, unknown []string, held string) outcome {
 	switch {
 	case len(findings) == 1:
-		return fails(findings[0].Reason, findings[0].Message)
+		return fails(findings[0].Reason, findings[0].Text())
 	case len(findings) > 1:
-		messages := make([]string, 0, len(findings))
-		for _, finding := range findings {
-			messages = append(messages, finding.Message)
+		SortFindings(findings)
+		messages := make([]string, 0, maxFindingsInMessage+1)
+		for _, finding := range findings[:min(len(findings), maxFindingsInMessage)] {
+			messages = append(messages, finding.Text())
 		}
-		return fails(ucv1.PreflightFailedReason, strings.Join(messages, " "))
+		if rest := len(findings) - len(messages); rest > 0 {
+			messages = append(messages, "And "+plural(rest, "finding", "findings")+" more; the command plan shows all of them.")
+		}
+		return fails(reasonOf(findings), strings.Join(messages, " "))
 	case len(unknown) > 0:
 		slices.Sort(unknown)
-		message := "Could not look at " + strings.Join(unknown, "; ") + "."
+		message := couldNotLookAt + strings.Join(slices.Compact(unknown), "; ") + "."
 		out := waits(ucv1.CouldNotLookReason, message)
 		out.wait.Unknown = true
 		return out
 	}
 	return holds(ucv1.HoldsReason, held)
+}
+
+// reasonOf several findings is that of the only one about what the Cluster refers to, which is most likely why there are others.
+func reasonOf(findings []Finding) string {
+	reason := ucv1.PreflightFailedReason
+	for _, finding := range findings {
+		switch {
+		case finding.Reason == ucv1.PreflightFailedReason:
+		case reason != ucv1.PreflightFailedReason:
+			return ucv1.PreflightFailedReason
+		default:
+			reason = finding.Reason
+		}
+	}
+	return reason
 }

@@ -107,7 +107,7 @@ func (p *pass) lockFindings() (findings []Finding, unknown string) {
 	held, unknown := p.lockIsHeld()
 	problems = append(problems, held...)
 	for _, problem := range problems {
-		findings = append(findings, Finding{ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: " + problem})
+		findings = append(findings, *blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: "+problem))
 	}
 	return findings, unknown
 }

@@ -12,14 +12,20 @@ const defaultNodeDeadline = 20 * time.Minute
 
 // fleetView answers questions about the Machines of one cluster from one observation.
 type fleetView struct {
-	machines     Machines
-	nodes        map[string]Node
+	machines Machines
+	nodes    map[string]Node
+	// sets by UID; deployed are the Machines, and revisions the MachineSets, by the UID of their MachineDeployment.
+	sets         map[string]MachineSet
+	deployed     map[string][]Machine
+	revisions    map[string][]MachineSet
 	generation   string
 	rolled       []string
 	configuredAt time.Time
 	prefix       string
 	deadline     time.Duration
 	now          time.Time
+	// initialization is the deadline of a Node, from its registration.
+	initialization time.Duration
 	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
 	// before which nothing of it was external, and external the forceRestart value that it rolled by.
 	undo      bool
@@ -28,8 +34,9 @@ type fleetView struct {
 }
 
 func (p *pass) fleet() fleetView {
+	machines, _ := p.o.Machines.Value().split()
 	v := fleetView{
-		machines: p.o.Machines.Value(), nodes: map[string]Node{}, generation: p.facts.RollGeneration, rolled: p.facts.RolledMachineDeployments,
+		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{}, generation: p.facts.RollGeneration, rolled: p.facts.RolledMachineDeployments,
 		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: defaultNodeDeadline, now: p.now,
 	}
 	if seconds := p.o.Cluster.Spec.Rollout.NodeDeadlineSeconds; seconds != nil {
@@ -43,7 +50,25 @@ func (p *pass) fleet() fleetView {
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
 	}
+	v.index()
 	return v
+}
+
+// index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
+func (v *fleetView) index() {
+	v.sets, v.deployed, v.revisions = map[string]MachineSet{}, map[string][]Machine{}, map[string][]MachineSet{}
+	for _, set := range v.machines.Sets {
+		v.sets[set.UID] = set
+		v.revisions[set.Deployment] = append(v.revisions[set.Deployment], set)
+	}
+	for _, sets := range v.revisions {
+		slices.SortFunc(sets, func(a, b MachineSet) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	for _, machine := range v.machines.Machines {
+		if set, owned := v.setOf(machine); owned {
+			v.deployed[set.Deployment] = append(v.deployed[set.Deployment], machine)
+		}
+	}
 }
 
 func (v *fleetView) turnRound(facts ucv1.Facts) {
@@ -79,11 +104,8 @@ func (v fleetView) neverExternal(set MachineSet) bool {
 }
 
 func (v fleetView) setOf(machine Machine) (MachineSet, bool) {
-	at := slices.IndexFunc(v.machines.Sets, func(s MachineSet) bool { return machine.Set != "" && s.UID == machine.Set })
-	if at < 0 {
-		return MachineSet{}, false
-	}
-	return v.machines.Sets[at], true
+	set, found := v.sets[machine.Set]
+	return set, found && machine.Set != ""
 }
 
 // upToDate needs both: the MachineSet says which kubelet its Machines get, the annotation alone proves nothing
@@ -130,24 +152,11 @@ func (v fleetView) late(machine Machine) bool {
 }
 
 func (v fleetView) machinesOf(deployment MachineDeployment) []Machine {
-	var machines []Machine
-	for _, machine := range v.machines.Machines {
-		if set, owned := v.setOf(machine); owned && set.Deployment == deployment.UID {
-			machines = append(machines, machine)
-		}
-	}
-	return machines
+	return v.deployed[deployment.UID]
 }
 
 func (v fleetView) setsOf(deployment MachineDeployment) []MachineSet {
-	var sets []MachineSet
-	for _, set := range v.machines.Sets {
-		if set.Deployment == deployment.UID {
-			sets = append(sets, set)
-		}
-	}
-	slices.SortFunc(sets, func(a, b MachineSet) int { return cmp.Compare(a.Name, b.Name) })
-	return sets
+	return v.revisions[deployment.UID]
 }
 
 // lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go. Without a
@@ -172,15 +181,15 @@ func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 	return last
 }
 
-// alive counts the Machines that are not going.
-func (v fleetView) alive(deployment MachineDeployment) int {
-	alive := 0
+// lacks says that Machines are still to be made.
+func (v fleetView) lacks(deployment MachineDeployment) bool {
+	wanted := 0
 	for _, machine := range v.machinesOf(deployment) {
-		if !machine.Deleting {
-			alive++
+		if !machine.Deleting && v.upToDate(machine) {
+			wanted++
 		}
 	}
-	return alive
+	return wanted < int(deployment.Replicas)
 }
 
 // orphans are outdated Machines that no MachineDeployment can replace.

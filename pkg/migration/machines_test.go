@@ -66,6 +66,7 @@ func TestUpToDate(t *testing.T) {
 			if test.when != nil {
 				test.when(&view, &view.machines.Machines[0], &view.machines.Sets[0])
 			}
+			view.index()
 			NewWithT(t).Expect(view.upToDate(view.machines.Machines[0])).To(Equal(test.want))
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 )
 
 // Observation is everything that one decision rests on. The controllers fill it, and so does the simulation.
@@ -37,10 +38,22 @@ type Observation struct {
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+	// Measured is how long Nodes and load balancers took; absent while nothing is measured.
+	Measured Observed[slo.Seen]
 	// OtherManagers are the cloud-controller-managers of the user cluster that are not ours.
 	OtherManagers Observed[[]OtherManager]
 	// StorageClasses are looked at while the default one is to be judged.
 	StorageClasses Observed[[]StorageClass]
+
+	// Findings are those of package preflight, until the first Machine is replaced.
+	Findings Observed[[]Finding]
+
+	// Canary is looked at while LooksAtCanary. Drains are while WantsDrains; only messages rest on them.
+	Canary Observed[CanaryWorkload]
+	Drains Observed[[]Drain]
+
+	// Plan is foreseen while WantsPlan; absent: nobody asks for it.
+	Plan Observed[ForeseenPlan]
 
 	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
 	// have not finished.
@@ -62,53 +75,6 @@ func (r Ref) String() string {
 		return r.Kind + " " + r.Name
 	}
 	return r.Kind + " " + r.Namespace + "/" + r.Name
-}
-
-// Provider is what deciding needs of the catalogue.
-type Provider struct {
-	Name string
-	// CanMigrate says that an in-tree provider of that name existed, so that there is something to migrate from.
-	CanMigrate bool
-	// VersionProblem is empty when CCM and CSI exist for the cluster's version, else a sentence.
-	VersionProblem string
-	// MigrationProblem is empty when the version rules let a cluster of this version migrate, else why they do not.
-	MigrationProblem string
-	// LastInTreeMinor is the last minor whose KCM knows the provider.
-	LastInTreeMinor int
-	// InTreeName is the value of --cloud-provider of a KCM that runs it.
-	InTreeName string
-	// ProviderIDPrefix is what every providerID of the provider begins with, such as openstack:///.
-	ProviderIDPrefix string
-	// CSIDrivers that every Node has to register.
-	CSIDrivers []string
-	// DefaultClass is the StorageClass of the catalogue that becomes the default; without a name none does.
-	DefaultClass DefaultClass
-	// ProbeHazard says why a CCM of the provider must not be probed; empty when it can be.
-	ProbeHazard string
-	// RequiredCloudConfigKeys of the cloud configuration Secret.
-	RequiredCloudConfigKeys []string
-	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.
-	MigrationGates map[string]bool
-	// RetiredGates are on for good in this minor and unknown to the next one or two: they go with the in-tree flags.
-	RetiredGates []string
-	// SharesLoadBalancerNames says that the in-tree provider finds load balancers that the CCM made, by the name of the
-	// cluster.
-	SharesLoadBalancerNames bool
-	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
-	MigratedPlugins []string
-	// CloudNodeLater says that the CCM of a cluster that migrates starts without its loop cloud-node, which row MachineController
-	// switches on: until then the kubelets write the addresses of their Nodes.
-	CloudNodeLater bool
-	// ProfileProblem is a sentence when the ProviderProfile that is laid over the catalogue cannot be used.
-	ProfileProblem string
-}
-
-// DefaultClass is a StorageClass of the catalogue.
-type DefaultClass struct {
-	// Name of the class.
-	Name string
-	// Plugin is the in-tree plugin whose default class it succeeds; empty: none.
-	Plugin string
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.
@@ -295,6 +261,7 @@ type MachineDeployment struct {
 	Replicas     int32
 	// Complete says that the status is about the newest template and that all replicas are updated and available.
 	Complete bool
+	Guard
 }
 
 // MachineSet is a MachineSet of the machine-controller.
@@ -321,8 +288,11 @@ type Machine struct {
 	Deleting   bool
 	// DeletingSince is zero unless it is being deleted.
 	DeletingSince time.Time
+	Finalizers    []string
 	// Problem is the Machine's own error message.
 	Problem string
+	// OfCanary says that it was made for the canary.
+	OfCanary bool
 }
 
 // Node is a Node of the user cluster.
@@ -338,21 +308,10 @@ type Node struct {
 	CSIDrivers []string
 	// Addresses with their types, such as "InternalIP 10.0.0.4", sorted.
 	Addresses []string
-}
-
-// Inventory is what must be the same before and after.
-type Inventory struct {
-	LoadBalancers []LoadBalancer `json:"loadBalancers"`
-	Volumes       []Volume       `json:"volumes"`
-	// Nodes are there only where their addresses are compared.
-	Nodes []NodeAddresses `json:"nodes,omitempty"`
-}
-
-// NodeAddresses are the addresses of a Node.
-type NodeAddresses struct {
-	Name      string   `json:"name"`
-	UID       string   `json:"uid"`
-	Addresses []string `json:"addresses"`
+	Labels    map[string]string
+	PodCIDRs  []string
+	// Routed says that the route loop reported a route to it.
+	Routed bool
 }
 
 // StorageClass is a StorageClass of the user cluster.
@@ -361,30 +320,17 @@ type StorageClass struct {
 	Provisioner string
 	// Default says that claims which name no class get this one.
 	Default bool
+	// Retains says that its volumes outlive their claims.
+	Retains bool
 }
 
 // Attachment is a VolumeAttachment.
 type Attachment struct {
-	Name, Attacher, Node string
+	Name     string `json:"-"` // a hash of the others
+	Attacher string `json:"attacher"`
+	Node     string `json:"node"`
 	// Volume is the PersistentVolume; empty for one that stands in a pod.
-	Volume string
-}
-
-// LoadBalancer is a Service of type LoadBalancer.
-type LoadBalancer struct {
-	Namespace string   `json:"namespace"`
-	Name      string   `json:"name"`
-	UID       string   `json:"uid"`
-	Ingress   []string `json:"ingress"`
-}
-
-// Volume is a PersistentVolume.
-type Volume struct {
-	Name  string `json:"name"`
-	UID   string `json:"uid"`
-	Phase string `json:"phase"`
-	Claim string `json:"claim"`
-	// Driver is the CSI driver, Plugin the in-tree plugin of a cloud, that it was made for.
-	Driver string `json:"driver,omitempty"`
-	Plugin string `json:"plugin,omitempty"`
+	Volume string `json:"volume,omitempty"`
+	// Problem is "attaching" or "detaching" when the last try of it failed.
+	Problem string `json:"problem,omitempty"`
 }

@@ -142,7 +142,7 @@ func (p *pass) checkOtherManagers() (*Finding, string) {
 	if len(found) == 0 {
 		return nil, ""
 	}
-	return &Finding{ucv1.ForeignObjectsReason, p.tell(found, byFence)}, ""
+	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, p.tell(found, byFence)), ""
 }
 
 // adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.

@@ -136,6 +136,9 @@ func (p *pass) passedByLoadBalancers() (passed, unknown string) {
 	}
 	var names []string
 	for _, balancer := range now.LoadBalancers {
+		if ofCanary(balancer.Namespace + "/" + balancer.Name) {
+			continue
+		}
 		at := slices.IndexFunc(before.LoadBalancers, func(b LoadBalancer) bool { return b.UID == balancer.UID })
 		if at < 0 || (len(before.LoadBalancers[at].Ingress) == 0 && len(balancer.Ingress) > 0) {
 			names = append(names, "Service "+balancer.Namespace+"/"+balancer.Name)
@@ -146,6 +149,9 @@ func (p *pass) passedByLoadBalancers() (passed, unknown string) {
 	}
 	return "The in-tree provider does not find the load balancers of these by its own names: " + named(names) + ".", ""
 }
+
+// ofCanary says that a Service, or the claim of a volume, is ours: it goes before an undo ends, and nothing rests on it.
+func ofCanary(name string) bool { return name == ucv1.CanaryNamespace+"/"+ucv1.CanaryName }
 
 // clusterNameKept: both sides name load balancers after the cluster, so it has to be the name that the CCM was given.
 func (p *pass) clusterNameKept() bool {
@@ -163,7 +169,7 @@ func (p *pass) passedByVolumes() (passed, unknown string) {
 	var names []string
 	for _, volume := range now.Volumes {
 		made := !slices.ContainsFunc(before.Volumes, func(b Volume) bool { return b.UID == volume.UID })
-		if made && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
+		if made && !ofCanary(volume.Claim) && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
 			names = append(names, "PersistentVolume "+volume.Name)
 		}
 	}

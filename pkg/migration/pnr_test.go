@@ -79,7 +79,18 @@ func TestPointOfNoReturn(t *testing.T) {
 		"completion is for good":                      {given: finished, state: ucv1.PointOfNoReturnPassed, says: "completed at"},
 		"a volume of another driver is not ours":      {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},
 		"a volume that only the driver can serve":     {given: verifying, when: withVolume("cinder.csi.openstack.org"), state: ucv1.PointOfNoReturnPassed, says: "PersistentVolume late"},
-		"a Service that is new, where names differ":   {given: verifying, when: withService, state: ucv1.PointOfNoReturnPassed, says: "Service web/late"},
+		"the canary's volume and Service go again": {
+			given: verifying, when: func(o *Observation) {
+				withVolume("cinder.csi.openstack.org")(o)
+				withService(o)
+				edit(&o.Inventory, func(i *Inventory) {
+					last := &i.LoadBalancers[len(i.LoadBalancers)-1]
+					last.Namespace, last.Name = ucv1.CanaryNamespace, ucv1.CanaryName
+					i.Volumes[len(i.Volumes)-1].Claim = ucv1.CanaryNamespace + "/" + ucv1.CanaryName
+				})
+			}, state: ucv1.PointOfNoReturnAhead,
+		},
+		"a Service that is new, where names differ": {given: verifying, when: withService, state: ucv1.PointOfNoReturnPassed, says: "Service web/late"},
 	})
 }
 

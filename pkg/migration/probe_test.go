@@ -38,10 +38,10 @@ func probeLease(holder string, changed time.Duration) func(*Observation) {
 	}
 }
 
-// led has the process lead since then.
-func led(holder string, since time.Duration, change func(*Observation)) func(*Observation) {
+// led has probe_1 lead for fifteen seconds.
+func led(change func(*Observation)) func(*Observation) {
 	return func(o *Observation) {
-		o.Cluster.Status.Handover.ProbeHolder, o.Cluster.Status.Handover.ProbeLedAt = holder, stampAgo(since)
+		o.Cluster.Status.Handover.ProbeHolder, o.Cluster.Status.Handover.ProbeLedAt = "probe_1", stampAgo(15*time.Second)
 		change(o)
 	}
 }
@@ -79,16 +79,20 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeHolder).To(Equal("probe_1")) },
 		},
 		"leading for a moment is not enough": {
-			given: probing(20*time.Second, led("probe_1", 15*time.Second, probeLease("probe_1", 6*time.Second))),
+			given: probing(20*time.Second, led(probeLease("probe_1", 6*time.Second))),
 			step:  ucv1.StepHandover, line: "Probed", wait: ucv1.ProbingReason,
 		},
 		"a process that comes after one that died begins anew": {
-			given: probing(20*time.Second, led("probe_1", 15*time.Second, probeLease("probe_2", time.Second))),
+			given: probing(20*time.Second, led(probeLease("probe_2", time.Second))),
 			step:  ucv1.StepHandover, line: "Probed", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeLedAt.Time).To(Equal(noon())) },
 		},
+		"one that let its Lease go did not stay up": {
+			given: probing(20*time.Second, led(probeLease("", time.Second))),
+			step:  ucv1.StepHandover, line: "Probed", wait: ucv1.ProbingReason,
+		},
 		"one that led and stayed up is enough": {
-			given: probing(20*time.Second, led("probe_1", 15*time.Second, probeLease("probe_1", time.Second))),
+			given: probing(20*time.Second, led(probeLease("probe_1", time.Second))),
 			step:  ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"led and stayed up"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.ProbedAt.Time).To(Equal(noon()))
@@ -104,6 +108,11 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: probing(time.Second, func(o *Observation) { o.Probe = Unknown[Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
 			wait: ucv1.CouldNotLookReason,
 		},
+	})
+}
+
+func TestSomeHaveNoProbe(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a provider whose CCM must not be probed has none": {
 			given: unprobed, when: func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.ProbeHazard = "it starts loops early" }) },
 			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -21,6 +22,8 @@ type pool struct {
 	waitsFor []string
 }
 
+func (p *pool) name() string { return p.deployment.Namespace + "/" + p.deployment.Name }
+
 func (p *pool) done() bool { return p.state == rollout.Done }
 
 // roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
@@ -36,27 +39,64 @@ func (p *pass) roll() outcome {
 	}
 	view := p.fleet()
 	pools := p.pools(view)
-	if late := lateMachines(view); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets.")
+	p.noteRolled(pools)
+	p.noteViolation(pools)
+	if out, busy := p.tidy(view, pools); busy {
+		return out
 	}
-	if stuck := stuckPools(view, pools); len(stuck) > 0 {
-		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, for "+view.deadline.String()+" no Machine was made for "+named(stuck)+
-			". Look at the events of its MachineSets and at the machine-controller's logs.")
+	if out := p.rollHalts(view, pools); !out.holds {
+		return out
 	}
 	if out, waiting := p.rollNext(pools); waiting {
 		return out
 	}
 	if waiting := waitingPools(pools); len(waiting) > 0 {
-		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+named(waiting)+".")
+		return p.waitsForMachines("Waiting for the Machines of " + named(waiting) + ".")
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
 		return fails(blockedReason(pools), "These cannot be rolled: "+named(blocked)+".")
 	}
 	if going := goingMachines(view); len(going) > 0 {
-		return waits(ucv1.WaitingForMachinesReason, "Waiting for Machines to go: "+named(going)+".")
+		return p.waitsForMachines("Waiting for Machines to go: " + named(going) + ".")
+	}
+	if out, left := p.removeCanary(); left {
+		return out
 	}
 	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+}
+
+// rollHalts before anything more is rolled: something of what was rolled is not as it should be.
+func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
+	if held := p.heldPools(view, pools); len(held) > 0 && !p.undoing() {
+		return p.breakerTripped(held)
+	}
+	if leftToRoll(pools) {
+		if out := p.objectives(); !out.holds {
+			return out
+		}
+	}
+	if late := lateMachines(view); len(late) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
+	}
+	if stuck := stuckPools(view, pools); len(stuck) > 0 {
+		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+named(stuck)+
+			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
+// left of a canary only keeps the row from holding.
+func (p *pass) tidy(view fleetView, pools []pool) (outcome, bool) {
+	if out, busy := p.giveBack(view, pools); busy {
+		return out, true
+	}
+	if p.canaryWanted(pools) {
+		return outcome{}, false
+	}
+	out, _ := p.removeCanary()
+	return out, out.verb != nil || out.wait != nil && out.wait.Unknown
 }
 
 // rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
@@ -64,7 +104,7 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	plan := make([]rollout.Pool, 0, len(pools))
 	for _, pool := range pools {
 		plan = append(plan, rollout.Pool{
-			Name: pool.deployment.Namespace + "/" + pool.deployment.Name, Replicas: pool.deployment.Replicas, State: pool.state,
+			Name: pool.name(), Replicas: pool.deployment.Replicas, State: pool.state,
 			Disrupted: pool.disrupted, Turning: p.undoing() && pool.disrupted,
 		})
 	}
@@ -72,7 +112,7 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
 	}
 	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order, p.canaryProven(pools))
-	if held != "" && !slices.ContainsFunc(pools, func(p pool) bool { return p.state == rollout.Rolling || p.blocked != "" }) {
+	if held != "" && !slices.ContainsFunc(pools, holdsUp) {
 		return waits(ucv1.WaitingForBudgetReason, held), true
 	}
 	if len(intents) == 0 {
@@ -87,11 +127,33 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 		*generation = strconv.FormatInt(p.now.UnixNano(), 10)
 		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
 	}
-	return does(p.rollVerb(pools, intents)), true
+	return p.rollGuarded(pools, intents), true
 }
 
-// canaryProven says that a MachineDeployment that we rolled is done: until then only one is rolled, whatever the budget.
+// rollGuarded comes behind the canary and the breaker.
+func (p *pass) rollGuarded(pools []pool, intents []rollout.Intent) outcome {
+	if out := p.canary(pools, intents); !out.holds {
+		return out
+	}
+	if out, busy := p.guards(pools, intents); busy {
+		return out
+	}
+	return does(p.rollVerb(pools, intents))
+}
+
+// holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked and
+// serves holds up no other, which may only not serve for the moment in which its minReadySeconds is taken.
+func holdsUp(p pool) bool { return p.state == rollout.Rolling || p.blocked != "" && p.disrupted }
+
+// canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
+// budget.
 func (p *pass) canaryProven(pools []pool) bool {
+	switch {
+	case p.canaryKind() == ucv1.NoCanary:
+		return true
+	case p.canaryKind() == ucv1.CanaryMachine && !p.undoing() && p.facts.Canary != nil && p.facts.Canary.ProvenAt != nil:
+		return true
+	}
 	return slices.ContainsFunc(pools, func(pool pool) bool {
 		generation, _ := p.rollFacts()
 		return pool.done() && pool.deployment.Replicas > 0 && *generation != "" && pool.deployment.RestartValue == *generation
@@ -111,7 +173,7 @@ func (p *pass) rollGates() []func() outcome {
 	if p.undoing() {
 		return nil
 	}
-	return []func() outcome{p.ccmCanServe, p.noStrangerLeads}
+	return []func() outcome{p.ccmCanServe, p.noStrangerLeads, p.cloudAsked, p.measured}
 }
 
 // maxRolled is the bound of status.rolledMachineDeployments.
@@ -120,19 +182,26 @@ const maxRolled = 200
 func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	generation, rolled := p.rollFacts()
 	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation}
-	for _, intent := range intents {
-		for _, pool := range pools {
-			if pool.deployment.Namespace+"/"+pool.deployment.Name == intent.Name {
-				verb.Objects = append(verb.Objects, pool.deployment.Ref)
-				*rolled = append(*rolled, pool.deployment.UID)
-			}
-		}
+	for _, deployment := range deploymentsOf(pools, intents) {
+		verb.Objects = append(verb.Objects, deployment.Ref)
+		*rolled = append(*rolled, deployment.UID)
 	}
 	if more := len(*rolled) - maxRolled; more > 0 {
 		*rolled = slices.Delete(*rolled, 0, more)
 	}
 	verb.Why = "Rolling " + named(refNames(verb.Objects)) + ": " + intents[0].Why + "."
 	return verb
+}
+
+// noteRolled is for a pass that gave the value and whose status was refused.
+func (p *pass) noteRolled(pools []pool) {
+	generation, rolled := p.rollFacts()
+	for _, pool := range pools {
+		d := pool.deployment
+		if *generation != "" && d.RestartValue == *generation && len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
+			*rolled = append(*rolled, d.UID)
+		}
+	}
 }
 
 func (p *pass) pools(view fleetView) []pool {
@@ -162,7 +231,7 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 		}
 	case toldToRoll(view, deployment, sets):
 		pl.follow()
-	case deployment.Paused:
+	case deployment.heldByOthers():
 		pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
 	case takenOut(view, deployment, sets):
 		pl.state, pl.conflict = rollout.Blocked, true
@@ -189,7 +258,7 @@ func (p *pool) look(view fleetView, machine Machine) {
 func (p *pool) follow() {
 	p.state = rollout.Rolling
 	switch {
-	case len(p.waitsFor) > 0 && p.deployment.Paused:
+	case len(p.waitsFor) > 0 && p.deployment.heldByOthers():
 		p.state, p.blocked = rollout.Blocked, p.deployment.String()+" is paused; unpause it"
 	case len(p.waitsFor) == 0 && p.deployment.Complete:
 		p.state = rollout.Done
@@ -213,14 +282,20 @@ func takenOut(view fleetView, deployment MachineDeployment, sets []MachineSet) b
 	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
 }
 
-// stuckPools are being rolled, lack Machines, and no Machine of theirs came or began to go within the deadline: a quota
-// or a webhook refuses them. A Machine that is there and whose Node is not has a deadline of its own.
+// stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go within
+// the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new Node is not
+// Ready. A Machine whose Node was never initialized has a deadline of its own.
 func stuckPools(view fleetView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
-		lacks := view.alive(pool.deployment) < int(pool.deployment.Replicas)
-		if pool.state == rollout.Rolling && lacks && view.now.Sub(view.lastMoved(pool.deployment)) > view.deadline {
-			names = append(names, pool.deployment.String())
+		d := pool.deployment
+		patience := view.deadline + time.Duration(d.MinReadySeconds)*time.Second
+		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
+			name := d.String() + " for " + patience.String()
+			if len(pool.waitsFor) > 0 {
+				name += ", of which these are not replaced or not proven: " + named(pool.waitsFor)
+			}
+			names = append(names, name)
 		}
 	}
 	return names
@@ -234,6 +309,14 @@ func waitingPools(pools []pool) []string {
 		}
 	}
 	return names
+}
+
+// rollsOn are those that were told to roll, and that nobody paused.
+func (p *pass) rollsOn() string {
+	if !p.o.Machines.IsKnown() || !p.o.Nodes.IsKnown() || p.facts.RollGeneration == "" || p.facts.CompletedAt != nil {
+		return ""
+	}
+	return named(waitingPools(slices.DeleteFunc(p.pools(p.fleet()), func(pool pool) bool { return pool.deployment.Paused })))
 }
 
 func (p *pass) rollingDeployments() []string {

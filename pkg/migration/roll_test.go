@@ -38,7 +38,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 		"a larger budget begins with one canary": {
 			given: rolling, when: func(o *Observation) {
 				machines(second)(o)
-				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+				o.Cluster.Spec.Rollout.MaxConcurrent, o.Cluster.Spec.Rollout.Canary = new(intstr.FromInt32(2)), ucv1.CanaryMachineDeployment
 			},
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
@@ -91,6 +91,10 @@ func TestRollKeepsTheBudget(t *testing.T) {
 		"one that somebody else disrupted uses the budget up, with its name": {
 			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Complete = false }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
+		},
+		"one that is paused and serves makes no failure of another that does not for a moment": {
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[0].Paused, m.Deployments[1].Complete = true, false }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"kube-system/builders"},
 		},
 		"a Node that is tainted uses the budget up although its MachineDeployment is complete": {
 			given: rolling, when: func(o *Observation) {
@@ -159,22 +163,47 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 	})
 }
 
+func TestWhatWasRolledIsNotedAlsoWhenTheStatusWasRefusedThen(t *testing.T) {
+	g := NewWithT(t)
+	o := verifying()
+	o.Cluster.Status.RolledMachineDeployments = nil
+	g.Expect(Decide(o, noon()).Facts.RolledMachineDeployments).To(Equal([]string{"md"}))
+	o.Cluster.Status.RolledMachineDeployments = make([]string, maxRolled)
+	if facts := Decide(o, noon()).Facts; facts != nil {
+		g.Expect(facts.RolledMachineDeployments).To(HaveLen(maxRolled), "one that was dropped does not come and go")
+		g.Expect(facts.RolledMachineDeployments).NotTo(ContainElement("md"))
+	}
+}
+
 func TestRollKeepsDeadlines(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a new Machine within its deadline is waited for": {
 			given: verifying, when: func(o *Observation) {
 				edit(&o.Machines, func(m *Machines) { m.Machines[0].CreatedAt = ago(time.Minute) })
-				edit(&o.Nodes, func(n *[]Node) { (*n)[0].Uninitialized = true })
+				edit(&o.Nodes, func(n *[]Node) { (*n)[0].Uninitialized, (*n)[0].CreatedAt = true, ago(time.Minute) })
 			},
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a new Machine that missed its deadline stops the roll with its name": {
-			given: verifying, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].ProviderID = "kubermatic://x" }) },
+			given: verifying, when: machines(func(m *Machines) { m.Machines[0].NodeName = "" }),
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
 		},
 		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
 			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false }),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine was made for MachineDeployment kube-system/workers"},
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
+		},
+		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Sets = append(m.Sets, MachineSet{Ref: Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID})
+				m.Deployments[0].Complete, m.Machines[0].Set = false, "old"
+			}),
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
+		},
+		"minReadySeconds may pass before a MachineDeployment counts as stuck": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Deployments[0].MinReadySeconds = 2, false, 7200
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a MachineDeployment that lacks a Machine for a short time is waited for": {
 			given: verifying, when: machines(func(m *Machines) {

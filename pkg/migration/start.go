@@ -15,8 +15,10 @@ func (p *pass) preflight() outcome {
 	if p.facts.StartedAt != nil {
 		return holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+p.idleManagers())
 	}
-	findings, unknown := p.inputFindings()
-	if out := judge(findings, unknown, ""); !out.holds {
+	if out := p.judgePreflight(); !out.holds {
+		return out
+	}
+	if out := p.approved(); !out.holds {
 		return out
 	}
 	kcm := p.o.ControlPlane.Value().KCM

@@ -27,7 +27,11 @@ func lose(missing bool) map[string]func(*Observation) {
 		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
 		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
 		"OtherManagers":     func(o *Observation) { loseFact(&o.OtherManagers, missing) },
+		"Measured":          func(o *Observation) { loseFact(&o.Measured, missing) },
 		"StorageClasses":    func(o *Observation) { loseFact(&o.StorageClasses, missing) },
+		"Findings":          func(o *Observation) { loseFact(&o.Findings, missing) },
+		"Canary":            func(o *Observation) { loseFact(&o.Canary, missing) },
+		"Drains":            func(o *Observation) { loseFact(&o.Drains, missing) },
 	}
 }
 
@@ -46,7 +50,7 @@ func restsOn(d Decision) []string {
 	roll := append([]string{"CCMLease", "Machines", "Nodes"}, configured...)
 	verify := append([]string{"Inventory", "Baseline"}, roll...)
 	facts := map[string][]string{
-		"Preflight//Record":                   inputs,
+		"Preflight//Record":                   append([]string{"Findings"}, inputs...),
 		"Addons//Record":                      inputs,
 		"Addons//ApplyAddons":                 {"Addons"},
 		"Handover/BaselineTaken/TakeBaseline": {"Addons", "Fence", "Inventory"},
@@ -55,8 +59,8 @@ func restsOn(d Decision) []string {
 		"Handover//Record":                    {"Addons", "Fence", "ControlPlane", "KCMLease", "CCMLease"},
 		"MachineController//ChangeArguments":  configured,
 		"MachineController//Record":           append([]string{"CCMLease"}, configured...),
-		"Roll//Record":                        append([]string{"KCMLease"}, roll...),
-		"Roll//RollMachineDeployment":         append([]string{"KCMLease"}, roll...),
+		"Roll//Record":                        append([]string{"KCMLease", "Findings", "Measured"}, roll...),
+		"Roll//RollMachineDeployment":         append([]string{"KCMLease", "Measured"}, roll...),
 		"Verify//Record":                      verify,
 		"Complete//Record":                    append([]string{"KCMLease"}, verify...),
 		"Finalize//ChangeArguments":           {"ControlPlane"},

@@ -40,10 +40,7 @@ func (p *pass) verify() outcome {
 }
 
 func (p *pass) soak() outcome {
-	soak := defaultSoak
-	if seconds := p.o.Cluster.Spec.Rollout.SoakSeconds; seconds != nil {
-		soak = time.Duration(*seconds) * time.Second
-	}
+	soak := soakOf(p.o.Cluster.Spec)
 	if p.facts.StableSince == nil {
 		p.facts.StableSince = p.stamp()
 		if soak > 0 {
@@ -88,6 +85,13 @@ func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) str
 		return "has no Machine (accept it in spec.rollout.acceptNodes or delete it)"
 	case !view.upToDate(machine):
 		return "belongs to outdated Machine " + machine.Namespace + "/" + machine.Name
+	}
+	return p.nodeLacks(view, node)
+}
+
+// nodeLacks is what every Node of an external cluster shows, whatever its Machine.
+func (p *pass) nodeLacks(view fleetView, node Node) string {
+	switch {
 	case node.Uninitialized:
 		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
 	case !hasProviderID(node, view.prefix):
@@ -118,16 +122,4 @@ func (p *pass) baselineAsTaken() (before Inventory, changed []string, unknown st
 		return Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
 	}
 	return before, nil, ""
-}
-
-func (p *pass) inventoryChanges() (changed []string, unknown string) {
-	before, changed, unknown := p.baselineAsTaken()
-	if p.facts.Baseline == nil || len(changed) > 0 || unknown != "" {
-		return changed, unknown
-	}
-	now, known := p.o.Inventory.Get()
-	if !known {
-		return nil, p.o.Inventory.Why()
-	}
-	return before.differences(now, p.o.Cluster.Spec.Rollout.AcceptChanges), ""
 }

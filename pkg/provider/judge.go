@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -182,13 +183,17 @@ func gapRules(profile Profile, version string, minor int) ([]manifest.VersionRul
 	return gaps, err
 }
 
-// Facts are what deciding needs to know of a provider, with what the version rules refuse.
+// Facts are what deciding needs to know of a provider, with what its description has and what the version rules refuse.
 func (c *Catalogue) Facts(name, version string) (migration.Provider, bool) {
 	profile, ok := c.Lookup(name)
 	if !ok {
 		return migration.Provider{}, false
 	}
-	facts := profile.Facts(version)
+	facts, description := profile.Facts(version), profile.Describe()
+	facts.ProviderIDForm = description.ProviderID
+	if tree := description.InTree; tree != nil {
+		facts.InTreePlugins, facts.Registries = slices.Sorted(maps.Keys(tree.Plugins)), tree.Registries
+	}
 	inTree := &State{name, version, manifest.WhileInTree}
 	facts.MigrationProblem = Sentences(c.Judge(inTree, &State{name, version, manifest.WhileMigrating}))
 	facts.VersionProblem = Sentences(c.Judge(nil, &State{name, version, manifest.WhileExternal}))

@@ -173,3 +173,28 @@ func TestRulesForEveryProviderAreComplete(t *testing.T) {
 		"migrating: upgrade, patch", "skip", "downgrade to 1.30 or older", "external: create, upgrade", "in-tree: migrate",
 	}))
 }
+
+func TestFactsHaveWhatPreflightJudgesBy(t *testing.T) {
+	for name, test := range map[string]struct {
+		provider, version, id, image string
+		plugins                      []string
+	}{
+		"AWS": {"aws", "1.26.15", "aws:///eu-central-1a/i-0123456789abcdef0", "1.dkr.ecr.cn-north-1.amazonaws.com.cn/web", []string{"kubernetes.io/aws-ebs"}},
+		"Azure, with two plugins": {
+			"azure", "1.29.15", "azure:///subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm", "mine.azurecr.us/web",
+			[]string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
+		},
+		"GCP":                         {"gcp", "1.30.14", "gce://project/europe-west3-a/vm", "europe-docker.pkg.dev/web", []string{"kubernetes.io/gce-pd"}},
+		"OpenStack, without registry": {"openstack", "1.25.16", "openstack:///3d1e5e0c-5a4b-4c5d-8e6f-0a1b2c3d4e5f", "", []string{"kubernetes.io/cinder"}},
+		"Hetzner, never in-tree":      {"hetzner", "1.30.14", "hcloud://1", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			facts, _ := everyProvider().Facts(test.provider, test.version)
+			g.Expect(test.id).To(MatchRegexp(facts.ProviderIDForm))
+			g.Expect(facts.InTreePlugins).To(Equal(test.plugins))
+			_, ours := facts.Registries.Of(test.image)
+			g.Expect(ours).To(Equal(test.image != ""))
+		})
+	}
+}

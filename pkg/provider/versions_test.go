@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -116,6 +117,10 @@ func TestDescriptionsAreComplete(t *testing.T) {
 			if description.InTree != nil {
 				g.Expect(facts.InTreeName).To(Equal(description.InTree.Name))
 				g.Expect(facts.LastInTreeMinor).To(Equal(description.InTree.LastMinor))
+				for _, host := range description.InTree.Registries.Hosts {
+					_, err := path.Match(host, "")
+					g.Expect(err).NotTo(HaveOccurred(), host)
+				}
 			}
 			var required []string
 			for _, key := range description.Keys {

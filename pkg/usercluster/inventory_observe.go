@@ -2,6 +2,8 @@ package usercluster
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -10,7 +12,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// Inventory reads the load balancers and volumes, which must be the same before and after.
+// Inventory reads load balancers, volumes, their attachments and classes, which must be the same before and after. The Nodes are
+// read anyway, and join it in migration.WithNodes.
 func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.Inventory] {
 	services := &corev1.ServiceList{}
 	if err := s.client.List(ctx, services); err != nil {
@@ -33,6 +36,29 @@ func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.In
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 	slices.SortFunc(inventory.Volumes, func(a, b migration.Volume) int { return strings.Compare(a.Name, b.Name) })
+	return s.withStorage(ctx, inventory)
+}
+
+func (s *Session) withStorage(ctx context.Context, inventory migration.Inventory) migration.Observed[migration.Inventory] {
+	seen := s.Attachments(ctx)
+	attachments, known := seen.Get()
+	if !known {
+		return migration.Unknown[migration.Inventory](seen.Why())
+	}
+	all := s.StorageClasses(ctx)
+	classes, known := all.Get()
+	if !known {
+		return migration.Unknown[migration.Inventory](all.Why())
+	}
+	slices.SortFunc(attachments, func(a, b migration.Attachment) int { return strings.Compare(a.Node+" "+a.Volume, b.Node+" "+b.Volume) })
+	if len(attachments) > 0 {
+		inventory.Attachments = attachments
+	}
+	for _, class := range classes {
+		inventory.StorageClasses = append(inventory.StorageClasses,
+			migration.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
+	}
+	slices.SortFunc(inventory.StorageClasses, func(a, b migration.ClassRecord) int { return strings.Compare(a.Name, b.Name) })
 	return migration.Known(inventory)
 }
 
@@ -42,7 +68,27 @@ func toLoadBalancer(service *corev1.Service) migration.LoadBalancer {
 		ingress = append(ingress, address.IP+address.Hostname)
 	}
 	slices.Sort(ingress)
-	return migration.LoadBalancer{Namespace: service.Namespace, Name: service.Name, UID: string(service.UID), Ingress: ingress}
+	return migration.LoadBalancer{Namespace: service.Namespace, Name: service.Name, UID: string(service.UID), Ingress: ingress,
+		Annotations: annotationsOf(service)}
+}
+
+// annotationsOf leaves out what kubectl keeps there, a copy of the whole object.
+func annotationsOf(service *corev1.Service) map[string]string {
+	const longest = 256
+	kept := map[string]string{}
+	for key, value := range service.Annotations {
+		if len(value) > longest {
+			sum := sha256.Sum256([]byte(value))
+			value = "sha256:" + hex.EncodeToString(sum[:])
+		}
+		if key != corev1.LastAppliedConfigAnnotation {
+			kept[key] = value
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
 }
 
 func toVolume(volume *corev1.PersistentVolume) migration.Volume {

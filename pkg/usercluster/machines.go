@@ -128,6 +128,7 @@ func toMachineDeployment(object *unstructured.Unstructured) migration.MachineDep
 		RestartValue: restartValue(object),
 		Replicas:     int32(replicas),
 		Complete:     settled,
+		Guard:        guardOf(object),
 	}
 }
 
@@ -152,6 +153,8 @@ func toMachine(object *unstructured.Unstructured) migration.Machine {
 		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
 		NodeName:   node,
 		CreatedAt:  object.GetCreationTimestamp().Time,
+		Finalizers: object.GetFinalizers(),
+		OfCanary:   object.GetLabels()[ucv1.CanaryLabel] != "",
 	}
 	if deleted := object.GetDeletionTimestamp(); deleted != nil {
 		machine.Deleting, machine.DeletingSince = true, deleted.Time

@@ -76,7 +76,7 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 		Machines: []migration.Machine{
 			{Ref: ref("Machine", "alone")},
 			{Ref: ref("Machine", "m"), Set: "current-uid", Annotation: "true", NodeName: "node-1", Deleting: true,
-				DeletingSince: start, Problem: "CreateError: quota"},
+				DeletingSince: start, Finalizers: []string{"a"}, Problem: "CreateError: quota"},
 		},
 	}, machines, cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) }))).To(BeEmpty())
 }

@@ -52,6 +52,9 @@ func toNode(node *corev1.Node, drivers []string) migration.Node {
 		CreatedAt:     node.CreationTimestamp.Time,
 		CSIDrivers:    drivers,
 		Addresses:     addressesOf(node),
+		Labels:        node.Labels,
+		PodCIDRs:      podCIDRsOf(node),
+		Routed:        slices.ContainsFunc(node.Status.Conditions, isRoute),
 	}
 }
 
@@ -62,4 +65,17 @@ func addressesOf(node *corev1.Node) []string {
 	}
 	slices.Sort(addresses)
 	return addresses
+}
+
+// isRoute tells the condition of the route loop from that of a network plugin, which has the same type.
+// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/route/route_controller.go (updateNetworkingCondition)
+func isRoute(c corev1.NodeCondition) bool {
+	return c.Type == corev1.NodeNetworkUnavailable && c.Status == corev1.ConditionFalse && c.Reason == "RouteCreated"
+}
+
+func podCIDRsOf(node *corev1.Node) []string {
+	if len(node.Spec.PodCIDRs) == 0 && node.Spec.PodCIDR != "" {
+		return []string{node.Spec.PodCIDR}
+	}
+	return node.Spec.PodCIDRs
 }

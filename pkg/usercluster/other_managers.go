@@ -272,10 +272,10 @@ func workloadOf(pod metav1.Object) migration.Ref {
 }
 
 // pages lists all objects of a kind, in all namespaces.
-func pages[L client.ObjectList](ctx context.Context, c client.Client, kind string, empty func() L, each func(L)) error {
+func pages[L client.ObjectList](ctx context.Context, c client.Client, kind string, empty func() L, each func(L), only ...client.ListOption) error {
 	for next := ""; ; {
 		list := empty()
-		if err := c.List(ctx, list, client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := c.List(ctx, list, append(only, client.Limit(pageSize), client.Continue(next))...); err != nil {
 			return &lookError{because("listing "+kind+" of all namespaces", err)}
 		}
 		each(list)

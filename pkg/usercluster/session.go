@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -34,17 +36,24 @@ import (
 const requestTimeout = 10 * time.Second
 
 // Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only
-// what the API does not tell: when a Lease was seen to change, which addons were compared, and that no other manager was found.
+// what the API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since
+// when a Node is new.
 type Session struct {
-	client  client.Client
-	clock   clock.Clock
-	log     logr.Logger
-	wake    func()
-	leases  *leaseTracker
-	addons  *addonMemory
-	others  *otherMemory
-	network *network
-	beside  beside
+	client client.Client
+	clock  clock.Clock
+	log    logr.Logger
+	wake   func()
+	leases *leaseTracker
+	addons *addonMemory
+	others *otherMemory
+	// preflight is what was read before the start, expires when our credentials run out.
+	preflight *preflightMemory
+	expires   time.Time
+	plan      planMemory
+	network   *network
+	beside    beside
+
+	measured measurements
 
 	// The mutex guards the watches.
 	mu       sync.Mutex
@@ -64,7 +73,7 @@ type network struct {
 
 func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
 	return &Session{client: c, clock: clk, log: log, wake: wake,
-		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}}
+		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{}}
 }
 
 // connect makes a session; nothing is sent yet.
@@ -83,7 +92,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 		return nil, err
 	}
 	session := newSession(c, options.Clock, options.Log, wake)
-	session.network = network
+	session.network, session.expires = network, expiryOf(config)
 	return session, nil
 }
 
@@ -157,14 +166,16 @@ func knownKinds() meta.RESTMapper {
 		}
 	}
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "PersistentVolume", "Namespace")
-	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Service", "Pod", "ConfigMap", "Secret", "ServiceAccount")
+	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Service", "Pod", "PersistentVolumeClaim", "ConfigMap", "Secret", "ServiceAccount", "Event")
 	add(appsv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet")
 	add(rbacv1.SchemeGroupVersion, meta.RESTScopeRoot, "ClusterRole", "ClusterRoleBinding")
 	add(rbacv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Role", "RoleBinding")
 	add(policyv1.SchemeGroupVersion, meta.RESTScopeNamespace, "PodDisruptionBudget")
-	add(storagev1.SchemeGroupVersion, meta.RESTScopeRoot, "CSIDriver", "CSINode", "StorageClass")
+	add(storagev1.SchemeGroupVersion, meta.RESTScopeRoot, "CSIDriver", "CSINode", "StorageClass", "VolumeAttachment")
 	add(coordinationv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Lease")
-	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview")
+	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview", "SelfSubjectAccessReview")
+	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
 	add(machineGroupVersion(), meta.RESTScopeNamespace, machineKind, machineSetKind, machineDeploymentKind)
 	return mapper
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -36,6 +38,7 @@ func (s *Session) StorageClasses(ctx context.Context) migration.Observed[[]migra
 			Ref:         migration.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
 			Provisioner: class.Provisioner,
 			Default:     isDefault(class),
+			Retains:     ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete) == corev1.PersistentVolumeReclaimRetain,
 		})
 	}
 	return migration.Known(classes)

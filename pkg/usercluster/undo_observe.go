@@ -61,7 +61,18 @@ func (s *Session) Attachments(ctx context.Context) migration.Observed[[]migratio
 	for _, item := range list.Items {
 		attachments = append(attachments, migration.Attachment{
 			Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
+			Problem: attachmentProblem(item.Status),
 		})
 	}
 	return migration.Known(attachments)
+}
+
+func attachmentProblem(status storagev1.VolumeAttachmentStatus) string {
+	switch {
+	case status.DetachError != nil:
+		return "detaching"
+	case status.AttachError != nil && !status.Attached:
+		return "attaching"
+	}
+	return ""
 }

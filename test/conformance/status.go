@@ -204,6 +204,7 @@ func checkBounds(o *objections, status ucv1.ClusterStatus) {
 		o.unless(utf8.ValidString(entry.Message), "an entry of the timeline has a message that is cut within a character")
 		o.unless(!entry.Time.IsZero() && entry.Actor != "", "an entry of the timeline lacks its time or its actor")
 	}
+	o.unless(len(status.Acceptances) <= 100, "there are %d acceptances", len(status.Acceptances))
 	o.unless(len(status.RolledMachineDeployments) <= 200, "there are %d rolled MachineDeployments", len(status.RolledMachineDeployments))
 	if status.Handover != nil {
 		o.unless(len(status.Handover.Processes) <= 20, "there are %d recorded processes", len(status.Handover.Processes))

@@ -60,8 +60,13 @@ func TestHandover(t *testing.T) {
 
 func startHandovers(t *testing.T, name string, clusters ...bed.UserClusterOptions) *handovers {
 	t.Helper()
-	g := NewWithT(t)
 	options, _ := bedOptions(t, name)
+	return startWith(t, options, clusters...)
+}
+
+func startWith(t *testing.T, options bed.Options, clusters ...bed.UserClusterOptions) *handovers {
+	t.Helper()
+	g := NewWithT(t)
 	h := &handovers{survivors: &survivors{pods: map[types.UID]bool{}}, clusters: map[string]*bed.UserCluster{}}
 	options.OutliveForceDelete = h.survivors.outlive
 	var err error

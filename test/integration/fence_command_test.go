@@ -22,13 +22,19 @@ import (
 // What is returned runs the command line as that person.
 func (w *world) operator() (run func(arguments ...string) (output string, code int)) {
 	w.t.Helper()
+	return w.person(
+		rbacv1.PolicyRule{APIGroups: []string{"usercluster.k8c.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{alpha + "-kubeconfig"}, Verbs: []string{"get"}},
+		rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{kcm}, Verbs: []string{"get"}},
+	)
+}
+
+// person has these rights in the namespace of the Cluster, and no others anywhere.
+func (w *world) person(rules ...rbacv1.PolicyRule) (run func(arguments ...string) (output string, code int)) {
+	w.t.Helper()
 	g := NewWithT(w.t)
 	meta := metav1.ObjectMeta{Namespace: w.namespace, Name: "operator"}
-	g.Expect(suite.client.Create(w.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"usercluster.k8c.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{alpha + "-kubeconfig"}, Verbs: []string{"get"}},
-		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{kcm}, Verbs: []string{"get"}},
-	}})).To(Succeed())
+	g.Expect(suite.client.Create(w.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules})).To(Succeed())
 	g.Expect(suite.client.Create(w.t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta,
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "operator"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "operator-" + w.namespace}},

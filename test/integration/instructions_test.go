@@ -181,7 +181,7 @@ func TestAnOperatorFollowsTheInstructions(t *testing.T) {
 	arguments := append(loopsOn()[:5:5], "--leader-elect=false")
 	w.deployControlPlane(arguments...)
 	w.pool("pool", 1)
-	w.create(func(c *ucv1.Cluster) { c.Spec.ControlPlane.Change = ucv1.InstructChange })
+	w.create(func(c *ucv1.Cluster) { c.Spec.ControlPlane.Change = ucv1.InstructChange }, accepting("LeaderElectionOff"))
 	w.pass()
 	w.edit(feature(true))
 	w.until("instructions", func(c *ucv1.Cluster) bool { return len(c.Status.Instructions) > 0 }, w.playControlPlane, w.playAddons)

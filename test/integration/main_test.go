@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -37,7 +39,12 @@ var suite struct {
 		environment *envtest.Environment
 		client      client.Client
 		kubeconfig  []byte
+		log         audit.Log
 	}
+
+	// audit is a folder with the audit logs of both; log is that of the management cluster.
+	audit string
+	log   audit.Log
 }
 
 func TestMain(m *testing.M) {
@@ -72,6 +79,14 @@ func start() error {
 			return err
 		}
 	}
+	var err error
+	// The place is always the same: a run that was broken off leaves hundreds of megabytes.
+	if suite.audit, err = filepath.Abs(filepath.Join("..", "..", "_output", "integration")); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(suite.audit); err != nil {
+		return err
+	}
 	var group errgroup.Group
 	group.Go(startManagement)
 	group.Go(startUser)
@@ -85,7 +100,7 @@ func stop() error {
 			errs = append(errs, environment.Stop())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, os.RemoveAll(suite.audit))...)
 }
 
 // startManagement installs the webhook configurations as config/default renders them, and the rules of the manager. Nobody
@@ -108,6 +123,9 @@ func startManagement() error {
 			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{versions},
 		},
 	}
+	if suite.log, err = audited(suite.environment, "management"); err != nil {
+		return err
+	}
 	restConfig, err := suite.environment.Start()
 	if err != nil {
 		return err
@@ -128,6 +146,9 @@ func startUser() error {
 	}
 	environment := &envtest.Environment{Scheme: suite.scheme, CRDs: definitions}
 	suite.user.environment = environment
+	if suite.user.log, err = audited(environment, "user"); err != nil {
+		return err
+	}
 	restConfig, err := environment.Start()
 	if err != nil {
 		return err

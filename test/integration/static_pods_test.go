@@ -34,7 +34,10 @@ func (w *world) staticControlPlane(arguments []string, nodes ...string) *staticP
 	g := NewWithT(w.t)
 	g.Expect(suite.user.client.DeleteAllOf(w.t.Context(), &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.GracePeriodSeconds(0))).To(Succeed())
 	for _, name := range nodes {
-		w.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}}})
+		w.node(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}},
+			Spec:       corev1.NodeSpec{ProviderID: "simcloud://" + name},
+		})
 		node := &corev1.Node{}
 		g.Expect(suite.user.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
 		node.Status.NodeInfo = corev1.NodeSystemInfo{BootID: "boot-" + name, SystemUUID: "machine-" + name, KubeletVersion: "v1.30.14"}

@@ -128,7 +128,9 @@ func (w *world) create(modifiers ...modifier) {
 	simcloud := func(c *ucv1.Cluster) {
 		c.GenerateName, c.Name = "", alpha
 		c.Spec.Version, c.Spec.Cloud.ProviderName = "1.30.14", "simcloud"
-		c.Spec.Rollout.SoakSeconds = new(int32(0))
+		// The controller's clock is stepped, the API server's is not.
+		c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "ClockSkew", Reason: "the clock of the tests is stepped"}}
+		c.Spec.Rollout.SoakSeconds, c.Spec.Rollout.Canary = new(int32(0)), ucv1.NoCanary
 	}
 	NewWithT(w.t).Expect(suite.client.Create(w.t.Context(), newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...))).To(Succeed())
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -28,6 +29,8 @@ var suite struct {
 	metricsTLS *tls.Config
 	cloud      *simcloud.Server
 	cloudConf  string
+	// managers counts those that were started.
+	managers atomic.Int32
 }
 
 // TestMain lets the test program also be the shim that gives each manager a hostname of its own.

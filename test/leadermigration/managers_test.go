@@ -4,12 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +83,7 @@ type manager struct {
 	*process.Process
 	component leadermigration.Component
 	pair      *pair
-	host      string
+	host, ip  string
 }
 
 // start runs a manager with flags that came from rendering, and makes it known to the witness.
@@ -92,9 +91,10 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 	p.t.Helper()
 	g := NewWithT(p.t)
 	// A hostname has at most 64 letters.
-	m := &manager{component: component, pair: p, host: p.name + "-" + strings.TrimSuffix(string(component), "-controller-manager")}
-	port := freePort(g)
-	args := m.arguments(port)
+	m := &manager{
+		component: component, pair: p, host: p.name + "-" + strings.TrimSuffix(string(component), "-controller-manager"), ip: ownAddress(),
+	}
+	args := m.arguments()
 	for _, flag := range flags {
 		args = append(args, flag.String())
 	}
@@ -107,7 +107,7 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	record, err := json.Marshal(map[string]any{
-		"pid": m.PID(), "cluster": p.name, "pod": m.host, "image": component, "ip": "127.0.0.1", "args": args,
+		"pid": m.PID(), "cluster": p.name, "pod": m.host, "image": component, "ip": m.ip, "args": args,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	file := filepath.Join(p.dir, "processes", p.name, string(component)+".json")
@@ -118,11 +118,11 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 
 // arguments are those without the lock. KCM runs the token loop, without which it never asks for the migration lock, and the
 // loops that a lock may move.
-func (m *manager) arguments(port int) []string {
+func (m *manager) arguments() []string {
 	kubeconfig := suite.cluster.Files().AdminKubeconfig
 	args := []string{
 		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--cloud-provider=simcloud", "--cloud-config=" + suite.cloudConf,
+		"--bind-address=" + m.ip, "--cloud-provider=simcloud", "--cloud-config=" + suite.cloudConf,
 		"--allocate-node-cidrs=true", "--cluster-cidr=10.244.0.0/16", "--configure-cloud-routes=true", "--min-resync-period=1h",
 		"--leader-elect-resource-name=" + m.mainLock(), "--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
 		"--leader-elect-retry-period=500ms",
@@ -251,10 +251,9 @@ func (p *pair) twice() []leadermigration.Loop {
 	return found
 }
 
-func freePort(g Gomega) int {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
-	port := listener.Addr().(*net.TCPAddr).Port
-	g.Expect(listener.Close()).To(Succeed())
-	return port
+// ownAddress is a loopback address that no other manager of this test has, so that each listens on its standard port: a
+// port that was free a moment ago may be somebody else's by the time that the manager listens on it.
+func ownAddress() string {
+	n := suite.managers.Add(1)
+	return fmt.Sprintf("127.201.%d.%d", n>>8, n&0xff)
 }

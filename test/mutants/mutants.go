@@ -14,7 +14,8 @@ func mutants() []mutant {
 	for _, group := range [][]mutant{
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(), facts(), locks(), staticEnds(), instructed(),
 		migrationLock(), pointOfNoReturn(), undo(), undoneLock(), undoneMachines(), profiles(), placements(), versionRules(),
-		others(), addresses(), defaultClasses(), shared(),
+		others(), addresses(), defaultClasses(), shared(), preflightRules(), canaries(), breaker(),
+		approvals(), objectives(), inventories(),
 	} {
 		all = append(all, group...)
 	}

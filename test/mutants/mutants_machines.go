@@ -62,13 +62,13 @@ func troubles() []mutant {
 	return []mutant{
 		in("6 visible", "standalone Machines are overlooked", "roll.go", "range view.orphans() {", "range view.orphans()[:0] {"),
 		in("6 visible", "paused MachineDeployments count as done", "roll.go",
-			"	case deployment.Paused:\n\t\tpl.state, pl.blocked = rollout.Blocked, deployment.String()+\" is paused; unpause it\"",
-			"	case deployment.Paused:\n\t\tpl.state = rollout.Done"),
+			"	case deployment.heldByOthers():\n\t\tpl.state, pl.blocked = rollout.Blocked, deployment.String()+\" is paused; unpause it\"",
+			"	case deployment.heldByOthers():\n\t\tpl.state = rollout.Done"),
 		in("6 visible", "Nodes without a Machine are overlooked", "verify.go",
 			"return \"has no Machine (accept it in spec.rollout.acceptNodes or delete it)\"", "return \"\""),
 		in("6 visible", "deletions may take forever", "machines.go",
 			"return v.now.Sub(machine.DeletingSince) > v.deadline", "return false"),
-		in("6 visible", "a MachineDeployment may wait for Machines forever", "roll.go", "view.alive(pool.deployment) < int(pool.deployment.Replicas)", "false"),
+		in("6 visible", "a MachineDeployment may wait for Machines forever", "roll.go", "view.lacks(d) && view.now", "false && view.now"),
 		in("6 visible", "a cluster without Nodes waits for a leader", "handover.go",
 			"	case len(nodes) == 0:\n\t\treturn p.finishWithoutNodes()", "	case len(nodes) < 0:\n\t\treturn p.finishWithoutNodes()"),
 		in("6 visible", "a cluster without Nodes waits for its addons", "addons.go", "case unschedulable && len(nodes) == 0:", "case unschedulable && len(nodes) < 0:"),
@@ -79,6 +79,10 @@ func troubles() []mutant {
 func facts() []mutant {
 	return []mutant{
 		in("facts", "what a pass would have done is recorded although it did something else", "decide.go", "	p.facts = facts\n", "	_ = facts\n"),
+		{
+			rule: "facts", name: "what was done is not told when its status was refused", file: "controllers/cluster/cluster_report.go",
+			old: "r.untold.keep(key, verbsOf(entriesOf(s, after)))", new: "r.untold.keep(key, nil)", packages: []string{"controllers/cluster"},
+		},
 		in("facts", "a full list of processes forgets one that may run", "handover.go", "drop := most > 0 && process.EndedAt != nil", "drop := most > 0"),
 		in("facts", "a paused cluster is changed", "decide.go", "	if o.Cluster.Spec.Paused {", "	if false {"),
 		in("facts", "a changed baseline is believed", "verify.go", "case before.Digest() != p.facts.Baseline.Digest:", "case false:"),

@@ -15,7 +15,7 @@ func pointOfNoReturn() []mutant {
 		in(rule, "a load balancer that in-tree naming does not find does not pass it", "pnr.go",
 			"SharesLoadBalancerNames && p.clusterNameKept() {", "SharesLoadBalancerNames || p.clusterNameKept() {"),
 		in(rule, "another cluster name does not pass it", "pnr.go", "kcmClusterName(controlPlane.KCM.Arguments) == p.facts.Inherited.ClusterName", "kcmClusterName(controlPlane.KCM.Arguments) != \"-\""),
-		in(rule, "a volume that only the driver can serve does not pass it", "pnr.go", "if made && slices", "if !made && slices"),
+		in(rule, "a volume that only the driver can serve does not pass it", "pnr.go", "if made && !of", "if !made && !of"),
 		in(rule, "a KCM without in-tree provider does not pass it", "pnr.go", "controlPlane.KCM.Arguments.Flag(\"cloud-provider\"); has != name {", "controlPlane.KCM.Arguments.Flag(\"cloud-provider\"); has == \"-\" {"),
 		in(rule, "a minor without in-tree provider does not pass it", "pnr.go", "case p.minor() > provider.LastInTreeMinor:", "case p.minor() > 99:"),
 		in(rule, "nobody waits before it", "pnr.go", "!p.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn ||", "true ||"),

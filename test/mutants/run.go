@@ -44,13 +44,15 @@ func testAll(ctx context.Context, root string, chosen []mutant, parallel int) []
 		wait.Go(func() {
 			defer func() { <-slots }()
 			results[i] = test(ctx, root, m)
+			// The table comes when the last one is done, and that may be an hour.
+			fmt.Fprintf(os.Stderr, "%d of %d: %s: %s\n", i+1, len(chosen), m.name, results[i].verdict)
 		})
 	}
 	wait.Wait()
 	return results
 }
 
-// test runs the mutant's packages and names the first test of each that fails.
+// test runs the mutant's packages, those with the quick tests first, until a test of one fails.
 func test(ctx context.Context, root string, m mutant) result {
 	dir, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
@@ -61,7 +63,6 @@ func test(ctx context.Context, root string, m mutant) result {
 	if err != nil {
 		return result{broken, err.Error()}
 	}
-	var killers []string
 	for _, pkg := range m.packages {
 		arguments := []string{"test", "-overlay", overlay, "-short", "-failfast", "-count=1", "./" + pkg}
 		command := exec.CommandContext(ctx, "go", arguments...)
@@ -74,13 +75,10 @@ func test(ctx context.Context, root string, m mutant) result {
 		case ctx.Err() != nil:
 			return result{broken, ctx.Err().Error()}
 		default:
-			killers = append(killers, path.Base(pkg)+"."+failedTest(string(output)))
+			return result{killed, path.Base(pkg) + "." + failedTest(string(output))}
 		}
 	}
-	if len(killers) == 0 {
-		return result{survived, "by " + strings.Join(m.packages, ", ")}
-	}
-	return result{killed, strings.Join(killers, ", ")}
+	return result{survived, "by " + strings.Join(m.packages, ", ")}
 }
 
 // writeOverlay writes the changed copy of the file and the overlay that puts it in the original's place.

@@ -89,7 +89,9 @@ func (c *Controller) act(p pass) bool {
 		w.annotate()
 	case migration.VerbTakeBaseline:
 		w.baseline = new(c.seen)
-	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass:
+	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary,
+		migration.VerbRemoveCanary, migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment,
+		migration.VerbUnpauseMachineDeployment:
 		return c.actOnEach(p)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
@@ -114,8 +116,14 @@ func (c *Controller) actOnEach(p pass) bool {
 		return c.applyAddons(*p.decision.Verb, p.decision)
 	case migration.VerbRollMachineDeployment:
 		return c.roll(*p.decision.Verb, p.decision)
-	default:
+	case migration.VerbCreateCanary:
+		return c.createCanary(p.decision)
+	case migration.VerbRemoveCanary:
+		return c.removeCanary(p.decision)
+	case migration.VerbSwitchDefaultClass:
 		return c.switchDefaultClass(p)
+	default:
+		return c.guard(p.decision)
 	}
 }
 
@@ -133,11 +141,12 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	case migration.CSISet:
 	}
 	for _, object := range verb.Objects {
-		set.present[object.Kind] = true
+		set.present[object] = true
 		if c.killed(WhileActing, decision) {
 			return false
 		}
 	}
+	set.adopted()
 	return true
 }
 

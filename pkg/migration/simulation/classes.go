@@ -30,7 +30,7 @@ func (w *World) makeClasses() {
 
 func (w *World) class(name string) *Class {
 	at := slices.IndexFunc(w.classes, func(class *Class) bool { return class.Name == name })
-	if at < 0 || name == csiClass && !w.csi.present["CSIDriver"] {
+	if at < 0 || name == w.ourClass && !w.csi.has("CSIDriver") {
 		return nil
 	}
 	return w.classes[at]

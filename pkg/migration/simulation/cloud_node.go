@@ -38,6 +38,9 @@ func (w *World) reportAddresses(at int, n *node) {
 }
 
 func (n *node) addresses() []string {
+	if n.seen != nil {
+		return n.seen.Addresses
+	}
 	if n.rewritten {
 		return []string{"ExternalIP 192.0.2.100"}
 	}

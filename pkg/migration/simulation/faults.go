@@ -18,6 +18,7 @@ func (w *World) disturb() {
 	}{
 		{f.Crash, w.crash}, {f.Crash, w.crashCCM}, {f.Evict, w.evict}, {f.Vanish, w.vanish}, {f.Vanish, w.vanishCCM}, {f.KubeletDown, w.stopKubelet},
 		{f.Hang, w.hang}, {f.NotReady, w.breakNode}, {f.Drift, w.drift}, {f.Meddle, w.meddle},
+		{f.Cloud, w.breakCloud},
 	}
 	for _, fault := range faults {
 		if w.chance(fault.chance) {
@@ -126,8 +127,8 @@ func (w *World) drift() {
 	if w.chance(0.5) {
 		set = &w.csi
 	}
-	if kind, ok := pick(w, set.wanted); ok && set.present[kind] {
-		delete(set.present, kind)
-		w.say("fault: %s of %s is deleted", kind, set.name)
+	if object, ok := pick(w, set.wanted); ok && set.present[object] {
+		delete(set.present, object)
+		w.say("fault: %s of %s is deleted", object.Kind, set.name)
 	}
 }

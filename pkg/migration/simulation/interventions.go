@@ -15,7 +15,7 @@ import (
 // Unpause every MachineDeployment.
 func (w *World) Unpause() {
 	for _, d := range w.deployments {
-		d.paused = false
+		d.paused, d.guard.paused = false, false
 	}
 }
 
@@ -55,6 +55,7 @@ func (w *World) AddPool(p Pool) {
 	}
 	w.deployments = append(w.deployments, &machineDeployment{
 		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1,
+		surge: p.surge(), unavailable: p.Unavailable,
 	})
 }
 
@@ -64,6 +65,7 @@ func (w *World) Scale(name string, replicas int) {
 		if d.name == name {
 			d.replicas = replicas
 			d.generation++
+			d.guard.exempt = true
 		}
 	}
 }
@@ -84,6 +86,7 @@ func (w *World) OwnRevision(name string, keep bool) {
 		if d.name == name {
 			d.revision++
 			d.generation++
+			d.guard.exempt = true
 			if !keep {
 				d.restart = ""
 			}
@@ -197,17 +200,17 @@ func (w *World) StopCCM() {
 // MendCloudConfig makes the cloud accept its configuration, which is another one then.
 func (w *World) MendCloudConfig() {
 	w.scenario.ProbeDies = false
-	delete(w.ccm.present, "Deployment")
+	w.ccm.drop("Deployment")
 }
 
 // MendAddresses makes the CCM see the addresses that the kubelets see, by another cloud configuration.
 func (w *World) MendAddresses() {
 	w.otherAddresses, w.cloudConfig = false, "2"
-	delete(w.ccm.present, "Deployment")
+	w.ccm.drop("Deployment")
 }
 
 // DeleteCCM deletes the CCM's Deployment.
-func (w *World) DeleteCCM() { delete(w.ccm.present, "Deployment") }
+func (w *World) DeleteCCM() { w.ccm.drop("Deployment") }
 
 // LeaveFence opens or closes the fence past us, as an earlier Cluster object would have left it.
 func (w *World) LeaveFence(open bool) { w.fenceOpen = open }

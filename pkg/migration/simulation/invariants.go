@@ -27,6 +27,8 @@ type invariants struct {
 	// lastInitializing is when a CCM with the loop cloud-node last led.
 	lastInitializing time.Time
 	previous         migration.Decision
+	// looked is when a pass last looked at Machines and Nodes, lapsed when one did so again after a long time without any.
+	looked, lapsed time.Time
 }
 
 func newInvariants() *invariants {
@@ -47,6 +49,7 @@ func (i *invariants) check(w *World) {
 	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
 		i.lastInitializing = w.now
 	}
+	i.checkUnproven(w)
 	twice := ""
 	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
 		if names := w.running(loop); len(names) > 1 {
@@ -72,6 +75,8 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkShape(o, d)
 	i.checkOrder(w, o, d)
 	i.checkUnknown(w, o, d)
+	i.checkCanary(w, o, d)
+	i.noteLook(w, o)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}
@@ -154,17 +159,24 @@ func (w *World) settled(d migration.Decision) bool {
 // restsOn lists the facts that a verb must not be emitted without.
 func restsOn() map[migration.VerbKind][]string {
 	return map[migration.VerbKind][]string{
-		migration.VerbTakeBaseline:          {"Inventory", "Addons", "Fence"},
-		migration.VerbApplyAddons:           {"Addons"},
-		migration.VerbPruneAddons:           {"Addons"},
-		migration.VerbAllowLock:             {"Lock", "Addons", "Fence"},
-		migration.VerbReleaseLock:           {"Lock", "ControlPlane", "KCMLease"},
-		migration.VerbReleaseKCMLease:       {"ControlPlane", "KCMLease"},
-		migration.VerbReleaseCCMLease:       {"CCMLease", "Fence", "Nodes", "ControlPlane"},
-		migration.VerbRemoveLock:            {"Lock", "ControlPlane", "Addons", "KCMLease"},
-		migration.VerbOpenFence:             {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
-		migration.VerbSwitchDefaultClass:    {"StorageClasses", "Provider"},
-		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider"},
+		migration.VerbTakeBaseline:       {"Inventory", "Addons", "Fence"},
+		migration.VerbApplyAddons:        {"Addons"},
+		migration.VerbPruneAddons:        {"Addons"},
+		migration.VerbAllowLock:          {"Lock", "Addons", "Fence"},
+		migration.VerbReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
+		migration.VerbReleaseKCMLease:    {"ControlPlane", "KCMLease"},
+		migration.VerbReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
+		migration.VerbRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
+		migration.VerbOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
+		migration.VerbSwitchDefaultClass: {"StorageClasses", "Provider"},
+		migration.VerbCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
+		migration.VerbRemoveCanary:       {"Machines", "Canary"},
+		migration.VerbOwnMinReady:        {"Machines", "Nodes"},
+		migration.VerbReturnMinReady:     {"Machines", "Nodes"},
+
+		migration.VerbPauseMachineDeployment:   {"Machines", "Nodes", "Provider"},
+		migration.VerbUnpauseMachineDeployment: {"Machines", "Nodes"},
+		migration.VerbRollMachineDeployment:    {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 	}
 }
 
@@ -193,7 +205,8 @@ func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact str
 		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
 	}
 	ledForNobody := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
-	if slices.Contains(facts, fact) && !ledForNobody {
+	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
+	if slices.Contains(facts, fact) && !ledForNobody && !inTree {
 		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
 	}
 }
@@ -214,7 +227,7 @@ func (i *invariants) acting(w *World, p pass) {
 	case migration.VerbApplyAddons:
 		i.checkCloudNode(w, verb.AddonSet)
 		open := w.fenceOpen || w.scenario.LeasesAreFree
-		if open && slices.ContainsFunc(verb.Objects, func(o migration.Ref) bool { return o == w.ccm.ref("Deployment") }) {
+		if open && slices.ContainsFunc(verb.Objects, func(o migration.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
 	case migration.VerbRollMachineDeployment:
@@ -236,6 +249,7 @@ func (i *invariants) checkRoll(w *World, p pass) {
 		}
 		return
 	}
+	i.checkHalt(w, p)
 	if !p.truth.led {
 		i.fail("rule 5: MachineDeployments are rolled while the CCM does not lead")
 	}
@@ -329,6 +343,7 @@ func (i *invariants) rolling(w *World, d *machineDeployment, value string) {
 		i.rollingBack(w, d)
 		return
 	}
+	i.checkGuarded(w, d)
 	configured := w.cluster.Status.MachineControllerConfiguredAt
 	for _, s := range w.setsOf(d) {
 		if d.current(s) && configured != nil && s.createdAt.After(configured.Time) && s.external {

@@ -23,6 +23,9 @@ func (i *invariants) persisting(w *World, p pass) {
 	if after.Baseline != nil && w.baseline == nil {
 		i.fail("fact baseline is persisted, but the baseline is not stored")
 	}
+	if after.CompletedAt != nil && before.CompletedAt == nil {
+		i.checkNothingLeft(w, "the migration counts as completed")
+	}
 	migrated := before.CompletedAt == nil && after.CompletedAt != nil && after.Origin == ucv1.OriginMigrating
 	if migrated && len(p.truth.unproven) > 0 {
 		i.fail("completed, but not proven: %v", p.truth.unproven)
@@ -51,9 +54,10 @@ func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
 	if len(unlocked(w.kcm().arguments)) == 0 {
 		i.fail("the migration counts as undone, and KCM runs no cloud loop")
 	}
-	for kind, there := range w.probe.present {
+	i.checkNothingLeft(w, "the migration counts as undone")
+	for object, there := range w.probe.present {
 		if there {
-			i.fail("the migration counts as undone, and %s of the probe is left", kind)
+			i.fail("the migration counts as undone, and %s of the probe is left", object.Kind)
 		}
 	}
 	if w.lock.granted || w.lock.file || w.lock.holder != "" {

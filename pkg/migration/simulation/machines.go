@@ -17,6 +17,9 @@ type machineDeployment struct {
 	revision             int
 	generation, observed int
 	complete             bool
+	// surge and unavailable bound its rollout.
+	surge, unavailable int
+	guard              guard
 }
 
 // machineSet is one revision. external is what its operating system configuration was rendered with when it was made;
@@ -48,9 +51,12 @@ type node struct {
 	csi                   bool
 	instance              bool
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
-	rewritten     bool
+	rewritten bool
+	// seen is a real one as it was observed.
+	seen          *migration.Node
 	createdAt     time.Time
 	notReadyUntil time.Time
+	readySince    time.Time
 	machine       string
 }
 
@@ -66,7 +72,7 @@ func (w *World) makeMachines() {
 		w.join(m)
 	}
 	for _, name := range w.scenario.Strangers {
-		w.nodes = append(w.nodes, &node{name: name, uid: w.id("node"), ready: true, providerID: providerIDPrefix + name, createdAt: w.now})
+		w.addNode(&node{name: name, uid: w.id("node"), ready: true, providerID: providerIDPrefix + name, createdAt: w.now})
 	}
 	for _, n := range w.nodes {
 		n.ready, n.tainted = true, false
@@ -81,6 +87,7 @@ func (w *World) addDeployment(p Pool) *machineDeployment {
 	}
 	d := &machineDeployment{
 		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1, observed: 1, complete: true,
+		surge: p.surge(), unavailable: p.Unavailable,
 	}
 	w.deployments = append(w.deployments, d)
 	set := w.createSet(d)
@@ -122,18 +129,25 @@ func (w *World) join(m *machine) {
 		createdAt: w.now, machine: m.uid,
 	}
 	if !m.external {
-		n.providerID = providerIDPrefix + n.name
+		n.providerID = w.provider().ProviderIDPrefix + n.name
 	}
-	w.nodes = append(w.nodes, n)
+	w.addNode(n)
 	m.node = n.name
 }
 
-func (w *World) nodeOf(m *machine) *node {
-	at := slices.IndexFunc(w.nodes, func(n *node) bool { return n.machine == m.uid })
-	if at < 0 {
-		return nil
+func (w *World) addNode(n *node) {
+	w.nodes = append(w.nodes, n)
+	if n.machine != "" {
+		w.joined[n.machine] = n
 	}
-	return w.nodes[at]
+}
+
+// nodeOf is asked of every Machine in every second of the model.
+func (w *World) nodeOf(m *machine) *node { return w.joined[m.uid] }
+
+func (w *World) deleteNodeOf(m *machine) {
+	w.nodes = slices.DeleteFunc(w.nodes, func(n *node) bool { return n.machine == m.uid })
+	delete(w.joined, m.uid)
 }
 
 func (w *World) setOf(m *machine) *machineSet {
@@ -150,14 +164,25 @@ func (w *World) setsOf(d *machineDeployment) []*machineSet {
 
 // machinesOf are a set's Machines that are not being deleted: that is how the machine-controller counts.
 func (w *World) machinesOf(s *machineSet) []*machine {
-	return slices.DeleteFunc(slices.Clone(w.machines), func(m *machine) bool { return m.set != s.uid || m.deleting() })
+	var machines []*machine
+	for _, m := range w.machines {
+		if m.set == s.uid && !m.deleting() {
+			machines = append(machines, m)
+		}
+	}
+	return machines
 }
 
-// available is the machine-controller's notion: a Ready Node, whatever taint it carries.
+// available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A hasty
+// world waits for nothing.
 func (w *World) available(s *machineSet) int {
 	count := 0
+	wait := time.Duration(w.minReady(s)) * time.Second
+	if w.hasty {
+		wait = 0
+	}
 	for _, m := range w.machinesOf(s) {
-		if n := w.nodeOf(m); n != nil && n.ready && m.node != "" {
+		if n := w.nodeOf(m); n != nil && n.ready && m.node != "" && w.now.Sub(n.readySince) >= wait {
 			count++
 		}
 	}
@@ -174,7 +199,7 @@ func (w *World) machineControllerRuns() bool {
 	return running
 }
 
-// stepMachineDeployments rolls: one surge Machine, none unavailable.
+// stepMachineDeployments rolls, within the bounds of surge and unavailability.
 func (w *World) stepMachineDeployments() {
 	if !w.machineControllerRuns() {
 		return
@@ -205,15 +230,31 @@ func (w *World) deleteDeployment(d *machineDeployment) {
 	}
 }
 
-// scalePaused changes the newest set only: a paused MachineDeployment that is scaled up makes Machines of the old one.
+// scalePaused changes the newest set only: a paused MachineDeployment that is scaled up makes Machines of the old one. A rollout
+// that is paused half way keeps its surge.
 func (w *World) scalePaused(d *machineDeployment) {
 	sets := w.setsOf(d)
+	if len(sets) == 0 {
+		return
+	}
 	newest := sets[len(sets)-1]
-	total := 0
+	total, active := 0, 0
 	for _, s := range sets {
 		total += s.replicas
+		if s.replicas > 0 {
+			active++
+		}
 	}
-	newest.replicas = max(0, newest.replicas+d.replicas-total)
+	most := d.replicas
+	if active > 1 {
+		most += d.surge
+	}
+	switch {
+	case total < d.replicas:
+		newest.replicas += d.replicas - total
+	case total > most:
+		newest.replicas = max(0, newest.replicas+most-total)
+	}
 }
 
 func (w *World) rollDeployment(d *machineDeployment) {
@@ -232,22 +273,26 @@ func (w *World) rollDeployment(d *machineDeployment) {
 		total += s.replicas
 		available += w.available(s)
 	}
+	room, least := d.replicas+d.surge-total, d.replicas-d.unavailable
+	starting := set.replicas - w.available(set)
 	switch {
-	case set.replicas < d.replicas && total <= d.replicas:
-		set.replicas += max(1, d.replicas-total)
+	case set.replicas < d.replicas && room > 0:
+		set.replicas += min(room, d.replicas-set.replicas)
 	case set.replicas > d.replicas:
 		set.replicas = d.replicas
-	case total > d.replicas && available > d.replicas:
-		w.scaleDownOld(sets, set)
+	case total-starting > least && available > least:
+		w.scaleDownOld(sets, set, w.atOnce(1, total-d.replicas))
 	}
 	w.pruneSets(sets, set)
 }
 
-func (w *World) scaleDownOld(sets []*machineSet, keep *machineSet) {
+// scaleDownOld takes that many Machines from the sets that go, the oldest first.
+func (w *World) scaleDownOld(sets []*machineSet, keep *machineSet, many int) {
 	for _, s := range sets {
-		if s != keep && s.replicas > 0 {
-			s.replicas--
-			return
+		if s != keep {
+			gone := min(many, s.replicas)
+			s.replicas -= gone
+			many -= gone
 		}
 	}
 }
@@ -278,4 +323,12 @@ func (w *World) reportDeployment(d *machineDeployment) {
 
 func (d *machineDeployment) ref() migration.Ref {
 	return migration.Ref{Kind: "MachineDeployment", Namespace: d.namespace, Name: d.name, UID: d.uid}
+}
+
+// atOnce is how much of something is done in one step: a hasty world does all of it.
+func (w *World) atOnce(few, all int) int {
+	if w.hasty {
+		return all
+	}
+	return few
 }

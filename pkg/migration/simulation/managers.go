@@ -14,36 +14,13 @@ type lease struct {
 	acquired, renewed time.Time
 }
 
-// addonSet is the CCM's or the CSI driver's objects in the user cluster.
-type addonSet struct {
-	name    migration.AddonSetName
-	wanted  []string
-	present map[string]bool
-	foreign []string
-}
-
-func (a *addonSet) missing() []migration.Ref {
-	var refs []migration.Ref
-	for _, kind := range a.wanted {
-		if !a.present[kind] {
-			refs = append(refs, a.ref(kind))
-		}
-	}
-	return refs
-}
-
 func (w *World) prune(objects []migration.Ref) {
+	w.obsolete = slices.DeleteFunc(w.obsolete, func(object migration.Ref) bool { return slices.Contains(objects, object) })
 	for _, set := range []*addonSet{&w.ccm, &w.csi, &w.probe} {
 		for _, object := range objects {
-			if set.ref(object.Kind) == object {
-				delete(set.present, object.Kind)
-			}
+			delete(set.present, object)
 		}
 	}
-}
-
-func (a *addonSet) ref(kind string) migration.Ref {
-	return migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(a.name)}
 }
 
 // service is a Service of type LoadBalancer.
@@ -98,7 +75,7 @@ func (w *World) restart(p *process) {
 
 // stepProbe is the probe's process: it leads a Lease of its own, and dies of it where the cloud refuses it.
 func (w *World) stepProbe() {
-	if !w.probe.present["Deployment"] || !w.probe.present["Lease"] || len(w.nodes) == 0 {
+	if len(w.probe.missing()) > 0 || len(w.nodes) == 0 {
 		w.probeLease = lease{}
 		return
 	}
@@ -112,7 +89,11 @@ func (w *World) stepProbe() {
 
 // stepCCM is the CCM's Deployment, and its cloud-node loop while one of its pods leads.
 func (w *World) stepCCM() {
-	if !w.ccm.present["Deployment"] || len(w.nodes) == 0 {
+	if len(w.ccm.workloads()) == 0 || len(w.nodes) == 0 {
+		if len(w.replicas) > 0 && len(w.nodes) == 0 {
+			// A roll whose maxUnavailable takes the only Node takes the CCM with it: that is its owner's choice.
+			w.disturbed = w.now
+		}
 		for _, p := range slices.Clone(w.replicas) {
 			w.endReplica(p)
 		}
@@ -139,11 +120,14 @@ func (w *World) stepCCM() {
 
 // initializeNodes is the cloud-node loop.
 func (w *World) initializeNodes() {
+	if w.cloudBroken() {
+		return
+	}
 	for _, n := range w.nodes {
-		if n.tainted && n.instance && w.chance(0.6) {
+		if n.tainted && n.instance && w.now.Sub(n.createdAt) >= w.slowNodes && w.chance(0.6) {
 			n.tainted = false
 			if n.providerID == "" {
-				n.providerID = providerIDPrefix + n.name
+				n.providerID = w.provider().ProviderIDPrefix + n.name
 			}
 			w.say("ccm: initializes Node %s", n.name)
 		}

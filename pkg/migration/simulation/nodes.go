@@ -16,12 +16,16 @@ func (w *World) stepMachineSets() {
 		switch {
 		case len(machines) < s.replicas:
 			if _, running := w.runs("machine-controller-webhook", "node-external-cloud-provider"); running {
-				m := w.createMachine(w.deployments[at], s)
-				w.say("machine-controller: creates Machine %s", m.name)
+				for range w.atOnce(1, s.replicas-len(machines)) {
+					m := w.createMachine(w.deployments[at], s)
+					w.say("machine-controller: creates Machine %s", m.name)
+				}
 			}
 		case len(machines) > s.replicas:
-			w.deleteMachine(machines[0])
-			w.invariants.replaced(w, machines[0], s)
+			for _, m := range machines[:w.atOnce(1, len(machines)-s.replicas)] {
+				w.deleteMachine(m)
+				w.invariants.replaced(w, m, s)
+			}
 		}
 	}
 }
@@ -41,7 +45,7 @@ func (w *World) stepMachines() {
 		switch {
 		case m.deleting():
 			if !m.stuck && w.chance(0.5) {
-				w.nodes = slices.DeleteFunc(w.nodes, func(other *node) bool { return other.machine == m.uid })
+				w.deleteNodeOf(m)
 				w.machines = slices.DeleteFunc(w.machines, func(other *machine) bool { return other == m })
 			}
 		case n == nil && !m.stuck:
@@ -68,8 +72,12 @@ func (w *World) ownProviderID(n *node) {
 func (w *World) stepNodes() {
 	for at, n := range w.nodes {
 		w.reportAddresses(at, n)
+		before := n.ready
 		n.ready = !w.now.Before(n.notReadyUntil) && w.now.Sub(n.createdAt) >= tick
-		if !n.csi && n.ready && w.csi.present["DaemonSet"] && w.chance(0.7) {
+		if n.ready && (!before || n.readySince.IsZero()) {
+			n.readySince = w.now
+		}
+		if !n.csi && n.ready && w.csi.serves() && w.chance(0.7) {
 			n.csi = true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 )
 
 // Controller is the controller's process in the world: what it remembers is lost when it is killed.
@@ -21,6 +22,8 @@ type Controller struct {
 	seen      migration.Inventory
 	passes    int
 	downUntil time.Time
+	// watcher of new Nodes.
+	watcher slo.Watcher
 }
 
 // watched is what a watch of an object that is renewed tells on our clock.
@@ -39,6 +42,27 @@ func NewController(w *World) *Controller {
 
 // Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
 func (c *Controller) Observe() migration.Observation {
+	o := c.modelled()
+	w := c.world
+	if w.real != nil {
+		w.real.complete(&o)
+	}
+	for _, fact := range FactNames() {
+		if w.faulty() && w.chance(w.scenario.Faults.Unknown) {
+			Forget(&o, fact)
+		}
+	}
+	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
+		o.Processes = handover.Processes
+	}
+	if o.ControlPlane.IsKnown() {
+		c.seeEnds(o.Processes)
+	}
+	return o
+}
+
+// modelled is what the model has of everything.
+func (c *Controller) modelled() migration.Observation {
 	w := c.world
 	cluster := *w.cluster
 	o := migration.Observation{
@@ -61,23 +85,16 @@ func (c *Controller) Observe() migration.Observation {
 		Baseline:          migration.Absent[migration.Inventory](),
 		OtherManagers:     migration.Known(w.observeOtherManagers()),
 		StorageClasses:    migration.Known(w.observeClasses()),
+		Findings:          migration.Known(w.observeFindings()),
+		Canary:            migration.Known(w.observeCanary()),
+		Drains:            migration.Known(w.observeDrains()),
+		Measured:          c.measure(),
 	}
 	if cluster.Status.Rollback != nil {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
 	}
 	if w.baseline != nil {
 		o.Baseline = migration.Known(*w.baseline)
-	}
-	for _, fact := range FactNames() {
-		if w.faulty() && w.chance(w.scenario.Faults.Unknown) {
-			Forget(&o, fact)
-		}
-	}
-	if handover := cluster.Status.Handover.DeepCopy(); handover != nil {
-		o.Processes = handover.Processes
-	}
-	if o.ControlPlane.IsKnown() {
-		c.seeEnds(o.Processes)
 	}
 	return o
 }
@@ -87,6 +104,9 @@ func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
 		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
+		"Findings",
+		"Canary", "Drains",
+		"Measured",
 	}
 }
 
@@ -112,6 +132,10 @@ func Forget(o *migration.Observation, fact string) {
 		"Attachments":       func() { blank(&o.Attachments) },
 		"OtherManagers":     func() { blank(&o.OtherManagers) },
 		"StorageClasses":    func() { blank(&o.StorageClasses) },
+		"Findings":          func() { blank(&o.Findings) },
+		"Canary":            func() { blank(&o.Canary) },
+		"Drains":            func() { blank(&o.Drains) },
+		"Measured":          func() { blank(&o.Measured) },
 	}
 	forget[fact]()
 }
@@ -119,6 +143,9 @@ func Forget(o *migration.Observation, fact string) {
 func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("timeout") }
 
 func (w *World) provider() migration.Provider {
+	if w.real != nil {
+		return w.real.Observation.Provider.Value()
+	}
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
 		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
@@ -128,6 +155,9 @@ func (w *World) provider() migration.Provider {
 
 func (c *Controller) observeControlPlane() migration.ControlPlane {
 	w := c.world
+	if w.kcm() == nil {
+		return migration.ControlPlane{}
+	}
 	controlPlane := migration.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]migration.ManagementNode{}}
 	for _, d := range w.workloads {
 		if strings.HasPrefix(d.name, "kube-") && d != w.kcm() {
@@ -202,6 +232,10 @@ func (w *World) observeWorkload(d *workload) migration.Component {
 		Ref:       migration.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
 		Container: d.container, Arguments: migration.Arguments{Flags: d.arguments}, Replicas: int32(d.replicas), FieldOwner: d.fieldOwner,
 	}
+	if d.real != nil {
+		component = *d.real
+		component.Arguments.Flags, component.Pods = d.arguments, nil
+	}
 	serving, old := 0, 0
 	for _, p := range d.pods {
 		component.Pods = append(component.Pods, w.observePod(p))
@@ -219,8 +253,12 @@ func (w *World) observeWorkload(d *workload) migration.Component {
 func (w *World) observePod(p *pod) migration.Process {
 	process := migration.Process{
 		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: migration.Arguments{Flags: p.arguments},
-		GracePeriodSeconds: int64(gracePeriod / time.Second), Terminating: p.terminating(), Ready: p.ready(), Ended: p.ended(), DeletionCost: p.cost,
+		GracePeriodSeconds: int64(gracePeriod / time.Second),
 	}
+	if p.real != nil {
+		process = *p.real
+	}
+	process.Terminating, process.Ready, process.Ended, process.DeletionCost = p.terminating(), p.ready(), p.ended(), p.cost
 	for _, n := range w.managementNodes {
 		if n.name == p.node {
 			process.BootID = n.bootID
@@ -236,9 +274,10 @@ func (c *Controller) observeLease(name string, l lease) migration.Observed[migra
 	if l.holder == "" {
 		return migration.Absent[migration.Lease]()
 	}
-	seen := watch(c.leases, name, l.renewed, c.world.now)
+	w := c.world
+	seen := watch(c.leases, name, l.renewed, w.now)
 	return migration.Known(migration.Lease{
-		Ref:    migration.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name},
+		Ref:    w.leaseRef(name),
 		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
 		ChangedAt: seen.changed, WatchedAt: seen.since,
 	})

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -10,26 +11,25 @@ func (w *World) observeMachineController() []migration.MachineControllerDeployme
 	var deployments []migration.MachineControllerDeployment
 	for _, d := range w.workloads {
 		if d.flag != "" {
-			deployments = append(deployments, migration.MachineControllerDeployment{Component: w.observeWorkload(d), Flag: d.flag})
+			deployments = append(deployments, migration.MachineControllerDeployment{
+				Component: w.observeWorkload(d), Flag: d.flag, InUserCluster: d.inUserCluster,
+			})
 		}
 	}
 	return deployments
 }
 
 func (w *World) observeAddons() migration.Addons {
-	addons := migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi)}
+	addons := migration.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi), Obsolete: w.obsolete}
 	if migration.WithdrawsAddons(w.cluster.Status.Facts) {
 		return withdrawn(w)
 	}
 	if !migration.WithholdsWorkload(w.cluster.Status.Facts) {
 		return addons
 	}
-	workload := func(ref migration.Ref) bool { return ref.Kind == "Deployment" }
 	addons.CCM.WorkloadWithheld, addons.CCM.Unhealthy = true, nil
-	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, workload)
-	if w.ccm.present["Deployment"] {
-		addons.Obsolete = []migration.Ref{w.ccm.ref("Deployment")}
-	}
+	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, func(ref migration.Ref) bool { return isWorkload(ref.Kind) })
+	addons.Obsolete = slices.Concat(w.obsolete, w.ccm.workloads())
 	return addons
 }
 
@@ -38,9 +38,9 @@ func withdrawn(w *World) migration.Addons {
 	set := migration.AddonSet{Withdrawn: true, WorkloadWithheld: true}
 	addons := migration.Addons{CCM: set, CSI: set}
 	for _, a := range []*addonSet{&w.ccm, &w.csi} {
-		for _, kind := range a.wanted {
-			if a.present[kind] && kind != "CSIDriver" {
-				addons.Obsolete = append(addons.Obsolete, a.ref(kind))
+		for _, object := range a.wanted {
+			if a.present[object] && object.Kind != "CSIDriver" {
+				addons.Obsolete = append(addons.Obsolete, object)
 			}
 		}
 	}
@@ -58,16 +58,17 @@ func (w *World) observeCCMPods() []string {
 }
 
 func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
-	set := migration.AddonSet{Drifted: a.missing(), Foreign: a.foreign, Unschedulable: len(w.nodes) == 0}
-	if stale := a.name == migration.CCMSet && a.present["Deployment"] &&
+	set := a.seen
+	set.Drifted, set.Foreign, set.Unschedulable = w.wantedOf(a), a.foreign, len(w.nodes) == 0
+	if stale := a.name == migration.CCMSet &&
 		(w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts) || w.ccmCloudNode != w.wantsCloudNode()); stale {
-		set.Drifted = append(set.Drifted, a.ref("Deployment"))
+		set.Drifted = append(set.Drifted, a.workloads()...)
 	}
 	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
 	}
 	csiUp := slices.ContainsFunc(w.nodes, func(n *node) bool { return n.csi })
-	if a.name == migration.CSISet && !csiUp {
+	if a.name == migration.CSISet && !csiUp && a.wants("DaemonSet") {
 		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
 	}
 	return set
@@ -83,9 +84,9 @@ func (c *Controller) observeProbe() migration.Observed[migration.Probe] {
 		return migration.Known(probe)
 	}
 	probe := migration.Probe{}
-	for _, kind := range w.probe.wanted {
-		if w.probe.present[kind] {
-			probe.Left = append(probe.Left, w.probe.ref(kind))
+	for _, object := range w.probe.wanted {
+		if w.probe.present[object] {
+			probe.Left = append(probe.Left, object)
 		}
 	}
 	return migration.Known(probe)
@@ -94,6 +95,10 @@ func (c *Controller) observeProbe() migration.Observed[migration.Probe] {
 func (w *World) observeFence() migration.Fence {
 	fence := migration.Fence{
 		Open: w.fenceOpen, Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager",
+	}
+	if w.real != nil {
+		seen := w.real.Observation.Fence.Value()
+		fence.Identity, fence.Lease = seen.Identity, seen.Lease
 	}
 	if w.fenceOpen || w.scenario.LeasesAreFree {
 		fence.Allowed = []string{"create", "update"}
@@ -109,7 +114,7 @@ func (w *World) observeMachines() migration.Observed[migration.Machines] {
 	for _, d := range w.deployments {
 		seen.Deployments = append(seen.Deployments, migration.MachineDeployment{
 			Ref: d.ref(), Paused: d.paused, Deleting: d.deleting, RestartValue: d.restart, Replicas: int32(d.replicas),
-			Complete: d.complete && d.observed == d.generation,
+			Complete: d.complete && d.observed == d.generation, Guard: d.observeGuard(),
 		})
 		for _, s := range w.setsOf(d) {
 			seen.Sets = append(seen.Sets, migration.MachineSet{
@@ -120,29 +125,50 @@ func (w *World) observeMachines() migration.Observed[migration.Machines] {
 	}
 	for _, m := range w.machines {
 		seen.Machines = append(seen.Machines, migration.Machine{
-			Ref: migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
-			Set: m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
+			Ref:      migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
+			OfCanary: m.namespace == machineNamespace && w.isCanary(m),
+			Set:      m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
 		})
 	}
 	return migration.Known(seen)
 }
 
 func (w *World) observeNodes() []migration.Node {
-	nodes := make([]migration.Node, 0, len(w.nodes))
+	nodes, labels := make([]migration.Node, 0, len(w.nodes)), w.cloudLabels()
 	for _, n := range w.nodes {
 		seen := migration.Node{
 			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, Uninitialized: n.tainted, CreatedAt: n.createdAt,
-			Addresses: n.addresses(),
+			Addresses: n.addresses(), Labels: labels,
+		}
+		if n.seen != nil {
+			seen.Labels, seen.PodCIDRs, seen.Routed = n.seen.Labels, n.seen.PodCIDRs, n.seen.Routed
 		}
 		if n.csi {
-			seen.CSIDrivers = []string{csiDriver}
+			seen.CSIDrivers = w.provider().CSIDrivers
 		}
 		nodes = append(nodes, seen)
 	}
 	return nodes
 }
 
+// cloudLabels are what a Node that joins a real cluster gets: whatever the Nodes that are there have.
+func (w *World) cloudLabels() map[string]string {
+	if w.real == nil {
+		return nil
+	}
+	labels := map[string]string{}
+	for _, node := range w.real.Observation.Nodes.Value() {
+		maps.Copy(labels, node.Labels)
+	}
+	return labels
+}
+
 func (w *World) observeInventory() migration.Observed[migration.Inventory] {
+	if w.real != nil {
+		inventory := w.real.Observation.Inventory.Value()
+		inventory.Nodes = nil
+		return migration.WithNodes(migration.Known(inventory), migration.Known(w.observeNodes()), w.observeMachines())
+	}
 	inventory := migration.Inventory{
 		Volumes: append([]migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
 	}
@@ -151,5 +177,9 @@ func (w *World) observeInventory() migration.Observed[migration.Inventory] {
 			Namespace: "default", Name: s.name, UID: s.uid, Ingress: slices.Clone(s.ingress),
 		})
 	}
-	return migration.WithAddresses(migration.Known(inventory), migration.Known(w.observeNodes()), w.provider())
+	for _, class := range w.observeClasses() {
+		inventory.StorageClasses = append(inventory.StorageClasses,
+			migration.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
+	}
+	return migration.WithNodes(migration.Known(inventory), migration.Known(w.observeNodes()), w.observeMachines())
 }

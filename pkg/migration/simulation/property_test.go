@@ -100,9 +100,11 @@ func randomScenario(seed uint64) Scenario {
 	s.CloudNodeLater = rand.New(rand.NewPCG(seed, 3)).IntN(3) == 0
 	s.Interventions = helpfulPeople(rng, s)
 	if rng.IntN(2) == 0 {
-		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 2500
+		s.Interventions, s.MaxTicks = append(changedMinds(rng), s.Interventions...), 4000
 	}
+	randomRoll(rand.New(rand.NewPCG(seed, 4)), &s)
 	s.Faults.Meddle = 0.02 * rng.Float64()
+	s.Attentive = true
 	s.Classes = randomClasses(rng)
 	if rng.IntN(5) == 0 {
 		s.Interventions = append(s.Interventions, Intervention{
@@ -110,6 +112,28 @@ func randomScenario(seed uint64) Scenario {
 		})
 	}
 	return s
+}
+
+// randomRoll draws what the canary and the breaker meet: bounds of rollouts, a cloud that stops answering, an owner who wants
+// minReadySeconds for himself.
+func randomRoll(rng *rand.Rand, s *Scenario) {
+	for i := range s.Pools {
+		s.Pools[i].Surge, s.Pools[i].Unavailable = rng.IntN(3), rng.IntN(3)
+	}
+	if s.Faults.Until > 0 {
+		s.Faults.Cloud = 0.02 * rng.Float64()
+	}
+	kind := []ucv1.CanaryKind{"", ucv1.CanaryMachine, ucv1.CanaryMachineDeployment, ucv1.NoCanary}[rng.IntN(4)]
+	configure := s.Configure
+	s.Configure = func(c *ucv1.Cluster) {
+		configure(c)
+		c.Spec.Rollout.Canary = kind
+	}
+	if rng.IntN(5) == 0 && len(s.Pools) > 0 {
+		s.Interventions = append(s.Interventions, Intervention{
+			Name: "sets minReadySeconds", When: fromStep(ucv1.StepRoll), Do: func(w *World) { w.TakeMinReady(s.Pools[0].Name, rng.IntN(3)) },
+		})
+	}
 }
 
 // randomClasses are none at all, or some of which any may be the default.

@@ -19,7 +19,7 @@ func Run(seed uint64, scenario Scenario) (*Transcript, error) {
 	c := NewController(w)
 	most := scenario.MaxTicks
 	if most == 0 {
-		most = 900
+		most = 2000
 	}
 	settled := w.now
 	for range most {
@@ -63,6 +63,9 @@ func (w *World) intervene() {
 		w.flip()
 		w.disturbed = w.now
 	}
+	if w.scenario.Attentive && Stalled(ucv1.SLOViolatedReason)(w) {
+		w.CountAnew()
+	}
 	if len(w.scenario.Interventions) == 0 {
 		return
 	}
@@ -81,11 +84,16 @@ func (w *World) atRest() bool {
 	if w.released {
 		return true
 	}
-	away := func(n *managementNode) bool { return w.now.Before(n.downUntil) && n.downUntil.Sub(w.now) < time.Hour }
-	if len(w.scenario.Interventions) > 0 || w.faulty() || w.meddled() || w.ticks() < 10 || slices.ContainsFunc(w.managementNodes, away) {
+	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() {
 		return false
 	}
 	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)
+}
+
+// changing says that something goes on that the controller has no part in.
+func (w *World) changing() bool {
+	away := func(n *managementNode) bool { return w.now.Before(n.downUntil) && n.downUntil.Sub(w.now) < time.Hour }
+	return w.faulty() || w.meddled() || w.recovering() || slices.ContainsFunc(w.managementNodes, away)
 }
 
 // idle says that the controller does nothing and waits for nothing but a person.

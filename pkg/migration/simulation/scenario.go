@@ -33,6 +33,10 @@ type Scenario struct {
 	CloudNodeLater bool
 	// OtherAddresses lets the CCM see other addresses than the kubelets, until a person mends the cloud configuration.
 	OtherAddresses bool
+	// SlowNodes is how long the CCM takes to initialize a Node, until a person mends it.
+	SlowNodes time.Duration
+	// Attentive people look at every halt for the objectives and let the roll go on.
+	Attentive bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.
@@ -49,6 +53,8 @@ type Scenario struct {
 	Strangers []string
 	// Classes are the StorageClasses besides that of the CSI driver.
 	Classes []Class
+	// Findings of preflight, until a person mends them.
+	Findings []migration.Finding
 	// Services is the number of load balancers.
 	Services int
 	// Faults that happen by chance.
@@ -69,6 +75,15 @@ type Pool struct {
 	Namespace string
 	Replicas  int
 	Paused    bool
+	// Surge is 1 unless it is set, or Unavailable is.
+	Surge, Unavailable int
+}
+
+func (p Pool) surge() int {
+	if p.Surge == 0 && p.Unavailable == 0 {
+		return 1
+	}
+	return p.Surge
 }
 
 // Faults are chances, per tick, of things that go wrong. None happens after Until, so that a run can end.
@@ -95,6 +110,8 @@ type Faults struct {
 	Drift float64
 	// Meddle installs another CCM for a while.
 	Meddle float64
+	// Cloud answers no question about instances for a while.
+	Cloud float64
 }
 
 // Intervention is something that happens once, from outside.

@@ -10,7 +10,9 @@ import (
 
 // Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
 func Stories() []Scenario {
-	return []Scenario{HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone(), OtherAddresses()}
+	return []Scenario{
+		HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone(), OtherAddresses(), BrokenHalfWay(), SlowNodes(),
+	}
 }
 
 // HighlyAvailable has two KCM replicas, two MachineDeployments and two load balancers.
@@ -88,9 +90,41 @@ func OtherAddresses() Scenario {
 	return s
 }
 
+// SlowNodes has a CCM that takes longer than its objective for every Node, until a person mends it and lets the roll go on.
+func SlowNodes() Scenario {
+	s := HighlyAvailable()
+	s.Name, s.SlowNodes = "iota", 70*tick
+	s.Interventions = []Intervention{{
+		Name: "gives the CCM a larger quota of requests", When: Stalled(ucv1.SLOViolatedReason), Do: func(w *World) { w.MendNodes(); w.CountAnew() },
+	}}
+	return s
+}
+
 // Says reports whether a line of the transcript contains all of the words.
 func (t *Transcript) Says(words ...string) bool {
 	return slices.ContainsFunc(t.Lines, func(line string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) })
 	})
+}
+
+// BrokenHalfWay has the cloud stop answering in the middle of the roll, until a person mends it.
+func BrokenHalfWay() Scenario {
+	return Scenario{
+		Name: "theta", Pools: []Pool{{Name: "workers", Replicas: 4, Surge: 1, Unavailable: 1}}, Services: 1,
+		Interventions: []Intervention{
+			{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud},
+			{Name: "mends the cloud", When: Stalled(ucv1.BreakerTrippedReason), Do: (*World).MendCloud},
+		},
+	}
+}
+
+// halfRolled: some Machines are external, and not all.
+func (w *World) halfRolled() bool {
+	external := 0
+	for _, n := range w.nodes {
+		if n.external && !n.tainted && n.machine != "" && w.canaryDeployment() == nil {
+			external++
+		}
+	}
+	return external > 1
 }

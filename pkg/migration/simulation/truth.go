@@ -43,7 +43,7 @@ func (w *World) truth() truth {
 	lately := func(t time.Time) bool { return len(w.nodes) == 0 || w.now.Sub(t) <= leaseDuration+retryPeriod }
 	t := truth{led: lately(w.invariants.lastLed), initializing: lately(w.invariants.lastInitializing)}
 	for _, d := range w.deployments {
-		if w.busy(d) {
+		if !d.guard.canary && w.busy(d) {
 			t.busy++
 			t.names = append(t.names, d.uid)
 			if w.undoing() && d.restart != "" && d.restart == w.generation() {
@@ -134,5 +134,6 @@ func (w *World) budget() int {
 	if err != nil || percent <= 0 {
 		return 0
 	}
-	return max(1, len(w.deployments)*percent/100)
+	pools := slices.DeleteFunc(slices.Clone(w.deployments), func(d *machineDeployment) bool { return d.guard.canary })
+	return max(1, len(pools)*percent/100)
 }

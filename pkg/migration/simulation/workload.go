@@ -25,6 +25,9 @@ type workload struct {
 	generation, observed int
 	pods                 []*pod
 	fieldOwner           string
+	// real is what was observed of a real one.
+	real          *migration.Component
+	inUserCluster bool
 }
 
 // pod of a workload. It is gone when its API object is gone; its process may live on.
@@ -36,6 +39,8 @@ type pod struct {
 	deletedAt       time.Time
 	cost            string
 	process         *process
+	// real is what was observed of a real one.
+	real *migration.Process
 }
 
 // process is a container's process, the only thing that can run a cloud loop.
@@ -88,7 +93,7 @@ func (w *World) makeControlPlane() {
 	if w.scenario.KCMExternal {
 		arguments = map[string]string{"cluster-name": "prod", "allocate-node-cidrs": "true", "cloud-provider": "external"}
 	}
-	w.addWorkload("kube-controller-manager", "", replicas, arguments)
+	w.addWorkload(kcmName, "", replicas, arguments)
 	if len(w.scenario.Gates) > 0 {
 		w.addWorkload("kube-apiserver", "", 1, map[string]string{"cloud-provider": "simcloud"})
 		w.addWorkload("kube-scheduler", "", 1, map[string]string{"v": "2"})
@@ -117,13 +122,14 @@ func (w *World) workload(name string) *workload {
 	return w.workloads[at]
 }
 
-func (w *World) kcm() *workload { return w.workload("kube-controller-manager") }
+func (w *World) kcm() *workload { return w.workload(kcmName) }
 
 // runs says whether some process of the workload that still runs has the flag on: during a rollout any may answer.
 func (w *World) runs(name, flag string) (on, running bool) {
 	d := w.workload(name)
 	if d == nil {
-		return false, false
+		// Where a real cluster has Machines, somebody reconciles them whom we do not see.
+		return w.real != nil, w.real != nil
 	}
 	alive := slices.DeleteFunc(slices.Clone(d.pods), func(p *pod) bool { return !p.process.alive() })
 	if len(alive) == 0 {
@@ -227,7 +233,7 @@ func (w *World) syncPod(d *workload, p *pod) {
 	case !p.process.alive():
 		p.process = &process{
 			id: w.id("container"), podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: w.now,
-			elects: d.name == "kube-controller-manager",
+			elects: d.name == kcmName,
 		}
 		if p.process.elects {
 			p.process.loops = migration.Arguments{Flags: p.arguments}.CloudLoops()

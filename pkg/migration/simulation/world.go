@@ -21,6 +21,7 @@ const (
 	providerIDPrefix = "simcloud://"
 	csiDriver        = "csi.simcloud"
 	machineNamespace = "kube-system"
+	kcmName          = "kube-controller-manager"
 )
 
 // World is the truth. Nothing in it is what the controller believes: that is read through Controller.Observe only.
@@ -55,12 +56,15 @@ type World struct {
 	ccmCloudNode   bool
 	otherAddresses bool
 	cloudConfig    string
+	slowNodes      time.Duration
 	inherited      ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment
 	sets        []*machineSet
 	machines    []*machine
 	nodes       []*node
+	// joined are the Nodes by the UID of their Machine.
+	joined map[string]*node
 
 	services      []*service
 	loadBalancers map[string]string
@@ -69,7 +73,19 @@ type World struct {
 	attachments   []migration.Attachment
 	baseline      *migration.Inventory
 	classes       []*Class
+	findings      []migration.Finding
+	canary        canary
+	// cloudBrokenUntil is how long the cloud answers no question about instances.
+	cloudBrokenUntil time.Time
+	// ourClass is the one that is there while the CSI driver's objects are.
+	ourClass string
 
+	// real is the cluster that was observed; nil in a scenario. hasty: everybody acts at once, and nothing is left to chance.
+	real   *Start
+	hasty  bool
+	agents []migration.Ref
+	// obsolete are objects of earlier addons that are not wanted any more.
+	obsolete   []migration.Ref
 	lawless    bool
 	disturbed  time.Time
 	transcript *Transcript
@@ -83,13 +99,14 @@ func startTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) 
 func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w := &World{
 		now: startTime(), start: startTime(), rng: rng, scenario: scenario,
-		loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
-		otherAddresses: scenario.OtherAddresses, cloudConfig: "1",
+		joined: map[string]*node{}, loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
+		otherAddresses: scenario.OtherAddresses, cloudConfig: "1", findings: scenario.Findings,
+		ourClass: csiClass, slowNodes: scenario.SlowNodes,
 	}
 	w.invariants = newInvariants()
-	w.ccm = addonSet{name: migration.CCMSet, wanted: []string{"ServiceAccount", "Deployment"}, present: map[string]bool{}}
-	w.csi = addonSet{name: migration.CSISet, wanted: []string{"CSIDriver", "DaemonSet"}, present: map[string]bool{}}
-	w.probe = addonSet{name: migration.ProbeSet, wanted: []string{"Deployment", "Lease"}, present: map[string]bool{}}
+	w.ccm = newAddonSet(migration.CCMSet, "ServiceAccount", "Deployment")
+	w.csi = newAddonSet(migration.CSISet, "CSIDriver", "DaemonSet")
+	w.probe = newAddonSet(migration.ProbeSet, "Deployment", "Lease")
 	w.makeCluster()
 	w.makeControlPlane()
 	w.makeMachines()
@@ -126,7 +143,7 @@ func (w *World) makeCluster() {
 			Cloud: ucv1.CloudSpec{
 				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: s.Name + "-cloud-config"},
 			},
-			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: new(int32(120)), SoakSeconds: new(int32(10))},
+			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: new(int32(120)), InitializationDeadlineSeconds: new(int32(10)), SoakSeconds: new(int32(10))},
 		},
 	}
 	if s.CreatedWithFeature {
@@ -161,7 +178,9 @@ func (w *World) id(prefix string) string {
 	return fmt.Sprintf("%s-%d", prefix, w.ids)
 }
 
-func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+func (w *World) chance(p float64) bool {
+	return p > 0 && (w.hasty || w.rng.Float64() < p)
+}
 
 func (w *World) elapsed() time.Duration { return w.now.Sub(w.start) }
 
@@ -189,6 +208,7 @@ func (w *World) actors() []actor {
 		{"machine sets", w.stepMachineSets},
 		{"machines", w.stepMachines},
 		{"nodes", w.stepNodes},
+		{"canary's workload", w.stepCanary},
 	}
 	for _, workload := range w.workloads {
 		actors = append(actors, actor{workload.name, func() { w.stepWorkload(workload) }})

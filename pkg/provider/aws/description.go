@@ -3,6 +3,7 @@ package aws
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -17,7 +18,15 @@ const (
 func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title: "AWS", Projects: []string{ccmSource, csiSource},
-		InTree: &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
+		InTree: &manifest.InTree{
+			Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver},
+			// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/credentialprovider/aws/aws_credentials.go, gone from 1.27 on:
+			// https://github.com/kubernetes/kubernetes/pull/116329
+			Registries: migration.Registries{LastMinor: 26, Hosts: []string{
+				"*.dkr.ecr.*.amazonaws.com", "*.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr-fips.*.amazonaws.com", "*.dkr.ecr-fips.*.amazonaws.com.cn",
+				"*.dkr.ecr.*.sc2s.sgov.gov", "*.dkr.ecr.*.c2s.ic.gov",
+			}},
+		},
 		// The zone may be missing in old ones, and Fargate has Nodes without an instance:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47
 		ProviderID: `^aws:///[a-z0-9-]*/(i-[0-9a-f]+|fargate-[^/]+)$`,

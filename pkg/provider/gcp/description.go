@@ -3,6 +3,7 @@ package gcp
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -19,6 +20,10 @@ func (Profile) Describe() manifest.Description {
 		Projects: []string{ccmProject, driverProject},
 		InTree: &manifest.InTree{
 			Name: flagValue, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreeDisks: driver},
+			// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.28.0/gce/gcpcredential/gcpcredential.go#L51, switched off from
+			// 1.29 on by gate DisableKubeletCloudCredentialProviders:
+			// https://github.com/kubernetes/website/tree/main/content/en/docs/reference/command-line-tools-reference/feature-gates
+			Registries: migration.Registries{LastMinor: 28, Public: true, Hosts: []string{"gcr.io", "*.gcr.io", "*.pkg.dev"}},
 		},
 		ProviderID: `^gce://[^/]+/[^/]+/[^/]+$`,
 		NodeNames: "The name of a Node is the name of its instance, up to the first dot; a Node without a providerID is looked for in " +

@@ -1,5 +1,7 @@
 package manifest
 
+import "github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+
 // Description is what people need to know of a provider, and what checks judge by. It does not depend on a cluster.
 type Description struct {
 	// Title is the provider's name for people.
@@ -42,6 +44,8 @@ type InTree struct {
 	LastMinor int
 	// Plugins are its volume plugins, which are provisioners of StorageClasses too, with the CSI driver that serves them now.
 	Plugins map[string]string
+	// Registries of the cloud that kubelets have a plugin for in-tree, too.
+	Registries migration.Registries
 }
 
 // Key of the Secret with the cloud configuration, or of the file in one, written like "gce.conf: project-id". The first one is

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	APIServerArgs, ControllerManagerArgs []string
 	// Timeout bounds the start; 90 seconds by default.
 	Timeout time.Duration
+	// Audited has every request written down; see AuditLog.
+	Audited bool
 }
 
 // Cluster is a running control plane.
@@ -55,6 +58,7 @@ type Cluster struct {
 	ca       *authority
 	admin    *rest.Config
 	ports    ports
+	audit    audit.Log
 	failures chan error
 
 	mu        sync.Mutex
@@ -87,6 +91,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	var err error
 	if c.ca, err = writePKI(c.files); err != nil {
 		return err
+	}
+	if c.options.Audited {
+		if c.audit, err = audit.New(filepath.Join(c.options.Dir, "logs")); err != nil {
+			return err
+		}
 	}
 	if c.ports, err = reservePorts(); err != nil {
 		return err
@@ -206,6 +215,9 @@ func (c *Cluster) Files() Files { return c.files }
 
 // CA is the certificate, in PEM, that vouches for the API server.
 func (c *Cluster) CA() []byte { return c.ca.pem }
+
+// AuditLog has what was asked of the API server, of an audited cluster.
+func (c *Cluster) AuditLog() audit.Log { return c.audit }
 
 // LogFile is the path of a component's log.
 func (c *Cluster) LogFile(component string) string {

@@ -25,7 +25,7 @@ func (c *Cluster) etcdArgs() []string {
 
 func (c *Cluster) apiserverArgs() []string {
 	f := c.files
-	return append([]string{
+	args := []string{
 		"--etcd-servers=" + c.etcdURL(),
 		"--bind-address=" + loopback,
 		"--advertise-address=" + loopback,
@@ -49,7 +49,13 @@ func (c *Cluster) apiserverArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + f.FrontProxyCert,
 		"--proxy-client-key-file=" + f.FrontProxyKey,
-	}, c.options.APIServerArgs...)
+	}
+	if c.options.Audited {
+		for flag, value := range c.audit.Flags() {
+			args = append(args, "--"+flag+"="+value)
+		}
+	}
+	return append(args, c.options.APIServerArgs...)
 }
 
 func (c *Cluster) serviceRange() string {

@@ -3,7 +3,7 @@
 // kube-scheduler and a generic kube-controller-manager, all real, on loopback
 // addresses and without anything that survives the testbed.
 //
-// The package may import client-go and test/testbed/process. It creates no object
+// The package may import client-go, test/testbed/process and test/testbed/audit. It creates no object
 // in the cluster, runs no nodes and knows nothing of clouds; what it keeps on disk
 // is worth nothing after the test, so etcd does not even sync it.
 package apiserver

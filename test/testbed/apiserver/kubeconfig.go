@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,7 +39,12 @@ func (c *Cluster) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 // ClientCert returns the configuration of a client that is known by a new
 // certificate as user commonName, member of groups.
 func (c *Cluster) ClientCert(commonName string, groups ...string) (*rest.Config, error) {
-	issued, err := c.ca.client(commonName, groups...)
+	return c.ClientCertFor(validity, commonName, groups...)
+}
+
+// ClientCertFor is one with a certificate that runs out.
+func (c *Cluster) ClientCertFor(lifetime time.Duration, commonName string, groups ...string) (*rest.Config, error) {
+	issued, err := c.ca.client(lifetime, commonName, groups...)
 	if err != nil {
 		return nil, err
 	}

@@ -50,9 +50,10 @@ func newAuthority(commonName string) (*authority, error) {
 	return &authority{certificate: parsed, key: key, pem: certificatePEM(der), keyPEM: keyPEM}, nil
 }
 
-// client issues a client certificate.
-func (a *authority) client(commonName string, groups ...string) (pair, error) {
+// client issues a client certificate that is valid for so long.
+func (a *authority) client(lifetime time.Duration, commonName string, groups ...string) (pair, error) {
 	template := certificate(pkix.Name{CommonName: commonName, Organization: groups})
+	template.NotAfter = time.Now().Add(lifetime)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	return a.issue(template)
 }
@@ -148,7 +149,7 @@ func writePKI(files Files) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := front.client(frontProxyName)
+	proxy, err := front.client(validity, frontProxyName)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,8 @@ type Options struct {
 	SampleInterval time.Duration
 	// OutliveForceDelete says which pods' processes outlive their force-deleted pods.
 	OutliveForceDelete func(*corev1.Pod) bool
+	// Audited has the API servers of all clusters write down every request.
+	Audited bool
 	// Progress is told what is being done.
 	Progress func(string)
 	// Log of the parts that run inside the calling process.
@@ -121,7 +123,7 @@ func (b *Bed) start() error {
 	b.options.Progress("starting the management cluster")
 	b.Management, err = apiserver.Start(b.ctx, apiserver.Options{
 		Name: ManagementName, Index: b.index(1), Dir: filepath.Join(b.options.Dir, ManagementName), BinDir: b.options.BinDir,
-		Supervisor: b.supervisor, WithScheduler: true, WithControllerManager: true,
+		Supervisor: b.supervisor, WithScheduler: true, WithControllerManager: true, Audited: b.options.Audited,
 	})
 	if err != nil {
 		return err

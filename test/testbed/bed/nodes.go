@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
@@ -55,14 +56,34 @@ func (u *UserCluster) RemoveNode(ctx context.Context, name string) error {
 	return client.IgnoreNotFound(u.Client.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 }
 
-// KillNode deletes the instance behind a Node, whose kubelet says once that it ends, and nothing more. The Node stays:
-// to delete it is the work of the cloud-node-lifecycle loop.
+// KillNode deletes the instance behind a Node that becomes silent. The Node stays: to delete it is the work of the
+// cloud-node-lifecycle loop.
 func (u *UserCluster) KillNode(ctx context.Context, name string) error {
+	if err := u.SilenceNode(ctx, name); err != nil {
+		return err
+	}
+	instances, err := u.cloud()
+	if err != nil {
+		return err
+	}
+	return instances.Delete(ctx, name)
+}
+
+// SilenceNode has a Node's kubelet say once that it ends, and nothing more.
+func (u *UserCluster) SilenceNode(ctx context.Context, name string) error {
 	kubelet := u.bed.Kubelet(u.Options.Name)
 	if kubelet == nil {
 		return errors.New("the user cluster has no kubelet any more")
 	}
 	kubelet.SetNodeSilent(name, true)
+	// Others write the status meanwhile: a beat of the kubelet that was on its way, and KCM's or the CCM's loops.
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return u.sayNotReady(ctx, name) }); err != nil {
+		return fmt.Errorf("node %s: %w", name, err)
+	}
+	return nil
+}
+
+func (u *UserCluster) sayNotReady(ctx context.Context, name string) error {
 	node := &corev1.Node{}
 	if err := u.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return client.IgnoreNotFound(err)
@@ -72,12 +93,5 @@ func (u *UserCluster) KillNode(ctx context.Context, name string) error {
 			condition.Status, condition.Reason, condition.Message = corev1.ConditionFalse, "KubeletNotReady", "node is shutting down"
 		}
 	}
-	if err := u.Client.Status().Update(ctx, node); err != nil {
-		return fmt.Errorf("node %s: %w", name, err)
-	}
-	instances, err := u.cloud()
-	if err != nil {
-		return err
-	}
-	return instances.Delete(ctx, name)
+	return u.Client.Status().Update(ctx, node)
 }

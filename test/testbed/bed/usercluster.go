@@ -87,7 +87,7 @@ func (u *UserCluster) start(index int) error {
 	var err error
 	u.Cluster, err = apiserver.Start(b.ctx, apiserver.Options{
 		Name: u.Options.Name, Index: index, Dir: b.File(u.Options.Name), BinDir: b.options.BinDir,
-		Supervisor: b.supervisor, WithScheduler: true,
+		Supervisor: b.supervisor, WithScheduler: true, Audited: b.options.Audited,
 	})
 	if err != nil {
 		return err
@@ -273,7 +273,10 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 		Spec: ucv1.ClusterSpec{
 			Version: KubernetesVersion,
 			Cloud:   ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"}},
-			Rollout: ucv1.RolloutSpec{SoakSeconds: new(int32(0))},
+			// The breaker holds each Machine of a roll back for 45 seconds, and tests of other things do without an extra one.
+			Rollout: ucv1.RolloutSpec{
+				SoakSeconds: new(int32(0)), InitializationDeadlineSeconds: new(int32(15)), Canary: ucv1.CanaryMachineDeployment,
+			},
 		},
 	}
 	if u.Options.ControlPlaneNodes > 0 {

@@ -15,19 +15,22 @@ const patience = 3 * time.Minute
 
 // WaitFor asks until the condition holds; the error says what it last lacked.
 func (b *Bed) WaitFor(ctx context.Context, what string, patience time.Duration, holds func(context.Context) (lacks string, err error)) error {
-	lacks := "nothing was looked at"
+	lacks, failed := "nothing was looked at", ""
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		var err error
-		if lacks, err = holds(ctx); err != nil {
-			lacks = err.Error()
+		// The last look may fail only because the time is over: what was seen before it says more.
+		seen, err := holds(ctx)
+		if failed = ""; err != nil {
+			failed = "; the last look failed: " + err.Error()
+		} else {
+			lacks = seen
 		}
-		return lacks == "", nil
+		return err == nil && lacks == "", nil
 	})
-	if failed := b.Err(); failed != nil {
-		return failed
+	if broken := b.Err(); broken != nil {
+		return broken
 	}
 	if err != nil {
-		return fmt.Errorf("waiting for %s: %s", what, lacks)
+		return fmt.Errorf("waiting for %s: %s%s", what, lacks, failed)
 	}
 	return nil
 }

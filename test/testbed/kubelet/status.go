@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,7 +59,8 @@ func (w *worker) remove(ctx context.Context, pod *corev1.Pod) error {
 // render is the Pod's status as this kubelet knows it.
 func (w *worker) render(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: w.phase(pod)}
-	status.HostIP = w.kubelet.hostIP(pod.Spec.NodeName)
+	// A patch merges the list by address: another address of the Node would become a second one, which the API server refuses.
+	status.HostIP = cmp.Or(w.written.HostIP, w.kubelet.hostIP(pod.Spec.NodeName))
 	status.HostIPs = []corev1.HostIP{{IP: status.HostIP}}
 	if w.ip != "" {
 		status.PodIP, status.PodIPs = w.ip, []corev1.PodIP{{IP: w.ip}}

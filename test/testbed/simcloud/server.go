@@ -136,6 +136,18 @@ func (s *Server) SetInstanceState(cluster, name string, state InstanceState) err
 	return nil
 }
 
+// AddRoute makes a route that no cluster asked for.
+func (s *Server) AddRoute(cluster string, route Route) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, found := s.tenants[cluster]
+	if !found {
+		return fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+	}
+	t.routes[route.Name] = route
+	return nil
+}
+
 // AddFault makes things go wrong from now on.
 func (s *Server) AddFault(fault Fault) {
 	s.mu.Lock()

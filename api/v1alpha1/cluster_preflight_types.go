@@ -1,0 +1,108 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// PreflightSpec says what a person decided about the findings of preflight.
+type PreflightSpec struct {
+	// accept names blocking findings that a person looked at and takes upon themselves. Findings about what the Cluster refers
+	// to, such as a missing Secret, cannot be accepted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Accept []AcceptedFinding `json:"accept,omitempty"`
+}
+
+// AcceptedFinding is a finding that a person accepts.
+type AcceptedFinding struct {
+	// id of the finding, such as NodeNotReady.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+	ID string `json:"id,omitempty"`
+
+	// objects of the finding that are accepted, as Kind namespace/name; without any, whatever it is about. One that comes to
+	// the finding later blocks again.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=600
+	Objects []string `json:"objects,omitempty"`
+
+	// reason why it is accepted, for those who read it later.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Reason string `json:"reason,omitempty"`
+
+	// until when it is accepted; without it, until the migration starts.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}
+
+// FindingSeverity says what a finding does.
+// +kubebuilder:validation:Enum=Blocking;Warning;Info
+type FindingSeverity string
+
+// PreflightStatus is what was found before the start; afterwards it stays as it was, until the cloud can be asked before the first
+// Machine is replaced.
+type PreflightStatus struct {
+	// judgedAt is when the findings were last seen to change.
+	// +optional
+	JudgedAt *metav1.Time `json:"judgedAt,omitempty"`
+
+	// blocking is the number of those that keep the migration back and are not accepted.
+	Blocking int32 `json:"blocking"`
+
+	// warnings is the number of those to know before.
+	Warnings int32 `json:"warnings"`
+
+	// infos is the number of those that say what will be different.
+	Infos int32 `json:"infos"`
+
+	// accepted is the number of blocking ones that a person accepted.
+	Accepted int32 `json:"accepted"`
+
+	// notLookedAt is the number of checks that nobody could look at, whatever their severity: they are not passed. The other
+	// numbers are without them.
+	NotLookedAt int32 `json:"notLookedAt"`
+
+	// findings are the worst ten; the command plan shows all of them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Findings []PreflightFinding `json:"findings,omitempty"`
+}
+
+// PreflightFinding is one of the findings.
+type PreflightFinding struct {
+	// id of the check; its runbook has that name.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	ID string `json:"id,omitempty"`
+
+	// severity of the finding.
+	// +required
+	Severity FindingSeverity `json:"severity,omitempty"`
+
+	// message says what was found, what would happen, and what to do.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+
+	// objects that it is about, as Kind namespace/name; at most ten are named.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=600
+	Objects []string `json:"objects,omitempty"`
+
+	// notLookedAt says that nobody could look.
+	// +optional
+	NotLookedAt bool `json:"notLookedAt,omitempty"`
+
+	// accepted says that a person accepted it.
+	// +optional
+	Accepted bool `json:"accepted,omitempty"`
+}

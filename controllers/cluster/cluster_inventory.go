@@ -1,0 +1,47 @@
+package cluster
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// maxDifferences bounds status.inventory.differences.
+const maxDifferences = 10
+
+// setInventory shows the differences as they were last seen, and keeps how they stood when a step was over. When the migration is
+// completed, they stay as they were then: what people change later is theirs.
+func setInventory(status *ucv1.ClusterStatus, s *scope) {
+	before := s.cluster.Status
+	if status.Baseline == nil {
+		status.Inventory = nil
+		return
+	}
+	if before.CompletedAt != nil {
+		return
+	}
+	differences, known := migration.Compare(s.observed).Get()
+	if !known {
+		return
+	}
+	seen := &ucv1.InventoryStatus{}
+	if before.Inventory != nil {
+		seen.AfterSteps = slices.Clone(before.Inventory.AfterSteps)
+	}
+	for _, difference := range differences {
+		if difference.Explained != "" {
+			seen.Explained++
+			continue
+		}
+		seen.Unexplained++
+		if len(seen.Differences) < maxDifferences {
+			seen.Differences = append(seen.Differences, bounded(difference.String(), maxMessage))
+		}
+	}
+	if before.Step != "" && before.Step != status.Step {
+		after := ucv1.InventoryAfterStep{Step: before.Step, Explained: seen.Explained, Unexplained: seen.Unexplained}
+		seen.AfterSteps = append(slices.DeleteFunc(seen.AfterSteps, func(a ucv1.InventoryAfterStep) bool { return a.Step == after.Step }), after)
+	}
+	status.Inventory = seen
+}

@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
+// the start is rendered as it would be then. Nothing is changed, in either cluster.
+func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) (plan.Plan, error) {
+	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: r.Clock.Now()}
+	s.observed = migration.Observation{
+		Cluster: s.cluster, Connection: migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		Contenders: r.observeContenders(ctx, s.cluster),
+	}
+	r.observeControlPlane(ctx, s)
+	before := s.cluster.Status.Inherited
+	if controlPlane, known := s.observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
+		s.cluster.Status.Inherited = migration.InheritedFrom(s.cluster, controlPlane.KCM.Arguments)
+	}
+	r.observeManagement(ctx, s)
+	r.observeUserCluster(ctx, s)
+	s.observed.MachineController = r.observeMachineController(ctx, s)
+	s.observed.StorageClasses = s.session.StorageClasses(ctx)
+	s.observed.Canary = s.session.Canary(ctx)
+	r.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
+	s.cluster.Status.Inherited = before
+
+	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
+	if err := r.planObjects(ctx, s, &input); err != nil {
+		return plan.Plan{}, err
+	}
+	pools, err := s.session.Pools(ctx)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	input.Pools = pools
+	return plan.Make(input), nil
+}
+
+// planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
+func (r *Reconciler) planObjects(ctx context.Context, s *scope, input *plan.Input) error {
+	if len(s.addons.CCM.Objects) == 0 {
+		return nil
+	}
+	withNodes := s.addons.WithNodes()
+	ccm := usercluster.Refs(s.addons.CCM.Objects)
+	input.Start.Objects = map[migration.AddonSetName][]migration.Ref{
+		migration.CCMSet: ccm, migration.CSISet: usercluster.Refs(s.addons.CSI.Objects), migration.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
+	}
+	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
+		input.Start.NodeAgents = all[len(ccm):]
+	}
+	dry, err := s.session.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
+	input.Dry = dry
+	return err
+}
+
+// planTimeout bounds a plan that is made in a pass; the command has none.
+const planTimeout = passTimeout / 3
+
+// observePlan foresees the migration where a person wants to approve it first.
+func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
+	if !migration.WantsPlan(s.cluster) {
+		s.observed.Plan = migration.Absent[migration.ForeseenPlan]()
+		return
+	}
+	if s.session == nil {
+		s.observed.Plan = migration.Unknown[migration.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return
+	}
+	kept := s.session.KeptPlan(s.cluster.Generation)
+	if !kept.Keeps(s.cluster, s.now) {
+		// What is left of the pass is for the status: it says that the plan took too long.
+		ctx, cancel := context.WithTimeout(ctx, planTimeout)
+		defer cancel()
+		made, err := r.Plan(ctx, s.cluster, s.session)
+		if err != nil {
+			s.observed.Plan = migration.Unknown[migration.ForeseenPlan](err.Error())
+			return
+		}
+		kept = migration.ForeseenPlan{Digest: made.Digest, Summary: made.Summary, MadeAt: s.now}
+		s.session.KeepPlan(s.cluster.Generation, kept)
+	}
+	s.observed.Plan = migration.Known(kept)
+}
+
+// setPlan keeps the plan as it was last seen: after the start, the one that it started with.
+func setPlan(status *ucv1.ClusterStatus, s *scope) {
+	seen, known := s.observed.Plan.Get()
+	if !known {
+		return
+	}
+	madeAt := new(metav1.NewTime(s.now))
+	if status.Plan != nil && status.Plan.Digest == seen.Digest {
+		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
+	}
+	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+}

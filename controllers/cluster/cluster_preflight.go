@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// maxFindings is the bound of status.preflight.findings, maxFindingObjects that of the objects of one.
+const (
+	maxFindings       = 10
+	maxFindingObjects = 10
+	maxObjectName     = 600
+)
+
+// observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first Machine
+// is replaced. It comes last, because it rests on what was observed before.
+func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
+	if s.session == nil {
+		s.observed.Findings = migration.Unknown[[]migration.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return
+	}
+	asked := preflight.Facts{
+		Cluster: s.cluster, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
+		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
+	}
+	source := "Secret " + s.cluster.Namespace + "/" + kubeconfigSecret(s.cluster)
+	if facts.StartedAt != nil {
+		asked.Credentials = s.session.Credentials(source)
+		s.credentials = migration.Known(preflight.JudgeCredentials(asked, s.now))
+	}
+	switch {
+	case migration.JudgesPreflight(facts):
+		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
+			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
+		})
+		s.preflightAt = asked.At
+		s.observed.Findings = migration.Known(preflight.Judge(asked, s.now))
+	case migration.JudgesCloud(facts):
+		s.session.ForgetPreflight()
+		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
+		s.observed.Findings = migration.Known(preflight.JudgeCloud(asked, s.now))
+	default:
+		s.session.ForgetPreflight()
+	}
+}
+
+func kubeconfigSecret(cluster *ucv1.Cluster) string {
+	if reference := cluster.Spec.KubeconfigSecretRef; reference != nil {
+		return reference.Name
+	}
+	return cluster.Name + "-kubeconfig"
+}
+
+// setPreflight writes what was found before the start; afterwards it stays, but for what is watched on. A time that ticks would be a
+// change in every pass.
+func setPreflight(status *ucv1.ClusterStatus, s *scope) {
+	if s.cluster.Status.StartedAt != nil {
+		watchCredentials(status, s)
+		return
+	}
+	if s.decision.Findings == nil {
+		return
+	}
+	found := preflightStatus(s.decision.Findings)
+	at := metav1.NewTime(s.now)
+	if !s.preflightAt.IsZero() {
+		at = metav1.NewTime(s.preflightAt)
+	}
+	found.JudgedAt = &at
+	if before := status.Preflight; before != nil {
+		same := *found
+		same.JudgedAt = before.JudgedAt
+		if equality.Semantic.DeepEqual(&same, before) {
+			return
+		}
+	}
+	status.Preflight = found
+}
+
+// watchCredentials keeps true whether our credentials run out soon. It holds nothing up: when they have run out, condition
+// UserClusterReachable says so. One that a person accepted stays as it was accepted.
+func watchCredentials(status *ucv1.ClusterStatus, s *scope) {
+	found, known := s.credentials.Get()
+	if !known || status.Preflight == nil && len(found) == 0 {
+		return
+	}
+	shown := ptr.Deref(status.Preflight.DeepCopy(), ucv1.PreflightStatus{})
+	about := func(finding ucv1.PreflightFinding) bool { return finding.ID == preflight.CredentialsExpire }
+	before := len(shown.Findings)
+	shown.Findings = slices.DeleteFunc(shown.Findings, func(finding ucv1.PreflightFinding) bool { return about(finding) && !finding.Accepted })
+	shown.Warnings -= int32(before - len(shown.Findings))
+	if len(found) > 0 && !slices.ContainsFunc(shown.Findings, about) {
+		now := preflightStatus(found)
+		shown.Warnings += now.Warnings
+		// It comes first: of all of them it is the one that a person can still do something about.
+		shown.Findings = append(now.Findings, shown.Findings[:min(len(shown.Findings), maxFindings-len(now.Findings))]...)
+	}
+	if !equality.Semantic.DeepEqual(&shown, status.Preflight) {
+		shown.JudgedAt = &metav1.Time{Time: s.now}
+		status.Preflight = &shown
+	}
+}
+
+func preflightStatus(findings []migration.Finding) *ucv1.PreflightStatus {
+	status := &ucv1.PreflightStatus{}
+	for _, finding := range findings {
+		switch {
+		case finding.NotLookedAt:
+			status.NotLookedAt++
+		case finding.Accepted:
+			status.Accepted++
+		case finding.Severity == migration.Blocking:
+			status.Blocking++
+		case finding.Severity == migration.Warning:
+			status.Warnings++
+		default:
+			status.Infos++
+		}
+	}
+	for _, finding := range findings[:min(len(findings), maxFindings)] {
+		entry := ucv1.PreflightFinding{
+			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: bounded(finding.Text(), maxMessage),
+			NotLookedAt: finding.NotLookedAt, Accepted: finding.Accepted,
+		}
+		for _, object := range finding.Objects[:min(len(finding.Objects), maxFindingObjects)] {
+			entry.Objects = append(entry.Objects, bounded(object, maxObjectName))
+		}
+		status.Findings = append(status.Findings, entry)
+	}
+	return status
+}

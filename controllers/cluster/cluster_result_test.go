@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
+	wait := &migration.Wait{Reason: "WaitingForMachines"}
+	for name, tc := range map[string]struct {
+		decision migration.Decision
+		least    time.Duration
+		most     time.Duration
+	}{
+		"a wait without a Node that may be late":     {migration.Decision{Wait: wait}, working, 2 * working},
+		"a Node is late before that":                 {migration.Decision{Wait: wait, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
+		"whatever fails meanwhile":                   {migration.Decision{Failure: &migration.Failure{}, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
+		"a Node is late after that":                  {migration.Decision{Wait: wait, LookAfter: time.Hour}, working, 2 * working},
+		"a change is looked at at once":              {migration.Decision{Verb: &migration.Verb{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
+		"an in-tree cluster is left alone otherwise": {migration.Decision{Step: ucv1.StepInTree}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			next, err := result(&scope{decision: tc.decision})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(next.RequeueAfter).To(And(BeNumerically(">=", tc.least), BeNumerically("<=", tc.most)))
+		})
+	}
+}

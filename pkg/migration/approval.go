@@ -1,0 +1,89 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+const (
+	// planInterval is how often a plan that waits for its approval is made anew without anybody asking for it.
+	planInterval = 10 * time.Minute
+	// planKept is for how long the passes in between are content with the last one: a plan of many MachineDeployments costs
+	// seconds of CPU, and dry runs of all that would be applied.
+	planKept = time.Minute
+)
+
+// ForeseenPlan is the plan of the migration. It is made by folding Decide over a simulation, apart from Decide.
+type ForeseenPlan struct {
+	Digest  string
+	Summary string
+	MadeAt  time.Time
+}
+
+// Keeps says that a pass is content with a plan that an earlier pass made of the same generation of the Cluster. Nothing ever
+// starts on that: what was approved is compared with a new one.
+func (f ForeseenPlan) Keeps(cluster *ucv1.Cluster, now time.Time) bool {
+	return f.Digest != "" && f.Digest != cluster.Spec.Approval.PlanDigest && now.Sub(f.MadeAt) < planKept
+}
+
+// WantsPlan says that a pass makes the plan: a person wants to approve it, and nothing of it was begun.
+func WantsPlan(cluster *ucv1.Cluster) bool {
+	asked := cluster.Spec.Mode == ucv1.PlanOnlyMode || cluster.Spec.Approval.PlanDigest != ""
+	return asked && cluster.Status.Handover == nil && cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero()
+}
+
+// approved is asked last before the start, when nothing else stands against it. What was approved is compared with the plan of
+// this very pass: a plan that changed since is another one.
+func (p *pass) approved() outcome {
+	if !WantsPlan(p.o.Cluster) {
+		return holds(ucv1.HoldsReason, "")
+	}
+	plan, known := p.o.Plan.Get()
+	approved := p.o.Cluster.Spec.Approval.PlanDigest
+	read := "Read it with 'ccm-migration-controller plan " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Name + "'"
+	switch {
+	case !known:
+		return cannotLook("what the migration would do", p.o.Plan.Why())
+	case approved == plan.Digest:
+		return holds(ucv1.HoldsReason, "")
+	case approved != "":
+		return fails(ucv1.PlanNotApprovedReason, "The plan is not the one that was approved; nothing was begun. Its digest is "+plan.Digest+
+			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
+	}
+	next := planInterval
+	if age := p.now.Sub(plan.MadeAt); age > 0 {
+		next = planKept - age
+	}
+	return waitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+
+		", and set spec.approval.planDigest to "+plan.Digest+" to start it.", next)
+}
+
+// InheritedFrom is what a CCM would take over from a KCM with these arguments if the migration started now.
+func InheritedFrom(cluster *ucv1.Cluster, kcm Arguments) *ucv1.InheritedConfiguration {
+	return inherit(cluster, kcm)
+}
+
+// FactsOfStart are the facts of a cluster as they would be if the migration started now.
+func FactsOfStart(cluster *ucv1.Cluster) ucv1.Facts {
+	facts := *cluster.Status.Facts.DeepCopy()
+	if facts.Origin == "" || facts.Origin == ucv1.OriginInTree {
+		facts.Origin = ucv1.OriginMigrating
+	}
+	return facts
+}
+
+// FindingsOfStart are all findings of preflight if the migration started now, with what nobody could look at.
+func FindingsOfStart(o Observation, now time.Time) []Finding {
+	p := &pass{o: o, now: now, facts: FactsOfStart(o.Cluster)}
+	_, unknown := p.inputFindings()
+	p.judgePreflight()
+	if _, why := p.preflightFindings(); why != "" {
+		unknown = append(unknown, why)
+	}
+	for _, what := range unknown {
+		p.findings = append(p.findings, Finding{Severity: Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."})
+	}
+	SortFindings(p.findings)
+	return p.findings
+}

@@ -1,0 +1,81 @@
+package migration
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestAnApprovedPlanStarts(t *testing.T) {
+	digest, other := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	for name, test := range map[string]struct {
+		mode     ucv1.MigrationMode
+		approved string
+		plan     Observed[ForeseenPlan]
+		verb     VerbKind
+		wait     string
+		failure  string
+	}{
+		"nobody asks for a plan":                         {verb: VerbRecord},
+		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: VerbRecord},
+		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: Known(ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
+		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: Known(ForeseenPlan{Digest: digest}), verb: VerbRecord},
+		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
+		"an approval counts in mode Migrate, too":        {approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
+		"a plan that could not be made starts nothing":   {approved: digest, plan: Unknown[ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
+		"a plan that nobody made starts nothing":         {mode: ucv1.PlanOnlyMode, wait: ucv1.CouldNotLookReason},
+		"the absence of a plan is not its approval":      {mode: ucv1.PlanOnlyMode, plan: Absent[ForeseenPlan](), wait: ucv1.CouldNotLookReason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := fresh()
+			o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest, o.Plan = test.mode, test.approved, test.plan
+			d := Decide(o, noon())
+			switch {
+			case test.verb != "":
+				g.Expect(d.Verb).To(HaveField("Kind", test.verb))
+				g.Expect(d.Facts.StartedAt).NotTo(BeNil())
+				return
+			case test.wait != "":
+				g.Expect(d.Wait).To(HaveField("Reason", test.wait))
+			default:
+				g.Expect(d.Failure).To(HaveField("Reason", test.failure))
+				g.Expect(d.Failure.Message).To(And(ContainSubstring(digest), ContainSubstring(other)))
+			}
+			g.Expect(d.Verb).To(BeNil())
+			g.Expect(d.Facts).To(BeNil())
+		})
+	}
+}
+
+func TestAPlanIsKeptForAMinuteAndStartsNothing(t *testing.T) {
+	g := NewWithT(t)
+	o := fresh()
+	o.Cluster.Spec.Mode = ucv1.PlanOnlyMode
+	made := ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
+	for age, kept := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: false} {
+		g.Expect(made.Keeps(o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
+	}
+	g.Expect(ForeseenPlan{MadeAt: noon()}.Keeps(o.Cluster, noon())).To(BeFalse(), "none was made")
+
+	o.Plan = Known(made)
+	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
+	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made anew")
+
+	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)
+	g.Expect(made.Keeps(o.Cluster, noon())).To(BeTrue(), "nothing starts by it")
+	o.Cluster.Spec.Approval.PlanDigest = made.Digest
+	g.Expect(made.Keeps(o.Cluster, noon())).To(BeFalse(), "a migration starts by it")
+}
+
+func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
+	g := NewWithT(t)
+	o := rolling()
+	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
+	g.Expect(WantsPlan(o.Cluster)).To(BeFalse())
+	g.Expect(Decide(o, noon().Add(time.Second)).Verb).To(HaveField("Kind", VerbRollMachineDeployment))
+}

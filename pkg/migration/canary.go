@@ -1,0 +1,342 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+)
+
+const (
+	// canaryRetry is when a canary that failed is made anew: until then a person can look at it.
+	canaryRetry = 10 * time.Minute
+	// canaryRemoval is how long its workload may take to go before its Machine is taken away all the same.
+	canaryRemoval = 5 * time.Minute
+	// DefaultCanaryImage is what its pod runs unless the spec says otherwise.
+	DefaultCanaryImage = "registry.k8s.io/pause:3.10"
+)
+
+// CanaryPlan is what the canary is made of besides its Machine.
+type CanaryPlan struct {
+	// Image of its pod.
+	Image string
+	// StorageClass of its volume; empty: it has none.
+	StorageClass string
+	// LoadBalancer says that it has a Service of that type.
+	LoadBalancer bool
+}
+
+// CanaryWorkload is what runs on the canary's Node.
+type CanaryWorkload struct {
+	// Objects of it that exist, without its MachineDeployment.
+	Objects []CanaryObject
+	// PodNode is the Node that its pod is on; PodReady says that it runs there, PodProblem what it says when it does not.
+	PodNode    string
+	PodReady   bool
+	PodProblem string
+	// Volume is the PersistentVolume of its claim; Attached says that it is attached to the Node, or that its driver attaches none.
+	Volume   string
+	Attached bool
+	// Ingress addresses of its Service.
+	Ingress []string
+}
+
+// CanaryObject is one object of the canary's workload.
+type CanaryObject struct {
+	Ref
+	// DeletingSince is zero unless it is being deleted.
+	DeletingSince time.Time
+}
+
+// LooksAtCanary says that there may be something of a canary.
+func LooksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
+
+// WantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
+func WantsStorageClasses(facts ucv1.Facts) bool {
+	return JudgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
+}
+
+// split takes the canary's objects out of the Machines: it is no part of what is rolled.
+func (m Machines) split() (others, canary Machines) {
+	deployments, sets := map[string]bool{}, map[string]bool{}
+	for _, deployment := range m.Deployments {
+		into := &others
+		if deployment.Canary {
+			into, deployments[deployment.UID] = &canary, true
+		}
+		into.Deployments = append(into.Deployments, deployment)
+	}
+	for _, set := range m.Sets {
+		into := &others
+		if deployments[set.Deployment] {
+			into, sets[set.UID] = &canary, true
+		}
+		into.Sets = append(into.Sets, set)
+	}
+	for _, machine := range m.Machines {
+		into := &others
+		if sets[machine.Set] || machine.OfCanary {
+			into = &canary
+		}
+		into.Machines = append(into.Machines, machine)
+	}
+	return others, canary
+}
+
+// canaryWanted: while something is left to be rolled that has Machines, and none was proven.
+func (p *pass) canaryWanted(pools []pool) bool {
+	return p.canaryKind() == ucv1.CanaryMachine && !p.undoing() && p.o.Cluster.DeletionTimestamp.IsZero() &&
+		(p.facts.Canary == nil || p.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(pools, needsCanary)
+}
+
+func needsCanary(pool pool) bool {
+	return pool.state == rollout.Outdated && pool.deployment.Replicas > 0
+}
+
+func (p *pass) canaryKind() ucv1.CanaryKind {
+	if kind := p.o.Cluster.Spec.Rollout.Canary; kind != "" {
+		return kind
+	}
+	return ucv1.CanaryMachine
+}
+
+// canary makes one extra Machine and waits until it is proven, before the first MachineDeployment is rolled.
+//
+//	recorded ─► made ─► proven ─► recorded, removed, and the roll begins
+//	              └──── deadline passed: a person is called ─► removed, and made anew ten minutes later
+func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
+	if !p.canaryWanted(pools) {
+		return holds(ucv1.HoldsReason, "")
+	}
+	fact := p.facts.Canary
+	_, seen := p.o.Machines.Value().split()
+	switch {
+	case fact == nil:
+		return p.beginCanary(pools, intents, 1)
+	case !p.o.StorageClasses.IsKnown():
+		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
+	case fact.FailedAt != nil && p.now.Sub(fact.FailedAt.Time) > canaryRetry:
+		if out, left := p.removeCanary(); left {
+			return out
+		}
+		return p.beginCanary(pools, intents, fact.Attempt+1)
+	case !p.o.Canary.IsKnown():
+		return cannotLook("the canary", p.o.Canary.Why())
+	}
+	return p.proveCanary(pools, intents, seen)
+}
+
+func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen Machines) outcome {
+	fact := p.facts.Canary
+	plan, balanced, unknown := p.canaryPlan()
+	deadline := fact.StartedAt.Add(p.fleet().deadline)
+	switch {
+	case unknown != "":
+		return cannotLook("the baseline", unknown)
+	case fact.FailedAt == nil && p.now.After(deadline) && len(seen.Deployments)+len(p.o.Canary.Value().Objects) == 0:
+		// It was taken away meanwhile because nothing could be rolled.
+		return p.beginCanary(pools, intents, fact.Attempt+1)
+	}
+	lacks := p.canaryLacks(seen)
+	plan.LoadBalancer = balanced && len(lacks) == 0
+	if p.canaryIncomplete(seen, plan) {
+		return p.createCanary(pools, plan, balanced)
+	}
+	if balanced && len(lacks) == 0 && len(p.o.Canary.Value().Ingress) == 0 {
+		lacks = append(lacks, "its Service has no load balancer")
+	}
+	return p.judgeCanary(lacks, deadline)
+}
+
+func (p *pass) judgeCanary(lacks []string, deadline time.Time) outcome {
+	fact := p.facts.Canary
+	switch {
+	case len(lacks) == 0:
+		fact.ProvenAt, fact.FailedAt = p.stamp(), nil
+		return records("Recording that the canary is proven: new Machines become Nodes that serve.")
+	case p.now.Before(deadline):
+		return waitsUntil(ucv1.ProvingCanaryReason, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+
+			strings.Join(lacks, "; ")+".", deadline.Sub(p.now))
+	case fact.FailedAt == nil:
+		fact.FailedAt = p.stamp()
+		return records("Recording that the canary is not proven in time.")
+	}
+	again := fact.FailedAt.Add(canaryRetry)
+	return fails(ucv1.CanaryFailedReason, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+strings.Join(lacks, "; ")+
+		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made anew then; or change spec.rollout.canary."+p.undoOffer())
+}
+
+// beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
+func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32) outcome {
+	target := ""
+	for _, d := range deploymentsOf(pools, intents) {
+		if target == "" && d.Replicas > 0 {
+			target = d.Namespace + "/" + d.Name
+		}
+	}
+	for _, pool := range pools {
+		if target == "" && needsCanary(pool) {
+			target = pool.name()
+		}
+	}
+	p.facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: p.stamp()}
+	return records("Recording that a canary of MachineDeployment " + target + " is made.")
+}
+
+// canaryPlan: a part of the proof that the cluster has nothing for is left out. The Service is made last, when everything else is
+// proven: the CCM then makes its load balancer for this Node, too, so that the address says that it is among the targets. Nothing
+// is sent through it: what address a cluster shows is the tenant's to choose, and none that this controller should connect to.
+func (p *pass) canaryPlan() (plan CanaryPlan, balanced bool, unknown string) {
+	before, _, unknown := p.baselineAsTaken()
+	plan = CanaryPlan{Image: p.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: p.canaryClass()}
+	if plan.Image == "" {
+		plan.Image = DefaultCanaryImage
+	}
+	balanced = slices.ContainsFunc(before.LoadBalancers, func(lb LoadBalancer) bool { return len(lb.Ingress) > 0 })
+	return plan, balanced, unknown
+}
+
+// Kinds of the objects of its workload.
+func (plan CanaryPlan) Kinds() []string {
+	kinds := []string{"Pod"}
+	if plan.StorageClass != "" {
+		kinds = append(kinds, "PersistentVolumeClaim")
+	}
+	if plan.LoadBalancer {
+		kinds = append(kinds, "Service")
+	}
+	return kinds
+}
+
+func (plan CanaryPlan) withoutProof(balanced bool) []string {
+	var without []string
+	if plan.StorageClass == "" {
+		without = append(without, "a volume: no StorageClass has a provisioner of the provider's CSI drivers")
+	}
+	if !balanced {
+		without = append(without, "a load balancer: the cluster had no Service of that type with an address before the hand-over")
+	}
+	return without
+}
+
+// canaryIncomplete says that something of it was not made yet, or was taken away.
+func (p *pass) canaryIncomplete(seen Machines, plan CanaryPlan) bool {
+	return len(seen.Deployments) == 0 || slices.ContainsFunc(plan.Kinds(), func(kind string) bool {
+		return !p.o.Canary.Value().has(kind)
+	})
+}
+
+func (w CanaryWorkload) has(kind string) bool {
+	return slices.ContainsFunc(w.Objects, func(object CanaryObject) bool { return object.Kind == kind })
+}
+
+// createCanary can be repeated: its objects have fixed names, and those that are there stay as they are.
+func (p *pass) createCanary(pools []pool, plan CanaryPlan, balanced bool) outcome {
+	fact := p.facts.Canary
+	at := slices.IndexFunc(pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
+	if at < 0 {
+		return p.beginCanary(pools, nil, fact.Attempt)
+	}
+	fact.WithoutProof = plan.withoutProof(balanced)
+	return does(Verb{
+		Kind: VerbCreateCanary, Objects: []Ref{pools[at].deployment.Ref}, Canary: &plan,
+		Why: "Making one extra Machine, a canary, as " + pools[at].deployment.String() + " would.",
+	})
+}
+
+// canaryClass is that of the catalogue, or the first by name of the provider's drivers whose volumes go with their claims.
+func (p *pass) canaryClass() string {
+	provider, class := p.o.Provider.Value(), ""
+	for _, seen := range p.o.StorageClasses.Value() {
+		switch {
+		case seen.Retains || !slices.Contains(provider.CSIDrivers, seen.Provisioner):
+		case seen.Name == provider.DefaultClass.Name:
+			return seen.Name
+		case class == "" || seen.Name < class:
+			class = seen.Name
+		}
+	}
+	return class
+}
+
+// canaryLacks is what the canary does not show yet: everything that is promised of a Node, and that a workload runs on it.
+func (p *pass) canaryLacks(seen Machines) []string {
+	if len(seen.Machines) == 0 {
+		return []string{"its Machine is not made"}
+	}
+	machine := seen.Machines[len(seen.Machines)-1]
+	view := p.fleet()
+	node, found := view.nodes[machine.NodeName]
+	switch {
+	case machine.Deleting:
+		return []string{machine.String() + " is being deleted by somebody else"}
+	case machine.NodeName == "" || !found:
+		return []string{strings.TrimSuffix(machine.String()+" has no Node; "+machine.Problem, "; ")}
+	case machine.Annotation != "true":
+		return []string{machine.String() + " is not marked as external by the machine-controller's webhook"}
+	}
+	var lacks []string
+	if lack := p.nodeLacks(view, node); lack != "" {
+		lacks = append(lacks, "Node "+node.Name+" "+lack)
+	}
+	if !slices.ContainsFunc(node.Addresses, func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") }) {
+		lacks = append(lacks, "Node "+node.Name+" has no address")
+	}
+	if labels := p.topologyLacks(node); len(labels) > 0 {
+		lacks = append(lacks, fmt.Sprintf("Node %s lacks labels that the other Nodes have: %s", node.Name, named(labels)))
+	}
+	if len(lacks) > 0 {
+		return lacks
+	}
+	return p.workloadLacks(node)
+}
+
+// topologyLacks are labels that every other Node of its MachineDeployment has.
+func (p *pass) topologyLacks(canary Node) []string {
+	view := p.fleet()
+	var common []string
+	first := true
+	for _, deployment := range view.machines.Deployments {
+		if deployment.Namespace+"/"+deployment.Name != p.facts.Canary.MachineDeployment {
+			continue
+		}
+		for _, machine := range view.machinesOf(deployment) {
+			node, found := view.nodes[machine.NodeName]
+			switch {
+			case !found:
+			case first:
+				common, first = node.topology(), false
+			default:
+				common = slices.DeleteFunc(common, func(label string) bool { return !slices.Contains(node.topology(), label) })
+			}
+		}
+	}
+	return slices.DeleteFunc(common, func(label string) bool { return slices.Contains(canary.topology(), label) })
+}
+
+// topology is which of the labels that only a cloud knows a Node has.
+func (n Node) topology() []string {
+	return slices.DeleteFunc([]string{"node.kubernetes.io/instance-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
+		func(label string) bool { return n.Labels[label] == "" })
+}
+
+// workloadLacks looks at the pod and its volume.
+func (p *pass) workloadLacks(node Node) []string {
+	workload := p.o.Canary.Value()
+	var lacks []string
+	switch {
+	case !workload.PodReady || workload.PodNode != node.Name:
+		lacks = append(lacks, strings.TrimSuffix("its pod does not run on the Node: "+workload.PodProblem, ": "))
+	}
+	switch {
+	case !workload.has("PersistentVolumeClaim"):
+	case workload.Volume == "":
+		lacks = append(lacks, "its volume is not provisioned")
+	case !workload.Attached:
+		lacks = append(lacks, "volume "+workload.Volume+" is not attached to the Node")
+	}
+	return lacks
+}

@@ -1,0 +1,76 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
+// became of the workload. It is left while anything of it exists.
+func (p *pass) removeCanary() (outcome, bool) {
+	if p.facts.Canary == nil {
+		return outcome{}, false
+	}
+	workload, known := p.o.Canary.Get()
+	if !known {
+		return cannotLook("the canary", p.o.Canary.Why()), true
+	}
+	now, held := workload.leaving(p.now)
+	_, seen := p.o.Machines.Value().split()
+	if len(now)+len(held) == 0 {
+		now = stillThere(seen.Deployments)
+	}
+	if len(now) > 0 {
+		return does(Verb{Kind: VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + named(refNames(now)) + "."}), true
+	}
+	if late := p.stuckCanary(seen); len(late) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+named(late)+". Look at the machine-controller's events of the Machine, and "+
+			"at its instance in the cloud."+p.drainTroubles()), true
+	}
+	names := refNames(held)
+	for _, deployment := range seen.Deployments {
+		names = append(names, deployment.String())
+	}
+	for _, machine := range seen.Machines {
+		names = append(names, machine.String())
+	}
+	if len(names) == 0 {
+		return outcome{}, false
+	}
+	return waitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+named(names)+"."+p.drainTroubles(), time.Minute), true
+}
+
+// stuckCanary are Machines of the canary that missed the deadline to go.
+func (p *pass) stuckCanary(seen Machines) []string {
+	view := p.fleet()
+	var names []string
+	for _, machine := range seen.Machines {
+		if machine.Deleting && view.late(machine) {
+			names = append(names, machine.String()+" is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339))
+		}
+	}
+	return names
+}
+
+// leaving are the objects that are to be deleted, and those that the Machine has to stay for until they are gone.
+func (w CanaryWorkload) leaving(now time.Time) (next, held []Ref) {
+	for _, object := range w.Objects {
+		switch {
+		case object.DeletingSince.IsZero():
+			next = append(next, object.Ref)
+		case object.Kind != "Service" && now.Sub(object.DeletingSince) < canaryRemoval:
+			held = append(held, object.Ref)
+		}
+	}
+	return next, held
+}
+
+func stillThere(deployments []MachineDeployment) (refs []Ref) {
+	for _, deployment := range deployments {
+		if !deployment.Deleting {
+			refs = append(refs, deployment.Ref)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,128 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// defaultSkipEviction is when the machine-controller stops to drain and goes on by force, unless its flag says otherwise.
+// https://github.com/kubermatic/machine-controller/blob/v1.61.0/cmd/machine-controller/main.go
+const defaultSkipEviction = 2 * time.Hour
+
+// drainPatience is how long a drain may take before its troubles are looked for.
+const drainPatience = 30 * time.Second
+
+// Drain is what a Machine that is being deleted waits for.
+type Drain struct {
+	Machine Ref
+	Node    string
+	// Pods that a drain has to evict and that are still on its Node.
+	Pods []DrainedPod
+	// Finalizers of the Machine that are not the machine-controller's.
+	Finalizers []string
+	// Attachments are the VolumeAttachments of its Node.
+	Attachments []string
+}
+
+// DrainedPod is a pod on a Node that is being drained.
+type DrainedPod struct {
+	Namespace, Name string
+	// Budget is the PodDisruptionBudget that allows no eviction of it now; empty: none does not.
+	Budget string
+	// Going says that it is being deleted; Finalizers that it has then.
+	Going      bool
+	Finalizers []string
+}
+
+// WantsDrains are the Machines that have been going for a while, so that it is worth to look at what holds them.
+func WantsDrains(machines Machines, now time.Time) []Machine {
+	return slices.DeleteFunc(slices.Clone(machines.Machines), func(machine Machine) bool {
+		return !machine.Deleting || now.Sub(machine.DeletingSince) < drainPatience
+	})
+}
+
+// skipEviction is the machine-controller's -skip-eviction-after.
+func (p *pass) skipEviction() time.Duration {
+	for _, deployment := range p.o.MachineController.Value() {
+		if value, set := deployment.Arguments.Flag("skip-eviction-after"); set {
+			if after, err := time.ParseDuration(value); err == nil {
+				return after
+			}
+		}
+	}
+	return defaultSkipEviction
+}
+
+// drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
+// nothing holds one, or nobody could look.
+func (p *pass) drainTroubles() string {
+	var sentences []string
+	for _, drain := range p.o.Drains.Value() {
+		at := slices.IndexFunc(p.o.Machines.Value().Machines, func(m Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
+		if troubles := drain.troubles(); at >= 0 && len(troubles) > 0 {
+			sentences = append(sentences, p.drainSentence(drain, troubles, p.o.Machines.Value().Machines[at].DeletingSince))
+		}
+	}
+	const most = 3
+	slices.Sort(sentences)
+	if more := len(sentences) - most; more > 0 {
+		sentences = append(sentences[:most], "And "+plural(more, "more Machine", "more Machines")+".")
+	}
+	if len(sentences) == 0 {
+		return ""
+	}
+	return " " + strings.Join(sentences, " ")
+}
+
+func (p *pass) drainSentence(drain Drain, troubles []string, since time.Time) string {
+	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " + strings.Join(troubles, "; ")
+	force := since.Add(p.skipEviction())
+	switch {
+	case len(drain.Pods) == 0:
+		return sentence + "."
+	case p.now.Before(force):
+		return sentence + ". The machine-controller stops draining, and deletes the instance by force, at " + force.UTC().Format(time.RFC3339) + "."
+	}
+	return sentence + ". The machine-controller has been free to go on by force since " + force.UTC().Format(time.RFC3339) + "."
+}
+
+// troubles of one drain: pods by what holds them, finalizers, volumes.
+func (d Drain) troubles() []string {
+	var held, going, plain, troubles []string
+	for _, pod := range d.Pods {
+		name := pod.Namespace + "/" + pod.Name
+		switch {
+		case pod.Going && len(pod.Finalizers) > 0:
+			going = append(going, name+" by finalizer "+strings.Join(pod.Finalizers, ", "))
+		case pod.Going:
+			going = append(going, name)
+		case pod.Budget != "":
+			held = append(held, name+" by "+pod.Budget)
+		default:
+			plain = append(plain, name)
+		}
+	}
+	for _, kind := range []struct {
+		says  string
+		names []string
+	}{
+		{"these pods may not be evicted now: ", held},
+		{"these pods are going and not gone: ", going},
+		{"these pods are not evicted yet: ", plain},
+		{"finalizers of others: ", d.Finalizers},
+		{"VolumeAttachments of Node " + d.Node + " that do not go: ", d.Attachments},
+	} {
+		if len(kind.names) > 0 {
+			troubles = append(troubles, kind.says+named(kind.names))
+		}
+	}
+	return troubles
+}
+
+// waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
+func (p *pass) waitsForMachines(message string) outcome {
+	return waits(ucv1.WaitingForMachinesReason, message+p.drainTroubles())
+}

@@ -1,0 +1,61 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// draining has a Machine that has been going for a minute.
+func draining() Observation {
+	o := verifying()
+	edit(&o.Machines, func(m *Machines) {
+		m.Machines = append(m.Machines, Machine{
+			Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, NodeName: "n-old", Deleting: true, DeletingSince: ago(time.Minute),
+		})
+	})
+	o.Drains = Known([]Drain{{
+		Machine: Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, Node: "n-old",
+		Pods: []DrainedPod{
+			{Namespace: "web", Name: "front-0", Budget: "PodDisruptionBudget web/front"},
+			{Namespace: "web", Name: "slow-0", Going: true, Finalizers: []string{"example.com/hold"}},
+			{Namespace: "web", Name: "plain-0"},
+		},
+		Finalizers: []string{"example.com/keep"}, Attachments: []string{"csi-1"},
+	}})
+	return o
+}
+
+func TestDrainTroublesAreNamed(t *testing.T) {
+	troubles := []string{
+		"Machine x/old has been going since 2026-01-01T11:59:00Z", "may not be evicted now: web/front-0 by PodDisruptionBudget web/front",
+		"web/slow-0 by finalizer example.com/hold", "not evicted yet: web/plain-0", "finalizers of others: example.com/keep",
+		"VolumeAttachments of Node n-old that do not go: csi-1", "deletes the instance by force, at 2026-01-01T13:59:00Z",
+	}
+	runDecisions(t, map[string]decision{
+		"while it is waited for": {given: draining, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: troubles},
+		"when the deadline has passed": {
+			given: draining, when: machines(func(m *Machines) { m.Machines[1].DeletingSince = ago(time.Hour) }),
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"does not go", "web/front-0", "by force, at 2026-01-01T13:00:00Z"},
+		},
+		"the machine-controller's own time counts": {
+			given: draining, when: func(o *Observation) {
+				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Flags["skip-eviction-after"] = "30m" })
+			},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T12:29:00Z"},
+		},
+		"what could not be looked at is not named": {
+			given: draining, when: func(o *Observation) { o.Drains = Unknown[[]Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+	})
+}
+
+func TestDrainsAreLookedForAfterAWhile(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(WantsDrains(draining().Machines.Value(), noon())).To(HaveLen(1))
+	g.Expect(WantsDrains(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
+	g.Expect(WantsDrains(Machines{}, noon())).To(BeEmpty())
+}

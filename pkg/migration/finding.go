@@ -1,0 +1,223 @@
+package migration
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Severity says what a finding does.
+type Severity string
+
+const (
+	// Blocking keeps the migration from starting until it is mended, or accepted where that is possible.
+	Blocking Severity = "Blocking"
+	// Warning is something to know before; it keeps nothing back.
+	Warning Severity = "Warning"
+	// Info says what will be different.
+	Info Severity = "Info"
+)
+
+// The IDs of the findings about what the Cluster refers to. Nobody can accept these: without what they name there is nothing to
+// migrate with.
+const (
+	FindingConnection      = "ConnectionRefused"
+	FindingContenders      = "ControlPlaneShared"
+	FindingProvider        = "ProviderNotSupported"
+	FindingProfile         = "ProfileUnusable"
+	FindingCloudConfig     = "CloudConfigUnusable"
+	FindingControlPlane    = "ControlPlaneUnusable"
+	FindingProviderDiffers = "ProviderDiffers"
+	FindingClusterName     = "ClusterNameChanges"
+	FindingOtherCCM        = "OtherCloudControllerManager"
+	FindingFence           = "FenceIneffective"
+	FindingMigrationLock   = "MigrationLockRefused"
+)
+
+const (
+	// maxFindingsInMessage bounds a condition's message; all of them are in status.preflight and in the plan.
+	maxFindingsInMessage = 10
+	couldNotLookAt       = "Could not look at "
+)
+
+// InputFindingIDs are the IDs of the findings about what the Cluster refers to, sorted.
+func InputFindingIDs() []string {
+	ids := []string{
+		FindingConnection, FindingContenders, FindingProvider, FindingProfile, FindingCloudConfig, FindingControlPlane,
+		FindingProviderDiffers, FindingClusterName, FindingOtherCCM, FindingFence, FindingMigrationLock,
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Finding is one objection against starting, or something to know before.
+type Finding struct {
+	// ID of the check; its runbook has that name.
+	ID string `json:"id"`
+	// Reason is the condition's reason when it is the only one that blocks.
+	Reason string `json:"-"`
+	// Message says what was found and what would happen; that of one that was not looked at says why.
+	Message  string   `json:"message"`
+	Severity Severity `json:"severity"`
+	// Objects that it is about, as Kind namespace/name, sorted: all of them.
+	Objects []string `json:"objects,omitempty"`
+	// Action is what to do, a sentence.
+	Action string `json:"action,omitempty"`
+	// NotLookedAt says that nobody could look: it is not passed.
+	NotLookedAt bool `json:"notLookedAt,omitempty"`
+	// BeforeRoll says that the check needs the cloud. It is judged when the CCM leads, before the first Machine is replaced,
+	// and keeps nothing back before.
+	BeforeRoll bool `json:"beforeRoll,omitempty"`
+	// Accepted says that a person accepted it, AcceptedBecause their words.
+	Accepted        bool   `json:"accepted,omitempty"`
+	AcceptedBecause string `json:"acceptedBecause,omitempty"`
+}
+
+// blocking is a finding about what the Cluster refers to; its message has the next step.
+func blocking(id, reason, message string) *Finding {
+	return &Finding{ID: id, Reason: reason, Message: message, Severity: Blocking}
+}
+
+// Blocks says that the migration does not start with it, because of what was found or because nobody could look.
+func (f Finding) Blocks() bool { return f.Severity == Blocking && !f.Accepted && !f.BeforeRoll }
+
+// State is how it stands, in a few words.
+func (f Finding) State() string {
+	state := string(f.Severity)
+	if f.NotLookedAt {
+		state += ", not looked at"
+	}
+	if f.BeforeRoll {
+		state += ", judged before the first Machine is replaced"
+	}
+	if f.Accepted {
+		state += ", accepted: " + f.AcceptedBecause
+	}
+	return state
+}
+
+// Text is the finding with what to do.
+func (f Finding) Text() string {
+	text := f.Message
+	if len(f.Objects) > 0 {
+		text = strings.TrimSuffix(text, ".") + ": " + named(f.Objects) + "."
+	}
+	return strings.TrimSpace(text + " " + f.Action)
+}
+
+// SortFindings gives them the order that they are shown in: the worst first, what was seen before what nobody could look at, then
+// by ID and objects.
+func SortFindings(findings []Finding) {
+	rank := map[Severity]int{Blocking: 0, Warning: 1, Info: 2}
+	flag := func(on bool) int {
+		if on {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(flag(a.Accepted), flag(b.Accepted)),
+			cmp.Compare(flag(a.NotLookedAt), flag(b.NotLookedAt)), cmp.Compare(a.ID, b.ID),
+			slices.Compare(a.Objects, b.Objects), cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// accept marks what a person accepted. One that is about objects is accepted when every one of them is: whatever comes to it later
+// blocks again.
+func accept(findings []Finding, accepted []ucv1.AcceptedFinding, now time.Time) {
+	for i := range findings {
+		finding := &findings[i]
+		left := slices.Clone(finding.Objects)
+		if len(left) == 0 {
+			left = []string{""}
+		}
+		var because []string
+		for _, entry := range accepted {
+			if entry.ID != finding.ID || entry.Until != nil && !now.Before(entry.Until.Time) {
+				continue
+			}
+			before := len(left)
+			left = slices.DeleteFunc(left, func(object string) bool { return len(entry.Objects) == 0 || slices.Contains(entry.Objects, object) })
+			if len(left) < before {
+				because = append(because, entry.Reason)
+			}
+		}
+		if len(left) == 0 {
+			finding.Accepted, finding.AcceptedBecause = true, strings.Join(because, " ")
+		}
+	}
+}
+
+// preflightFindings are those of package preflight with what a person accepted; the second value says why there are none.
+func (p *pass) preflightFindings() (findings []Finding, unknown string) {
+	if p.o.Findings.IsUnknown() {
+		return nil, "what preflight asks of the cluster: " + p.o.Findings.Why()
+	}
+	findings = slices.Clone(p.o.Findings.Value())
+	accept(findings, p.o.Cluster.Spec.Preflight.Accept, p.now)
+	SortFindings(findings)
+	return findings, ""
+}
+
+// judgePreflight keeps the migration back while something blocks: all of it at once. What nobody could look at is not passed.
+func (p *pass) judgePreflight() outcome {
+	objections, unknown := p.inputFindings()
+	p.findings = slices.Clone(objections)
+	findings, why := p.preflightFindings()
+	if why != "" && p.o.Connection.Reachable {
+		unknown = append(unknown, why)
+	}
+	p.findings = append(p.findings, findings...)
+	SortFindings(p.findings)
+	for _, finding := range findings {
+		switch {
+		case !finding.Blocks():
+		case finding.NotLookedAt:
+			unknown = append(unknown, strings.TrimSuffix(strings.TrimPrefix(finding.Message, couldNotLookAt), "."))
+		default:
+			objections = append(objections, finding)
+		}
+	}
+	return judge(objections, unknown, "")
+}
+
+// JudgesPreflight says that the findings against the start are to be looked for.
+func JudgesPreflight(facts ucv1.Facts) bool {
+	return facts.StartedAt == nil && facts.CompletedAt == nil && facts.Origin == ucv1.OriginMigrating
+}
+
+// JudgesCloud says that what needs the cloud is to be looked for: the CCM leads, and no Machine was replaced yet.
+func JudgesCloud(facts ucv1.Facts) bool {
+	return facts.Handover != nil && facts.Handover.FinishedAt != nil && facts.RollGeneration == "" && facts.CompletedAt == nil &&
+		facts.Rollback == nil && facts.Origin != ucv1.OriginExternal
+}
+
+// cloudAsked is a gate of the roll: what only the cloud could tell is judged when the CCM leads, before the first Machine is
+// replaced. Afterwards the Nodes themselves are the proof.
+func (p *pass) cloudAsked() outcome {
+	if generation, _ := p.rollFacts(); *generation != "" {
+		return holds(ucv1.HoldsReason, "")
+	}
+	findings, why := p.preflightFindings()
+	if why != "" {
+		return cannotLook("what only the cloud can tell", p.o.Findings.Why())
+	}
+	p.findings = findings
+	var objections []Finding
+	var unknown []string
+	for _, finding := range findings {
+		switch {
+		case !finding.BeforeRoll || finding.Severity != Blocking || finding.Accepted:
+		case finding.NotLookedAt:
+			unknown = append(unknown, strings.TrimSuffix(strings.TrimPrefix(finding.Message, couldNotLookAt), "."))
+		default:
+			objections = append(objections, finding)
+		}
+	}
+	return judge(objections, unknown, "")
+}

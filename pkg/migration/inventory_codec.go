@@ -1,0 +1,60 @@
+package migration
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// The keys of the Secret with the baseline. The first releases wrote JSON under the second one.
+const (
+	BaselineKey    = "inventory.json.gz"
+	OldBaselineKey = "inventory"
+)
+
+const (
+	// mostBaseline is what a Secret may hold, with room for its metadata: https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-limit
+	mostBaseline = 1<<20 - 1<<15
+	// mostUnpacked bounds what a Secret that somebody changed can make of our memory.
+	mostUnpacked = 64 << 20
+)
+
+// EncodeBaseline packs an inventory. The same inventory gives the same bytes.
+func EncodeBaseline(inventory Inventory) ([]byte, error) {
+	packed := &bytes.Buffer{}
+	w := gzip.NewWriter(packed)
+	if err := json.NewEncoder(w).Encode(inventory); err != nil {
+		return nil, fmt.Errorf("pack the inventory: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("pack the inventory: %w", err)
+	}
+	if packed.Len() > mostBaseline {
+		return nil, fmt.Errorf("the inventory of %d Nodes, %d load balancers and %d volumes has %d bytes, and a Secret holds %d; delete what is not used any more",
+			len(inventory.Nodes), len(inventory.LoadBalancers), len(inventory.Volumes), packed.Len(), mostBaseline)
+	}
+	return packed.Bytes(), nil
+}
+
+// DecodeBaseline reads both forms from the data of the Secret. Its errors quote nothing of it.
+func DecodeBaseline(data map[string][]byte) (Inventory, error) {
+	inventory := Inventory{}
+	packed, there := data[BaselineKey]
+	if !there {
+		if json.Unmarshal(data[OldBaselineKey], &inventory) != nil {
+			return Inventory{}, fmt.Errorf("key %s is not an inventory", OldBaselineKey)
+		}
+		return inventory, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return Inventory{}, fmt.Errorf("key %s is not packed: %w", BaselineKey, err)
+	}
+	limited := io.LimitReader(r, mostUnpacked)
+	if json.NewDecoder(limited).Decode(&inventory) != nil {
+		return Inventory{}, fmt.Errorf("key %s is not an inventory", BaselineKey)
+	}
+	return inventory, nil
+}

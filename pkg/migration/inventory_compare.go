@@ -1,0 +1,239 @@
+package migration
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Difference is one thing that is not as it was in the baseline.
+type Difference struct {
+	// Object as spec.rollout.acceptChanges names it: Service namespace/name, for example.
+	Object string `json:"object"`
+	What   string `json:"what"`
+	// Explained says why it is as it should be. Empty: nobody knows, and the migration does not complete.
+	Explained string `json:"explained,omitempty"`
+}
+
+// String is how it stands in messages.
+func (d Difference) String() string { return d.Object + " " + d.What }
+
+// Compare says what of the baseline is not as it was, what is unexplained first. It is absent when no baseline was taken, or it is
+// not there any more.
+func Compare(o Observation) Observed[[]Difference] {
+	p := &pass{o: o, facts: o.Cluster.Status.Facts}
+	if p.facts.Baseline == nil {
+		return Absent[[]Difference]()
+	}
+	list, lost, unknown := p.differences()
+	switch {
+	case unknown != "":
+		return Unknown[[]Difference](unknown)
+	case len(lost) > 0:
+		return Absent[[]Difference]()
+	}
+	return Known(list)
+}
+
+// differences are nothing where no baseline was taken. One that was lost, or changed, cannot be compared with.
+func (p *pass) differences() (list []Difference, lost []string, unknown string) {
+	before, lost, unknown := p.baselineAsTaken()
+	if p.facts.Baseline == nil || len(lost) > 0 || unknown != "" {
+		return nil, lost, unknown
+	}
+	now, known := p.o.Inventory.Get()
+	if !known {
+		return nil, nil, p.o.Inventory.Why()
+	}
+	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]Machine{}}
+	if p.o.Machines.IsUnknown() && c.lacksNodes() {
+		return nil, nil, p.o.Machines.Why()
+	}
+	for _, machine := range p.o.Machines.Value().Machines {
+		c.machines[machine.UID] = machine
+	}
+	for _, compare := range []func(*comparison){
+		(*comparison).loadBalancers, (*comparison).volumes, (*comparison).nodes, (*comparison).attachments, (*comparison).classes,
+	} {
+		compare(c)
+	}
+	slices.SortFunc(c.found, func(a, b Difference) int {
+		if (a.Explained == "") != (b.Explained == "") {
+			return strings.Compare(a.Explained, b.Explained)
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return c.found, nil, ""
+}
+
+// inventoryChanges are the unexplained differences, for a message.
+func (p *pass) inventoryChanges() (changed []string, unknown string) {
+	list, lost, unknown := p.differences()
+	for _, difference := range list {
+		if difference.Explained == "" {
+			lost = append(lost, difference.String())
+		}
+	}
+	return lost, unknown
+}
+
+// comparison is the baseline beside what is now.
+type comparison struct {
+	before, now Inventory
+	spec        ucv1.RolloutSpec
+	machines    map[string]Machine
+	found       []Difference
+}
+
+// note takes a difference down; what a person accepted is explained by that.
+func (c *comparison) note(object, what, explained string) {
+	if explained == "" && slices.Contains(c.spec.AcceptChanges, object) {
+		explained = "accepted in spec.rollout.acceptChanges"
+	}
+	c.found = append(c.found, Difference{Object: object, What: what, Explained: explained})
+}
+
+func (c *comparison) loadBalancers() {
+	now := byKey(c.now.LoadBalancers, func(l LoadBalancer) string { return l.UID })
+	for _, before := range c.before.LoadBalancers {
+		name := "Service " + before.Namespace + "/" + before.Name
+		after, there := now[before.UID]
+		delete(now, before.UID)
+		switch {
+		case !there:
+			c.note(name, "is gone", "its owner deleted it or changed its type")
+			continue
+		case slices.Equal(before.Ingress, after.Ingress):
+		case len(before.Ingress) == 0:
+			c.note(name, "has "+orNothing(after.Ingress), "it had no address yet")
+		default:
+			c.note(name, "had "+orNothing(before.Ingress)+" and has "+orNothing(after.Ingress), "")
+		}
+		if c.before.Version >= InventoryVersion {
+			c.annotations(name, before.Annotations, after.Annotations)
+		}
+	}
+	for _, after := range now {
+		c.note("Service "+after.Namespace+"/"+after.Name, "is new", "it was made since")
+	}
+}
+
+// annotations names keys only. CCMs add some, such as the ID of a load balancer; none changes or takes away one that was there.
+func (c *comparison) annotations(name string, before, after map[string]string) {
+	added, changed := changedKeys(before, after)
+	if len(added) > 0 {
+		c.note(name, "has new annotations "+named(added), "its owner or the CCM added them")
+	}
+	balancer := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return !isBalancerAnnotation(key) })
+	if len(balancer) > 0 {
+		c.note(name, "has lost or changed annotations "+named(balancer), "")
+	}
+	if others := slices.DeleteFunc(changed, isBalancerAnnotation); len(others) > 0 {
+		c.note(name, "has lost or changed annotations "+named(others), "they are not about the load balancer")
+	}
+}
+
+// changedKeys are those that only after has, and those that before has otherwise.
+func changedKeys(before, after map[string]string) (added, changed []string) {
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		if _, was := before[key]; !was {
+			added = append(added, key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if value, is := after[key]; !is || value != before[key] {
+			changed = append(changed, key)
+		}
+	}
+	return added, changed
+}
+
+func (c *comparison) volumes() {
+	now := byKey(c.now.Volumes, func(v Volume) string { return v.UID })
+	for _, before := range c.before.Volumes {
+		name := "PersistentVolume " + before.Name
+		after, there := now[before.UID]
+		delete(now, before.UID)
+		switch {
+		case !there:
+			c.note(name, "is gone", "its owner deleted it, or its claim")
+		case after.Phase == before.Phase:
+		case after.Phase == "Lost" || after.Phase == "Failed":
+			c.note(name, "was "+before.Phase+" and is "+after.Phase, "")
+		default:
+			c.note(name, "was "+before.Phase+" and is "+after.Phase, "its claim came or went")
+		}
+	}
+	for _, after := range now {
+		c.note("PersistentVolume "+after.Name, "is new", "it was made since")
+	}
+}
+
+// attachments come and go with pods. What is not as it should be is one that fails.
+func (c *comparison) attachments() {
+	if c.before.Version < InventoryVersion {
+		return
+	}
+	place := func(a Attachment) string { return a.Attacher + " " + a.Node + " " + a.Volume }
+	now := byKey(c.now.Attachments, place)
+	for _, before := range c.before.Attachments {
+		after, there := now[place(before)]
+		delete(now, place(before))
+		if !there && before.Volume != "" {
+			c.note("PersistentVolume "+before.Volume, "is not attached to Node "+before.Node, "volumes follow their pods")
+		}
+		if there && after.Problem != before.Problem {
+			c.failing(after)
+		}
+	}
+	for _, after := range now {
+		c.failing(after)
+		if after.Problem == "" && after.Volume != "" {
+			c.note("PersistentVolume "+after.Volume, "is attached to Node "+after.Node, "volumes follow their pods")
+		}
+	}
+}
+
+func (c *comparison) failing(attachment Attachment) {
+	if attachment.Problem == "" || attachment.Volume == "" {
+		return
+	}
+	c.note("PersistentVolume "+attachment.Volume, "fails "+attachment.Problem+" by "+attachment.Attacher+" at Node "+attachment.Node, "")
+}
+
+func (c *comparison) classes() {
+	if c.before.Version < InventoryVersion {
+		return
+	}
+	now := byKey(c.now.StorageClasses, func(r ClassRecord) string { return r.Name })
+	isDefault := func(r ClassRecord) bool { return r.Default }
+	another := slices.ContainsFunc(c.now.StorageClasses, isDefault)
+	for _, before := range c.before.StorageClasses {
+		name := "StorageClass " + before.Name
+		after, there := now[before.Name]
+		delete(now, before.Name)
+		switch {
+		case there && after.Provisioner != before.Provisioner:
+			c.note(name, "had provisioner "+before.Provisioner+" and has "+after.Provisioner, "")
+		case before.Default && !after.Default && !another:
+			c.note(name, "was the default, and no class is it now", "")
+		case !there:
+			c.note(name, "is gone", "its owner deleted it")
+		case before.Default != after.Default:
+			c.note(name, "is or was the default", "another class was chosen")
+		}
+	}
+	for _, after := range now {
+		c.note("StorageClass "+after.Name, "is new", "it was made since")
+	}
+}
+
+func byKey[T any](list []T, key func(T) string) map[string]T {
+	keyed := make(map[string]T, len(list))
+	for _, item := range list {
+		keyed[key(item)] = item
+	}
+	return keyed
+}

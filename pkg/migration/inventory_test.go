@@ -1,0 +1,354 @@
+package migration
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/gomega"
+)
+
+// whole is an inventory with one of each.
+func whole() Inventory {
+	return Inventory{
+		Version: InventoryVersion, Routes: 1,
+		LoadBalancers: []LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}, Annotations: map[string]string{
+			"service.beta.kubernetes.io/aws-load-balancer-type": "nlb", "team": "web",
+		}}},
+		Volumes: []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
+		Nodes: []NodeRecord{
+			{Name: "n1", UID: "uid-n1", ProviderID: "openstack:///n1", Addresses: []string{"InternalIP 10.0.0.1"}, PodCIDRs: []string{"10.1.0.0/24"},
+				Routed: true, Machine: "ma", Labels: map[string]string{"topology.kubernetes.io/zone": "a", "team": "web"}},
+			{Name: "edge", UID: "uid-edge", Addresses: []string{"InternalIP 10.0.0.2"}},
+		},
+		Attachments:    []Attachment{{Attacher: "cinder.csi.openstack.org", Node: "n1", Volume: "pv"}},
+		StorageClasses: []ClassRecord{{Name: "standard", Provisioner: "kubernetes.io/cinder", Default: true}},
+	}
+}
+
+// changed is a copy of the inventory with a change.
+func changed(change func(*Inventory)) Inventory {
+	copied := Inventory{}
+	data, err := json.Marshal(whole())
+	if err == nil {
+		err = json.Unmarshal(data, &copied)
+	}
+	if err != nil {
+		panic(err)
+	}
+	change(&copied)
+	return copied
+}
+
+func observing(before, now Inventory) Observation {
+	o := verifying()
+	o.Baseline, o.Inventory = Known(before), Known(now)
+	o.Cluster.Status.Baseline.Digest = before.Digest()
+	return o
+}
+
+func TestCompareSaysWhatIsExplained(t *testing.T) {
+	for name, test := range map[string]struct {
+		now  func(*Inventory)
+		when func(*Observation)
+		// unexplained and explained differences.
+		unexplained, explained []string
+	}{
+		"nothing changed": {now: func(*Inventory) {}},
+		"a load balancer that its owner deleted": {
+			now: func(i *Inventory) { i.LoadBalancers = nil }, explained: []string{"Service web/front is gone"},
+		},
+		"a load balancer with another address": {
+			now:         func(i *Inventory) { i.LoadBalancers[0].Ingress = []string{"192.0.2.9"} },
+			unexplained: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"},
+		},
+		"what a person accepted": {
+			now:       func(i *Inventory) { i.LoadBalancers[0].Ingress = nil },
+			when:      func(o *Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{"Service web/front"} },
+			explained: []string{"Service web/front had 192.0.2.1 and has no address"},
+		},
+		"an annotation about the load balancer": {
+			now: func(i *Inventory) {
+				delete(i.LoadBalancers[0].Annotations, "service.beta.kubernetes.io/aws-load-balancer-type")
+			},
+			unexplained: []string{"Service web/front has lost or changed annotations service.beta.kubernetes.io/aws-load-balancer-type"},
+		},
+		"other annotations, and a new one of the CCM": {
+			now: func(i *Inventory) {
+				i.LoadBalancers[0].Annotations["team"] = "shop"
+				i.LoadBalancers[0].Annotations["loadbalancer.openstack.org/load-balancer-id"] = "1"
+			},
+			explained: []string{
+				"Service web/front has lost or changed annotations team",
+				"Service web/front has new annotations loadbalancer.openstack.org/load-balancer-id",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observing(whole(), changed(test.now))
+			if test.when != nil {
+				test.when(&o)
+			}
+			expectDifferences(t, o, test.unexplained, test.explained)
+		})
+	}
+}
+
+func TestCompareSaysWhatBecameOfStorage(t *testing.T) {
+	for name, test := range map[string]struct {
+		now                    func(*Inventory)
+		when                   func(*Observation)
+		unexplained, explained []string
+	}{
+		"a volume that is lost": {
+			now: func(i *Inventory) { i.Volumes[0].Phase = "Lost" }, unexplained: []string{"PersistentVolume pv was Bound and is Lost"},
+		},
+		"a volume that is released": {
+			now: func(i *Inventory) { i.Volumes[0].Phase = "Released" }, explained: []string{"PersistentVolume pv was Bound and is Released"},
+		},
+		"a volume that went to another Node with its pod": {
+			now: func(i *Inventory) { i.Attachments[0].Node = "n2" },
+			explained: []string{
+				"PersistentVolume pv is attached to Node n2", "PersistentVolume pv is not attached to Node n1",
+			},
+		},
+		"a volume that cannot be attached any more": {
+			now:         func(i *Inventory) { i.Attachments[0].Node, i.Attachments[0].Problem = "n2", "attaching" },
+			unexplained: []string{"PersistentVolume pv fails attaching by cinder.csi.openstack.org at Node n2"},
+			explained:   []string{"PersistentVolume pv is not attached to Node n1"},
+		},
+		"a StorageClass of another provisioner": {
+			now:         func(i *Inventory) { i.StorageClasses[0].Provisioner = "cinder.csi.openstack.org" },
+			unexplained: []string{"StorageClass standard had provisioner kubernetes.io/cinder and has cinder.csi.openstack.org"},
+		},
+		"no default StorageClass any more": {
+			now: func(i *Inventory) { i.StorageClasses[0].Default = false }, unexplained: []string{"StorageClass standard was the default, and no class is it now"},
+		},
+		"another default StorageClass": {
+			now: func(i *Inventory) {
+				i.StorageClasses[0].Default = false
+				i.StorageClasses = append(i.StorageClasses, ClassRecord{Name: "new", Default: true})
+			},
+			explained: []string{"StorageClass new is new", "StorageClass standard is or was the default"},
+		},
+		"a baseline of the first form is compared by what it has": {
+			now: func(i *Inventory) { *i = Inventory{LoadBalancers: i.LoadBalancers, Volumes: i.Volumes} },
+			when: func(o *Observation) {
+				o.Baseline, o.Inventory = o.Inventory, o.Baseline
+				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observing(whole(), changed(test.now))
+			if test.when != nil {
+				test.when(&o)
+			}
+			expectDifferences(t, o, test.unexplained, test.explained)
+		})
+	}
+}
+
+func expectDifferences(t *testing.T, o Observation, unexplained, explained []string) {
+	t.Helper()
+	g := NewWithT(t)
+	differences, known := Compare(o).Get()
+	g.Expect(known).To(BeTrue(), Compare(o).Why())
+	var without, with []string
+	for _, difference := range differences {
+		if difference.Explained == "" {
+			without = append(without, difference.String())
+			g.Expect(with).To(BeEmpty(), "what is unexplained comes first")
+			continue
+		}
+		with = append(with, difference.String())
+	}
+	g.Expect(without).To(ConsistOf(anything(unexplained)...))
+	g.Expect(with).To(ConsistOf(anything(explained)...))
+}
+
+func anything(list []string) []any {
+	result := make([]any, 0, len(list))
+	for _, item := range list {
+		result = append(result, item)
+	}
+	return result
+}
+
+func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
+	without := func(i *Inventory) { i.Nodes = i.Nodes[1:] }
+	noMachines := func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Machines = nil }) }
+	for name, test := range map[string]struct {
+		now                    func(*Inventory)
+		when                   func(*Observation)
+		unexplained, explained []string
+	}{
+		"one that was rolled": {now: without, when: noMachines, explained: []string{"Node n1 is gone"}},
+		"one whose Machine is being deleted": {
+			now: without, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Machines[0].Deleting = true }) },
+			explained: []string{"Node n1 is gone"},
+		},
+		"one that somebody deleted under its Machine": {
+			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
+		},
+		"one that was deleted and joined anew": {
+			now: func(i *Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined anew"},
+			explained: []string{"Node edge is new"},
+		},
+		"one without a Machine that a person deleted": {
+			now: func(i *Inventory) { i.Nodes = i.Nodes[:1] }, explained: []string{"Node edge is gone"},
+		},
+		"one without a Machine that a person vouched for": {
+			now: func(i *Inventory) { i.Nodes = i.Nodes[:1] }, when: func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"} },
+			unexplained: []string{"Node edge is gone"},
+		},
+		"one that stayed and has another zone, address, providerID and podCIDR, and no route": {
+			now: func(i *Inventory) {
+				n := &i.Nodes[0]
+				n.Labels["topology.kubernetes.io/zone"], n.Labels["team"], n.Labels["new"] = "b", "shop", "yes"
+				n.Addresses, n.ProviderID, n.PodCIDRs, n.Routed = []string{"InternalIP 10.0.0.9"}, "openstack:///n9", nil, false
+			},
+			unexplained: []string{
+				"Node n1 has lost or changed labels topology.kubernetes.io/zone", "Node n1 had addresses InternalIP 10.0.0.1 and has InternalIP 10.0.0.9",
+				"Node n1 had providerID openstack:///n1 and has openstack:///n9", "Node n1 had podCIDR 10.1.0.0/24 and has none",
+				"Node n1 had a route to its pods and has none",
+			},
+			explained: []string{"Node n1 has lost or changed labels team", "Node n1 has new labels new"},
+		},
+		"one that stayed and shows its own name as its hostname": {
+			now: func(i *Inventory) { i.Nodes[1].Addresses = []string{"Hostname edge", "InternalIP 10.0.0.2"} },
+		},
+		"one that stayed and shows another hostname": {
+			now:         func(i *Inventory) { i.Nodes[1].Addresses = []string{"Hostname other", "InternalIP 10.0.0.2"} },
+			unexplained: []string{"Node edge had addresses InternalIP 10.0.0.2 and has Hostname other, InternalIP 10.0.0.2"},
+		},
+		"one that was given a providerID": {
+			now: func(i *Inventory) { i.Nodes[1].ProviderID = "openstack:///edge" }, explained: []string{"Node edge has providerID openstack:///edge"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observing(whole(), changed(test.now))
+			if test.when != nil {
+				test.when(&o)
+			}
+			expectDifferences(t, o, test.unexplained, test.explained)
+		})
+	}
+}
+
+func TestWhatCannotBeComparedIsUnknown(t *testing.T) {
+	gone := func(i *Inventory) { i.Nodes = nil }
+	for name, test := range map[string]struct {
+		when            func(*Observation)
+		absent, unknown bool
+	}{
+		"without a baseline there is nothing to compare": {when: func(o *Observation) { o.Cluster.Status.Baseline = nil }, absent: true},
+		"a baseline that is gone":                        {when: func(o *Observation) { o.Baseline = Absent[Inventory]() }, absent: true},
+		"a baseline that was changed":                    {when: func(o *Observation) { o.Baseline = Known(Inventory{}) }, absent: true},
+		"a baseline that cannot be read":                 {when: func(o *Observation) { o.Baseline = Unknown[Inventory]("timeout") }, unknown: true},
+		"a cluster that cannot be read":                  {when: func(o *Observation) { o.Inventory = Unknown[Inventory]("timeout") }, unknown: true},
+		"Nodes that went, and no look at the Machines":   {when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") }, unknown: true},
+		"Nodes that went, and no Machines at all":        {when: func(o *Observation) { o.Machines = Absent[Machines]() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observing(whole(), changed(gone))
+			test.when(&o)
+			compared := Compare(o)
+			g.Expect([]bool{compared.IsAbsent(), compared.IsUnknown()}).To(Equal([]bool{test.absent, test.unknown}), compared.Why())
+		})
+	}
+}
+
+func TestNodesJoinTheInventory(t *testing.T) {
+	g := NewWithT(t)
+	nodes := Known([]Node{{Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true}})
+	inventory, known := WithNodes(Known(Inventory{}), nodes, Known(oneMachine())).Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(cmp.Diff(Inventory{Version: InventoryVersion, Routes: 1, Nodes: []NodeRecord{{
+		Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true, Machine: "ma",
+	}}}, inventory)).To(BeEmpty())
+	g.Expect(WithNodes(Known(Inventory{}), nodes, Absent[Machines]()).IsKnown()).To(BeTrue())
+	g.Expect(WithNodes(Known(Inventory{}), Unknown[[]Node]("timeout"), Known(oneMachine())).Why()).To(Equal("timeout"))
+	g.Expect(WithNodes(Known(Inventory{}), nodes, Unknown[Machines]("timeout")).Why()).To(Equal("timeout"))
+	g.Expect(WithNodes(Unknown[Inventory]("refused"), nodes, Known(oneMachine())).Why()).To(Equal("refused"))
+}
+
+func TestLargeClustersKeepOnlyWhatTheCloudSays(t *testing.T) {
+	g := NewWithT(t)
+	nodes := make([]Node, mostWhole+1)
+	for i := range nodes {
+		nodes[i] = Node{Name: fmt.Sprint(i), Labels: map[string]string{"team": "web", "topology.kubernetes.io/zone": "a"}}
+	}
+	inventory := WithNodes(Known(Inventory{}), Known(nodes), Absent[Machines]()).Value()
+	g.Expect(inventory.Nodes[0].Labels).To(Equal(map[string]string{"topology.kubernetes.io/zone": "a"}))
+}
+
+func TestBaselineRoundTrip(t *testing.T) {
+	g := NewWithT(t)
+	one, err := EncodeBaseline(whole())
+	g.Expect(err).NotTo(HaveOccurred())
+	two, err := EncodeBaseline(whole())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(one).To(Equal(two))
+	decoded, err := DecodeBaseline(map[string][]byte{BaselineKey: one})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(decoded.Digest()).To(Equal(whole().Digest()))
+}
+
+// TestBaselinesOfTheFirstReleasesAreRead keeps the very bytes that they wrote, and the digest in their status.
+func TestBaselinesOfTheFirstReleasesAreRead(t *testing.T) {
+	g := NewWithT(t)
+	const old = `{"loadBalancers":[{"namespace":"web","name":"front","uid":"lb","ingress":["192.0.2.1"]}],` +
+		`"volumes":[{"name":"pv","uid":"pv","phase":"Bound","claim":"web/data"}],"nodes":[{"name":"n1","uid":"u","addresses":["InternalIP 10.0.0.4"]}]}`
+	inventory, err := DecodeBaseline(map[string][]byte{OldBaselineKey: []byte(old)})
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err := json.Marshal(inventory)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(again)).To(Equal(old))
+}
+
+func TestBaselinesThatCannotBeRead(t *testing.T) {
+	for name, data := range map[string]map[string][]byte{
+		"nothing":         nil,
+		"no JSON":         {OldBaselineKey: []byte("password: secret")},
+		"not packed":      {BaselineKey: []byte("password: secret")},
+		"cut in the half": {BaselineKey: mustPack()[:20]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := DecodeBaseline(data)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(err.Error()).NotTo(ContainSubstring("secret"))
+		})
+	}
+}
+
+func mustPack() []byte {
+	data, err := EncodeBaseline(whole())
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func TestTheInventoryOfALargeClusterFitsIntoASecret(t *testing.T) {
+	g := NewWithT(t)
+	inventory := Inventory{Version: InventoryVersion}
+	for i := range 5000 {
+		id := Inventory{Routes: i + 1}.Digest() // As good as random.
+		inventory.Nodes = append(inventory.Nodes, NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
+			Addresses: []string{fmt.Sprintf("InternalIP 10.%d.%d.%d", i%200, i%97, i%251)}, Machine: id[10:42],
+			Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
+		inventory.Volumes = append(inventory.Volumes, Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]})
+	}
+	packed, err := EncodeBaseline(inventory)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(packed)).To(BeNumerically("<", mostBaseline))
+	for i := range 60000 {
+		inventory.Volumes = append(inventory.Volumes, Volume{Name: Inventory{Routes: i + 1}.Digest()})
+	}
+	_, err = EncodeBaseline(inventory)
+	g.Expect(err).To(MatchError(ContainSubstring("a Secret holds")))
+}

@@ -1,0 +1,225 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+)
+
+// defaultMinimumSamples is how many samples an indicator needs to be Met; mostSlow bounds the objects that are named.
+const (
+	defaultMinimumSamples = 20
+	mostSlow              = 5
+)
+
+// Measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops until
+// the soak time after completion.
+func Measures(cluster *ucv1.Cluster, now time.Time) bool {
+	facts := cluster.Status.Facts
+	if facts.Origin != ucv1.OriginMigrating || facts.Rollback != nil || facts.Handover == nil || facts.Handover.FinishedAt == nil {
+		return false
+	}
+	until := measuredUntil(facts, cluster.Spec)
+	return until == nil || now.Before(until.Time)
+}
+
+// measuredUntil is the end of the soak time after completion; nil before that.
+func measuredUntil(facts ucv1.Facts, spec ucv1.ClusterSpec) *metav1.Time {
+	if facts.CompletedAt == nil {
+		return nil
+	}
+	return new(metav1.NewTime(facts.CompletedAt.Add(soakOf(spec))))
+}
+
+func soakOf(spec ucv1.ClusterSpec) time.Duration {
+	if spec.Rollout.SoakSeconds != nil {
+		return time.Duration(*spec.Rollout.SoakSeconds) * time.Second
+	}
+	return defaultSoak
+}
+
+// countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in a
+// restart; a sample that it shows twice is counted once, by its end.
+func (p *pass) countSamples() {
+	configured := p.facts.MachineControllerConfiguredAt
+	seen, known := p.o.Measured.Get()
+	if configured == nil || p.undoing() || !Measures(p.o.Cluster, p.now) {
+		return
+	}
+	status := p.sloStatus(*configured)
+	if known {
+		for _, sample := range seen.Samples {
+			if counts(sample, status, configured.Time) {
+				count(status, sample)
+			}
+		}
+		p.judgeObjectives(status, seen)
+	}
+	p.facts.SLO = status
+}
+
+// sloStatus is what was counted, or a new beginning where a person asked for it.
+func (p *pass) sloStatus(configured metav1.Time) *ucv1.SLOStatus {
+	status := p.facts.SLO
+	if status == nil || status.Since == nil {
+		status = &ucv1.SLOStatus{Since: &configured}
+	}
+	if since := p.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
+		status = &ucv1.SLOStatus{Since: since.DeepCopy(), CountedUntil: status.CountedUntil}
+	}
+	status.Until = measuredUntil(p.facts, p.o.Cluster.Spec)
+	return status
+}
+
+// counts says whether a sample is to be counted. A Node that was never seen with its taint may have a kubelet of the in-tree
+// provider, which no CCM initializes, when it was made before the flags were in place.
+func counts(sample slo.Sample, status *ucv1.SLOStatus, configured time.Time) bool {
+	switch {
+	case status.CountedUntil != nil && !sample.End.After(status.CountedUntil.Time), !sample.End.After(status.Since.Time):
+		return false
+	case status.Until != nil && sample.End.After(status.Until.Time):
+		return false
+	}
+	ofNode := sample.Indicator == slo.TaintRemoval || sample.Indicator == slo.InitialSync
+	return !ofNode || sample.Tainted || sample.MadeAt.After(configured)
+}
+
+// count adds one sample. countedUntil moves when all are counted: those of one look share their end.
+func count(status *ucv1.SLOStatus, sample slo.Sample) {
+	at := slices.IndexFunc(status.Indicators, func(i ucv1.SLOIndicator) bool { return i.Name == string(sample.Indicator) })
+	if at < 0 {
+		status.Indicators = append(status.Indicators, ucv1.SLOIndicator{Name: string(sample.Indicator)})
+		at = len(status.Indicators) - 1
+	}
+	indicator, class := &status.Indicators[at], sample.Class()
+	indicator.Within += int32(class.Within)
+	indicator.Missed += int32(class.Missed)
+	indicator.Unsure += int32(class.Unsure)
+	if class.Missed == 0 {
+		return
+	}
+	indicator.LastMissedAt = new(metav1.NewTime(sample.End.Truncate(time.Second)))
+	slow := sample.Object
+	if sample.Least > 0 {
+		slow += ", at least " + sample.Least.Truncate(time.Second).String()
+	}
+	indicator.Slow = append(indicator.Slow, slow)
+	if more := len(indicator.Slow) - mostSlow; more > 0 {
+		indicator.Slow = slices.Delete(indicator.Slow, 0, more)
+	}
+}
+
+// judgeObjectives lists the indicators in their order, those of load balancers where there are some.
+func (p *pass) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
+	countedAll(status, seen)
+	least := defaultMinimumSamples
+	if minimum := p.o.Cluster.Spec.SLO.MinimumSamples; minimum != nil {
+		least = int(*minimum)
+	}
+	counted := status.Indicators
+	status.Indicators = nil
+	var verdicts []slo.Verdict
+	for _, name := range slo.Indicators() {
+		at := slices.IndexFunc(counted, func(i ucv1.SLOIndicator) bool { return i.Name == string(name) })
+		indicator := ucv1.SLOIndicator{Name: string(name)}
+		if at >= 0 {
+			indicator = counted[at]
+		} else if seen.LoadBalancers == 0 && name != slo.TaintRemoval && name != slo.InitialSync {
+			continue
+		}
+		verdict := judgeIndicator(indicator, *status, seen, least, p.now)
+		indicator.Verdict, indicator.CCM = ucv1.SLOVerdict(verdict), nil
+		if said, does := seen.CCM[name]; does && said != (slo.Counts{}) {
+			indicator.CCM = &ucv1.SLOCounts{Within: int32(said.Within), Missed: int32(said.Missed), Unsure: int32(said.Unsure)}
+		}
+		status.Indicators, verdicts = append(status.Indicators, indicator), append(verdicts, verdict)
+	}
+	status.Verdict = ucv1.SLOVerdict(slo.Worst(verdicts...))
+}
+
+// countedAll moves countedUntil to the end of the newest sample.
+func countedAll(status *ucv1.SLOStatus, seen slo.Seen) {
+	if len(seen.Samples) == 0 {
+		return
+	}
+	end := metav1.NewMicroTime(seen.Samples[len(seen.Samples)-1].End)
+	if status.CountedUntil == nil || status.CountedUntil.Before(&end) {
+		status.CountedUntil = &end
+	}
+}
+
+func judgeIndicator(indicator ucv1.SLOIndicator, status ucv1.SLOStatus, seen slo.Seen, least int, now time.Time) slo.Verdict {
+	if indicator.Name != string(slo.SyncErrors) {
+		own := slo.Counts{Within: int(indicator.Within), Missed: int(indicator.Missed), Unsure: int(indicator.Unsure)}
+		return slo.Corroborate(own, seen.CCM[slo.Indicator(indicator.Name)], least)
+	}
+	last, since := time.Time{}, seen.EventsSince
+	if indicator.LastMissedAt != nil {
+		last = indicator.LastMissedAt.Time
+	}
+	if !since.IsZero() && since.Before(status.Since.Time) {
+		since = status.Since.Time
+	}
+	return slo.JudgeErrors(last, since, now)
+}
+
+// measured: what could not be looked at is no good sign.
+func (p *pass) measured() outcome {
+	if !p.o.Measured.IsKnown() {
+		return cannotLook("how long Nodes take to be initialized", p.o.Measured.Why())
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no violation any
+// more, and still nobody looked. It is noted before the breaker gives a pause back: the objectives hold what it held before.
+func (p *pass) noteViolation(pools []pool) {
+	if p.mayHalt() && p.facts.SLO.Verdict == ucv1.SLOVerdict(slo.Violated) && p.facts.SLO.ViolatedAt == nil && leftToRoll(pools) {
+		p.facts.SLO.ViolatedAt = p.stamp()
+	}
+}
+
+func leftToRoll(pools []pool) bool {
+	return slices.ContainsFunc(pools, func(pl pool) bool { return !pl.done() })
+}
+
+// objectives halt the roll.
+func (p *pass) objectives() outcome {
+	status := p.facts.SLO
+	if !p.halted() {
+		return holds(ucv1.HoldsReason, "")
+	}
+	return fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
+		", the objectives for the CCM were violated: "+strings.Join(missed(status.Indicators), "; ")+
+		". What was rolling is paused by us. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
+}
+
+func (p *pass) mayHalt() bool {
+	cluster := p.o.Cluster
+	return p.facts.SLO != nil && !p.undoing() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
+}
+
+// halted says that the objectives were violated, and nobody looked since. What rolls already is paused for as long, by the breaker.
+func (p *pass) halted() bool { return p.mayHalt() && p.facts.SLO.ViolatedAt != nil }
+
+// missed says how often an objective was missed, and by whom.
+func missed(indicators []ucv1.SLOIndicator) []string {
+	var sentences []string
+	for _, i := range indicators {
+		switch {
+		case i.Missed == 0:
+		case i.Name == string(slo.SyncErrors):
+			sentences = append(sentences, i.Name+": "+plural(int(i.Missed), "error", "errors")+" ("+strings.Join(i.Slow, ", ")+")")
+		default:
+			sentences = append(sentences, fmt.Sprintf("%s: %d of %d took more than %s (%s)", i.Name, i.Missed,
+				i.Within+i.Missed+i.Unsure, slo.Objective, strings.Join(i.Slow, "; ")))
+		}
+	}
+	return sentences
+}

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+)
+
+// afterwards compares the world of the end with that of the beginning.
+func afterwards(in Input, future simulation.Future) []Difference {
+	list := []Difference{}
+	for _, after := range future.After.Components {
+		at := slices.IndexFunc(future.Before.Components, func(c migration.Component) bool { return c.Ref == after.Ref && c.Container == after.Container })
+		if at >= 0 {
+			list = append(list, flags(future.Before.Components[at], after)...)
+		}
+	}
+	if from, to := defaults(future.Before.Classes), defaults(future.After.Classes); from != to {
+		list = append(list, Difference{What: "default StorageClass", From: from, To: to})
+	}
+	addons := in.Start.Observation.Addons.Value()
+	if addons.CCM.Version != "" {
+		list = append(list, Difference{What: "cloud-controller-manager in the cluster", To: addons.CCM.Version})
+	}
+	if addons.CSI.Version != "" && addons.CSI.SatisfiedBy == "" {
+		list = append(list, Difference{What: "CSI driver in the cluster", To: addons.CSI.Version})
+	}
+	count := 0
+	for _, planned := range rollouts(in, future) {
+		count += len(planned.Machines)
+	}
+	if count > 0 {
+		list = append(list, replaced(count)...)
+	}
+	return list
+}
+
+// replaced is what is another with every Machine that was replaced.
+func replaced(count int) []Difference {
+	return []Difference{
+		{What: fmt.Sprintf("%d Machines and their Nodes", count), From: "those that are there now",
+			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with it"},
+		{What: "--cloud-provider of their kubelets", From: "the in-tree provider", To: "external"},
+		{What: "taint of a Node that joins", To: "node.cloudprovider.kubernetes.io/uninitialized, until the CCM has initialized it"},
+		{What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID", From: "written by the kubelet", To: "written by the CCM"},
+		{What: "Machine annotation " + ucv1.ExternalCloudProviderAnnotation, To: "true"},
+		{What: "MachineDeployment field " + forceRestartPath, To: "a value of ours, which stays; who manages the object has to keep it"},
+	}
+}
+
+func flags(before, after migration.Component) []Difference {
+	var list []Difference
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before.Arguments.Flags)), maps.Keys(after.Arguments.Flags))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		from, was := before.Arguments.Flag(name)
+		to, is := after.Arguments.Flag(name)
+		if was == is && from == to {
+			continue
+		}
+		list = append(list, Difference{What: after.String() + " --" + name, From: from, To: to})
+	}
+	return list
+}
+
+func defaults(classes []migration.StorageClass) string {
+	var names []string
+	for _, class := range classes {
+		if class.Default {
+			names = append(names, class.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+)
+
+// What nothing in a cluster says is assumed, and the plan names it.
+const (
+	assumedStart   = 2 * time.Minute
+	assumedProbe   = 40 * time.Second
+	assumedRollout = time.Minute
+	assumedLeader  = 20 * time.Second
+	assumedProof   = 2 * time.Minute
+	comparedFor    = time.Minute
+	defaultSoak    = 5 * time.Minute
+)
+
+// estimate adds up what the verbs of the plan take.
+func estimate(in Input, plan Plan) Duration {
+	parts := slices.Concat(handoverParts(plan), machineParts(in, plan), closingParts(in, plan))
+	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
+	for _, part := range duration.Parts {
+		duration.Seconds += part.Seconds
+	}
+	return duration
+}
+
+func part(what string, took time.Duration, basis string) Part {
+	return Part{What: what, Seconds: int64(took.Seconds()), Basis: basis}
+}
+
+const assumedRollouts = "Assumed: every Deployment that is changed rolls out within 1 min."
+
+// handoverParts: everything before Machines are replaced.
+func handoverParts(plan Plan) []Part {
+	parts := []Part{}
+	if does(plan, ucv1.StepAddons, migration.VerbApplyAddons) > 0 {
+		parts = append(parts, part("CCM and CSI driver", assumedStart, "Assumed: their images are pulled and their pods ready within 2 min."))
+	}
+	if slices.ContainsFunc(plan.Verbs, func(v Verb) bool { return v.Line == "Probed" && v.Kind == migration.VerbApplyAddons }) {
+		parts = append(parts, part("Probe of the CCM", assumedProbe, "It has to lead for 10 s; assumed: it starts within 30 s."))
+	}
+	if count := does(plan, ucv1.StepHandover, migration.VerbChangeArguments); count > 0 {
+		parts = append(parts, part("Hand-over", time.Duration(count)*assumedRollout+assumedLeader,
+			"Assumed: kube-controller-manager rolls out within 1 min for each change, and the CCM leads within 20 s."))
+	}
+	for _, step := range []ucv1.Step{ucv1.StepVolumeMigration, ucv1.StepMachineController} {
+		parts = append(parts, part("Changes of step "+string(step), time.Duration(does(plan, step, migration.VerbChangeArguments))*assumedRollout, assumedRollouts))
+	}
+	return parts
+}
+
+func machineParts(in Input, plan Plan) []Part {
+	parts := []Part{}
+	if in.Start.Observation.Provider.Value().CloudNodeLater && plan.Outcome.Step != ucv1.StepPreflight {
+		parts = append(parts, part("Addresses of Nodes are compared", comparedFor+time.Duration(len(in.Start.Observation.Nodes.Value()))*time.Second,
+			"Set: 1 min and 1 s for each Node."))
+	}
+	if does(plan, ucv1.StepRoll, migration.VerbCreateCanary) > 0 {
+		took, _ := machineTime(in)
+		parts = append(parts, part("Canary", took+assumedProof, "As long as a Machine takes to become a Node; assumed: its pod, volume and load balancer take 2 min."))
+	}
+	if len(plan.Rollouts) > 0 {
+		parts = append(parts, part("Machines are replaced", rollSpan(in, plan.Rollouts), rollBasis(in, plan.Rollouts)))
+	}
+	return parts
+}
+
+func closingParts(in Input, plan Plan) []Part {
+	parts := []Part{}
+	if slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) && in.Start.Observation.Cluster.Status.CompletedAt == nil {
+		parts = append(parts, part("Soak", soak(in), "Set by spec.rollout.soakSeconds, or its default of 300."))
+	}
+	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, migration.VerbChangeArguments))*assumedRollout, assumedRollouts))
+}
+
+func does(plan Plan, step ucv1.Step, kind migration.VerbKind) int {
+	count := 0
+	for _, verb := range plan.Verbs {
+		if verb.Step == step && verb.Kind == kind {
+			count++
+		}
+	}
+	return count
+}
+
+func soak(in Input) time.Duration {
+	if seconds := in.Start.Observation.Cluster.Spec.Rollout.SoakSeconds; seconds != nil {
+		return time.Duration(*seconds) * time.Second
+	}
+	return defaultSoak
+}
+
+// rollSpan: all share the budget, but for a first one that is the canary.
+func rollSpan(in Input, rollouts []Rollout) time.Duration {
+	lanes, first := make([]int64, max(1, budget(in))), int64(0)
+	if firstAlone(in) {
+		first, rollouts = rollouts[0].Seconds, rollouts[1:]
+	}
+	for _, planned := range rollouts {
+		slices.Sort(lanes)
+		lanes[0] += planned.Seconds
+	}
+	return time.Duration(first+slices.Max(lanes)) * time.Second
+}
+
+func firstAlone(in Input) bool {
+	return in.Start.Observation.Cluster.Spec.Rollout.Canary == ucv1.CanaryMachineDeployment
+}
+
+// budget is how many MachineDeployments may be rolled at once.
+func budget(in Input) int {
+	o := in.Start.Observation
+	allowed, err := rollout.Allowed(o.Cluster.Spec.Rollout.MaxConcurrent, len(o.Machines.Value().Deployments))
+	if err != nil {
+		return 0
+	}
+	return allowed
+}
+
+func rollBasis(in Input, rollouts []Rollout) string {
+	took, samples := machineTime(in)
+	text := fmt.Sprintf("Assumed: a Machine becomes a Node in %s, as nothing here shows how long it takes.", took.Round(time.Second))
+	if samples > 0 {
+		text = fmt.Sprintf("Measured: a Machine became a Node in %s, the median of %d here.", took.Round(time.Second), samples)
+	}
+	alone := ""
+	if firstAlone(in) {
+		alone = "the first of them alone, then "
+	}
+	text += fmt.Sprintf(" Assumed: its pods go within %s, and no PodDisruptionBudget holds them. Set: minReadySeconds (ours while we roll, unless somebody else owns the field), maxSurge and maxUnavailable"+
+		" of %d MachineDeployments; %sup to %d at once.", assumedDrain, len(rollouts), alone, max(1, budget(in)))
+	return text
+}

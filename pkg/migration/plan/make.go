@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+)
+
+// Input is what a plan is made from.
+type Input struct {
+	// Start is the cluster as it was observed.
+	Start simulation.Start
+	// Dry is what the API server's dry run says of the objects of the addons, by their names.
+	Dry map[string]Object
+	// Pools say how the machine-controller replaces Machines, by the UID of the MachineDeployment.
+	Pools map[string]Pool
+	// Pods are what would have to move.
+	Pods migration.Observed[Pods]
+}
+
+// Pool is what a MachineDeployment says of its rolling update.
+type Pool struct {
+	MaxSurge, MaxUnavailable int32
+	MinReadySeconds          int32
+}
+
+// Pods are those that a drain evicts.
+type Pods struct {
+	// OnNode counts them by Node.
+	OnNode map[string]int
+	// Budgets with the Nodes of their pods, one for each pod.
+	Budgets []PodBudget
+}
+
+// PodBudget is a PodDisruptionBudget.
+type PodBudget struct {
+	Name    string
+	Allowed int32
+	Nodes   []string
+}
+
+// Make the plan. The same input gives the same plan.
+func Make(in Input) Plan {
+	o := in.Start.Observation
+	future := simulation.Foresee(in.Start)
+	plan := Plan{
+		Cluster: o.Cluster.Namespace + "/" + o.Cluster.Name, Provider: o.Cluster.Spec.Cloud.ProviderName, Version: o.Cluster.Spec.Version,
+		Findings: findings(in), Outcome: outcomeOf(future), Verbs: verbs(in, future), PointOfNoReturn: pointOfNoReturn(in, future),
+	}
+	if handover := future.Facts.Handover; handover != nil {
+		plan.Protocol, plan.ProtocolReason = handover.Protocol, handover.ProtocolReason
+	}
+	plan.Rollouts = rollouts(in, future)
+	plan.Duration = estimate(in, plan)
+	plan.Afterwards = afterwards(in, future)
+	plan.Limits = limits(in, plan)
+	plan.Summary = plan.summarize()
+	plan.Digest = plan.digest(o)
+	return plan
+}
+
+// findings are those of preflight, which is judged once: before the start.
+func findings(in Input) []migration.Finding {
+	if in.Start.Observation.Cluster.Status.Handover != nil {
+		return []migration.Finding{}
+	}
+	return migration.FindingsOfStart(in.Start.Observation, in.Start.Now)
+}
+
+func outcomeOf(future simulation.Future) Outcome {
+	last := future.Last
+	outcome := Outcome{State: Finishes, Step: last.Step, Instructions: last.Instructions}
+	switch {
+	case last.Failure != nil:
+		outcome.State, outcome.Reason, outcome.Message = Stalls, last.Failure.Reason, last.Failure.Message
+	case last.Wait != nil:
+		outcome.State, outcome.Reason, outcome.Message = Waits, last.Wait.Reason, last.Wait.Message
+	case future.Endless:
+		outcome.State, outcome.Message = Waits, "The simulation came to no end; report this as a bug."
+	}
+	return outcome
+}
+
+// pointOfNoReturn is the first pass in which the undo is refused.
+func pointOfNoReturn(in Input, future simulation.Future) PointOfNoReturn {
+	done := 0
+	for _, pass := range future.Passes {
+		seen := pass.Decision.PointOfNoReturn
+		if seen != nil && seen.State == ucv1.PointOfNoReturnPassed {
+			return passedAt(in, pass.Decision, done)
+		}
+		if shown(pass.Decision) {
+			done++
+		}
+	}
+	if seen := future.Last.PointOfNoReturn; seen != nil {
+		if seen.State == ucv1.PointOfNoReturnPassed {
+			return passedAt(in, future.Last, done)
+		}
+		return PointOfNoReturn{Reason: "It is not reached. " + seen.Next}
+	}
+	return PointOfNoReturn{Reason: "There is nothing to undo: no cloud loop is handed over."}
+}
+
+func passedAt(in Input, decision migration.Decision, done int) PointOfNoReturn {
+	passed := PointOfNoReturn{Passed: true, Step: decision.Step, Verb: done, Reason: decision.PointOfNoReturn.Reason}
+	if facts := decision.Facts; facts != nil && facts.CompletedAt != nil && in.Start.Observation.Cluster.Status.CompletedAt == nil {
+		// The time is one of the model.
+		passed.Step, passed.Reason = ucv1.StepComplete, "The migration is completed: every Node is proven, and nothing was lost."
+	}
+	return passed
+}
+
+func limits(in Input, plan Plan) []string {
+	known := []string{
+		"People are absent: nobody else changes anything, and no process crashes.",
+		"Load balancers and volumes stay as they are; whether they did is compared with the baseline before the migration completes.",
+		"Within a MachineDeployment the machine-controller chooses which Machine goes next.",
+		"Objects that are new are named, and their fields are not compared with anything; the command render prints them.",
+	}
+	always := len(known)
+	for _, verb := range plan.Verbs {
+		for _, object := range verb.Objects {
+			if object.Note != "" {
+				known = append(known, object.Object+": "+object.Note+".")
+			}
+		}
+	}
+	if slices.ContainsFunc(plan.Findings, migration.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
+		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were mended or accepted.")
+	}
+	spec := in.Start.Observation.Cluster.Spec
+	if spec.Paused {
+		known = append(known, "spec.paused is true: the plan begins when it is not.")
+	}
+	if spec.Handover.PauseBeforePointOfNoReturn {
+		known = append(known, "spec.handover.pauseBeforePointOfNoReturn holds the migration before the point of no return; the plan goes on as if it were released there.")
+	}
+	if !in.Pods.IsKnown() {
+		known = append(known, "The pods that have to move, and their PodDisruptionBudgets: "+in.Pods.Why()+".")
+	}
+	slices.Sort(known[always:])
+	return slices.Compact(known)
+}
+
+// summarize is what fits into a status. It has no times, and does not count what is done only when it is needed.
+func (p *Plan) summarize() string {
+	machines := 0
+	for _, rollout := range p.Rollouts {
+		machines += len(rollout.Machines)
+	}
+	changes := slices.DeleteFunc(slices.Clone(p.Verbs), func(verb Verb) bool { return verb.Conditional != "" })
+	text := fmt.Sprintf("%d changes; %d Machines of %d MachineDeployments are replaced.", len(changes), machines, len(p.Rollouts))
+	if p.Protocol != "" {
+		text += " Hand-over by protocol " + string(p.Protocol) + "."
+	}
+	switch p.Outcome.State {
+	case Finishes:
+		text += " It ends by itself."
+	case Stalls, Waits:
+		text += " It stops at step " + string(p.Outcome.Step) + ", and a person has to act: " + p.Outcome.Reason + "."
+	}
+	if ids := p.blocking(); len(ids) > 0 {
+		text += " It does not start before these are mended or accepted: " + strings.Join(ids, ", ") + "."
+	}
+	return text
+}
+
+// blocking are the IDs of the findings that keep it from starting, and what nobody could look at.
+func (p *Plan) blocking() []string {
+	var ids []string
+	for _, finding := range p.Findings {
+		if finding.Blocks() {
+			ids = append(ids, cmp.Or(finding.ID, finding.Message))
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

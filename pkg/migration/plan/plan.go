@@ -1,0 +1,149 @@
+package plan
+
+import (
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Plan of the migration of one cluster.
+type Plan struct {
+	// Cluster as namespace/name, and what it is.
+	Cluster  string `json:"cluster"`
+	Provider string `json:"provider"`
+	Version  string `json:"version"`
+	// Digest and Summary are what the status keeps.
+	Digest  string `json:"digest"`
+	Summary string `json:"summary"`
+	// Findings of preflight, in its order.
+	Findings []migration.Finding `json:"findings"`
+	// Protocol of the hand-over, and why.
+	Protocol       ucv1.HandoverProtocol `json:"protocol,omitempty"`
+	ProtocolReason string                `json:"protocolReason,omitempty"`
+	// Outcome is where it ends when no person does anything.
+	Outcome Outcome `json:"outcome"`
+	// Verbs in order.
+	Verbs []Verb `json:"verbs"`
+	// Rollouts are the MachineDeployments that are rolled, in order.
+	Rollouts []Rollout `json:"rollouts"`
+	// Duration is an estimate.
+	Duration Duration `json:"duration"`
+	// PointOfNoReturn is where the migration can be undone no longer.
+	PointOfNoReturn PointOfNoReturn `json:"pointOfNoReturn"`
+	// Afterwards is what an operator finds different.
+	Afterwards []Difference `json:"afterwards"`
+	// Limits are what the plan cannot know.
+	Limits []string `json:"limits"`
+}
+
+// OutcomeState says how the plan ends.
+type OutcomeState string
+
+// The outcomes.
+const (
+	// Finishes means that the migration ends by itself.
+	Finishes OutcomeState = "Finishes"
+	// Stalls means that a person has to act before it goes on.
+	Stalls OutcomeState = "Stalls"
+	// Waits means that it waits for what nobody does by himself.
+	Waits OutcomeState = "Waits"
+)
+
+// Outcome is where the plan ends.
+type Outcome struct {
+	State   OutcomeState `json:"state"`
+	Step    ucv1.Step    `json:"step"`
+	Reason  string       `json:"reason,omitempty"`
+	Message string       `json:"message,omitempty"`
+	// Instructions are what somebody else has to change in the control plane before it goes on.
+	Instructions []ucv1.Instruction `json:"instructions,omitempty"`
+}
+
+// FieldChange is a field with its values before and after. A value that is not there is empty, one that may be a secret masked.
+type FieldChange struct {
+	Path string `json:"path"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Action says what a verb does to an object.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Change Action = "change"
+	Delete Action = "delete"
+)
+
+// Object is one object of a verb.
+type Object struct {
+	Object  string        `json:"object"`
+	Action  Action        `json:"action"`
+	Changes []FieldChange `json:"changes,omitempty"`
+	// Note says what is special, such as why a dry run cannot show the change.
+	Note string `json:"note,omitempty"`
+}
+
+// Verb is one thing that the controller will do.
+type Verb struct {
+	Step ucv1.Step          `json:"step"`
+	Line string             `json:"line,omitempty"`
+	Kind migration.VerbKind `json:"kind"`
+	// Cluster is management or user.
+	Cluster string   `json:"cluster"`
+	Objects []Object `json:"objects,omitempty"`
+	Why     string   `json:"why"`
+	// Conditional says when the verb is left out; empty: it never is.
+	Conditional string `json:"conditional,omitempty"`
+}
+
+// Rollout is what happens to one MachineDeployment.
+type Rollout struct {
+	Object   string `json:"object"`
+	Replicas int32  `json:"replicas"`
+	// Machines that are replaced, in the order in which the machine-controller most likely takes them.
+	Machines []string `json:"machines"`
+	// Pods that have to move: those on its Nodes without mirror pods and pods of DaemonSets. Nil: they could not be looked at.
+	Pods *int `json:"pods,omitempty"`
+	// Disruption in a sentence.
+	Disruption string `json:"disruption"`
+	// Budgets are the PodDisruptionBudgets of pods on its Nodes.
+	Budgets []Budget `json:"budgets,omitempty"`
+	Seconds int64    `json:"seconds"`
+}
+
+// Budget is a PodDisruptionBudget as it bears on a rollout.
+type Budget struct {
+	Name    string `json:"name"`
+	Pods    int    `json:"pods"`
+	Allowed int32  `json:"disruptionsAllowed"`
+}
+
+// Duration is an estimate and what it rests on.
+type Duration struct {
+	Seconds int64  `json:"seconds"`
+	Parts   []Part `json:"parts"`
+}
+
+// Part of the estimate. Basis says whether it was measured, set or assumed.
+type Part struct {
+	What    string `json:"what"`
+	Seconds int64  `json:"seconds"`
+	Basis   string `json:"basis"`
+}
+
+// PointOfNoReturn is where the migration can be undone no longer.
+type PointOfNoReturn struct {
+	// Passed says that the plan gets there; Verb is the number, from 1, of the last verb before it.
+	Passed bool      `json:"passed"`
+	Step   ucv1.Step `json:"step,omitempty"`
+	Verb   int       `json:"afterVerb,omitempty"`
+	Reason string    `json:"reason"`
+}
+
+// Difference is something that is another afterwards.
+type Difference struct {
+	What string `json:"what"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}

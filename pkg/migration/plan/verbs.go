@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+)
+
+const (
+	managementCluster = "management"
+	userCluster       = "user"
+	// forceRestartPath is the field that has the machine-controller replace Machines.
+	forceRestartPath = "spec.template.metadata.annotations[forceRestart]"
+	defaultClassPath = "metadata.annotations[storageclass.kubernetes.io/is-default-class]"
+)
+
+// conditional verbs clear up behind others. Whether there is something to clear up nobody can know before.
+func conditional() map[migration.VerbKind]string {
+	return map[migration.VerbKind]string{
+		migration.VerbRestoreAnnotations: "only when the annotations are missing",
+		migration.VerbReleaseKCMLease:    "only when a process that ended still holds the Lease",
+		migration.VerbReleaseCCMLease:    "only when a process that ended still holds the Lease",
+		migration.VerbReleaseLock:        "only when a process that ended still holds the migration lock",
+		migration.VerbKeepLeader:         "only when the leader of KCM is not the pod that goes last anyway",
+	}
+}
+
+// shown says that a pass stands in the plan: one that only records facts changes nothing but the status.
+func shown(decision migration.Decision) bool {
+	return decision.Verb != nil && decision.Verb.Kind != migration.VerbRecord
+}
+
+func verbs(in Input, future simulation.Future) []Verb {
+	list := []Verb{}
+	applied := map[string]bool{}
+	for _, pass := range future.Passes {
+		if shown(pass.Decision) {
+			list = append(list, verbOf(in, pass, applied))
+		}
+	}
+	return list
+}
+
+func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
+	verb := *pass.Decision.Verb
+	planned := Verb{
+		Step: pass.Decision.Step, Line: pass.Decision.Line, Kind: verb.Kind, Cluster: clusterOf(verb), Why: verb.Why,
+		Conditional: conditional()[verb.Kind],
+	}
+	switch verb.Kind {
+	case migration.VerbApplyAddons:
+		planned.Objects = appliedObjects(in, verb, applied)
+	case migration.VerbChangeArguments:
+		planned.Objects = []Object{changedArguments(verb, pass.Components)}
+	case migration.VerbPruneAddons, migration.VerbRemoveLock, migration.VerbRemoveCanary:
+		planned.Objects = objects(verb.Objects, Delete, nil)
+	case migration.VerbTakeBaseline:
+		planned.Objects = objects(verb.Objects, Create, nil)
+	case migration.VerbRollMachineDeployment:
+		planned.Objects = objects(verb.Objects, Change, func(migration.Ref) []FieldChange {
+			return []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
+		})
+	case migration.VerbCreateCanary:
+		planned.Objects = canaryObjects(verb)
+	case migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment, migration.VerbUnpauseMachineDeployment:
+		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange { return guarded(in, verb, ref) })
+	case migration.VerbSwitchDefaultClass:
+		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
+			if ref.Name == verb.DefaultClass {
+				return []FieldChange{{Path: defaultClassPath, To: "true"}}
+			}
+			return []FieldChange{{Path: defaultClassPath, From: "true", To: "false"}}
+		})
+	default:
+		planned.Objects = objects(verb.Objects, Change, nil)
+	}
+	return planned
+}
+
+func clusterOf(verb migration.Verb) string {
+	switch verb.Kind {
+	case migration.VerbTakeBaseline, migration.VerbRestoreAnnotations, migration.VerbRelease, migration.VerbKeepLeader:
+		return managementCluster
+	case migration.VerbChangeArguments:
+		if !verb.Arguments.InUserCluster {
+			return managementCluster
+		}
+	default:
+	}
+	return userCluster
+}
+
+func objects(refs []migration.Ref, action Action, changes func(migration.Ref) []FieldChange) []Object {
+	var list []Object
+	for _, ref := range refs {
+		object := Object{Object: ref.String(), Action: action}
+		if changes != nil {
+			object.Changes = changes(ref)
+		}
+		list = append(list, object)
+	}
+	return list
+}
+
+// appliedObjects are those of a set with what the dry run says of them. An object that is applied again differs only because of
+// what was done before, which no dry run knows.
+func appliedObjects(in Input, verb migration.Verb, applied map[string]bool) []Object {
+	var list []Object
+	names := make([]string, 0, len(verb.Objects))
+	for _, ref := range verb.Objects {
+		names = append(names, ref.String())
+	}
+	for _, name := range append(names, adopted(in, verb, applied)...) {
+		dry, looked := in.Dry[name]
+		switch {
+		case applied[name]:
+			dry = Object{Object: name, Action: Change, Note: "it is applied again with another configuration, which a dry run cannot show now"}
+		case !looked:
+			dry = Object{Object: name, Action: Create, Note: "a dry run cannot show it, because it depends on what is done before"}
+		}
+		applied[name] = true
+		list = append(list, dry)
+	}
+	return list
+}
+
+// adopted are the objects of somebody else that the verb takes over.
+func adopted(in Input, verb migration.Verb, applied map[string]bool) []string {
+	addons := in.Start.Observation.Addons.Value()
+	foreign := map[migration.AddonSetName][]string{migration.CCMSet: addons.CCM.Foreign, migration.CSISet: addons.CSI.Foreign}[verb.AddonSet]
+	var names []string
+	for _, theirs := range foreign {
+		for name := range in.Dry {
+			if !applied[name] && (theirs == name || strings.HasPrefix(theirs, name+" ")) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// changedArguments are the flags of one container, before and after.
+func changedArguments(verb migration.Verb, components []migration.Component) Object {
+	change := *verb.Arguments
+	object := Object{Object: change.Target.String(), Action: Change}
+	at := slices.IndexFunc(components, func(c migration.Component) bool { return c.Ref == change.Target })
+	before := migration.Arguments{}
+	if at >= 0 {
+		before = components[at].Arguments
+	}
+	path := "spec.template.spec.containers[" + change.Container + "]"
+	for _, flag := range change.Set {
+		from, _ := before.Flag(strings.TrimLeft(flag.Name, "-"))
+		object.Changes = append(object.Changes, FieldChange{Path: path + " " + flag.Name, From: from, To: flag.Value})
+	}
+	for _, name := range change.Remove {
+		name = strings.TrimLeft(name, "-")
+		if from, given := before.Flag(name); given {
+			object.Changes = append(object.Changes, FieldChange{Path: path + " --" + name, From: from})
+		}
+	}
+	if change.Mount != nil {
+		object.Changes = append(object.Changes, FieldChange{Path: path + ".volumeMounts", To: "ConfigMap " + change.Mount.ConfigMap + " at " + change.Mount.Folder})
+	}
+	if change.Unmount {
+		object.Changes = append(object.Changes, FieldChange{Path: path + ".volumeMounts", From: "the file of the migration lock"})
+	}
+	return object
+}

@@ -1,0 +1,200 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// longLease is from when on a Lease makes the gap of the hand-over long.
+const longLease = time.Minute
+
+func controlPlaneChecks() []check {
+	return []check{
+		{
+			id: "LeaderElectionOff", severity: migration.Blocking, hazards: "H1, H22",
+			means:  "KCM runs without leader election: every replica runs all loops, and no Lease ever shows which one does.",
+			unseen: unseenControlPlane, find: leaderElectionOff,
+		},
+		{
+			id: "LeaderUnknown", severity: migration.Blocking, hazards: "H1, H22",
+			means:  "Somebody who is no pod of the control plane holds KCM's Lease: a KCM that nobody would switch the loops off in.",
+			unseen: unseenLeader, find: unknownLeader,
+		},
+		{
+			id: "LeaseLong", severity: migration.Warning, hazards: "H21",
+			means:  "KCM's Lease lasts for more than a minute: where its end has to be waited for, nobody runs the loops for that long.",
+			unseen: unseenControlPlane, find: leaseLong,
+		},
+		{
+			id: "ComponentRollingOut", severity: migration.Warning, hazards: "H1",
+			means:  "A part of the control plane is being rolled out: a pod of before may still run the cloud loops.",
+			unseen: unseenControlPlane, find: rollingOut,
+		},
+		{
+			id: "ComponentPodsDiffer", severity: migration.Warning, hazards: "H1",
+			means:  "A pod of KCM runs other cloud loops than its template says.",
+			unseen: unseenControlPlane, find: podsDiffer,
+		},
+		{
+			id: "MachineControllerMissing", severity: migration.Blocking, hazards: "kkp §7",
+			means: "There are MachineDeployments and none of the machine-controller's Deployments: new Machines could not be told to join externally.",
+			unseen: func(o Facts) string {
+				return cmp.Or(unseenMachines(o), unseen("the machine-controller", o.MachineController))
+			}, find: machineControllerMissing,
+		},
+	}
+}
+
+func leaderElectionOff(o Facts, _ time.Time) []migration.Finding {
+	kcm := o.ControlPlane.Value().KCM
+	if !kcm.Arguments.Understood() || kcm.Arguments.True("leader-elect", true) {
+		return nil
+	}
+	found := about([]string{kcm.String()}, "It runs with --leader-elect=false, so all replicas run the cloud loops at once", "Remove the flag.")
+	if kcm.Replicas <= 1 {
+		return severe(migration.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update runs the loops twice for a moment",
+			"Remove the flag, or let the Deployment's strategy be Recreate."))
+	}
+	return found
+}
+
+// unseenLeader: a Lease tells nothing of its holder's life until it was seen to be renewed, or not to be, for as long as it lasts.
+func unseenLeader(o Facts) string {
+	return cmp.Or(unseenControlPlane(o), unseen("KCM's Lease", o.KCMLease))
+}
+
+func unknownLeader(o Facts, now time.Time) []migration.Finding {
+	kcm, lease := o.ControlPlane.Value().KCM, o.KCMLease.Value()
+	if lease.Holder == "" || slices.ContainsFunc(kcm.Pods, func(p migration.Process) bool { return holds(lease.Holder, p) }) {
+		return nil
+	}
+	lasts := time.Duration(lease.DurationSeconds) * time.Second
+	switch {
+	case !lease.ChangedAt.IsZero() && now.Sub(lease.ChangedAt) < lasts:
+		return about([]string{lease.String()}, "It is renewed by "+lease.Holder+", which is no pod of "+kcm.String()+
+			": that KCM would go on running the cloud loops", "Find and stop it; it may run on a Node that was part of the control plane.")
+	case now.Sub(lease.WatchedAt) < lasts:
+		return []migration.Finding{{NotLookedAt: true, Message: "Could not look at whether the holder of " + lease.String() +
+			" is alive: no pod of KCM holds it, and it was not watched for long enough."}}
+	}
+	return nil
+}
+
+// holds follows KCM: an identity begins with the hostname, which is the pod's name, or the Node's in the host network.
+// https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L258
+func holds(holder string, process migration.Process) bool {
+	return slices.ContainsFunc([]string{process.PodName, process.NodeName, process.Hostname}, func(name string) bool {
+		return name != "" && strings.HasPrefix(holder, name+"_")
+	})
+}
+
+func leaseLong(o Facts, _ time.Time) []migration.Finding {
+	kcm := o.ControlPlane.Value().KCM
+	lasts, err := time.ParseDuration(kcm.Arguments.Flags["leader-elect-lease-duration"])
+	if err != nil || lasts <= longLease {
+		return nil
+	}
+	return about([]string{kcm.String()}, fmt.Sprintf("Its Lease lasts for %s, and so may the time without cloud loops", lasts),
+		"Shorten --leader-elect-lease-duration, or choose a quiet hour.")
+}
+
+func (o Facts) components() []migration.Component {
+	controlPlane := o.ControlPlane.Value()
+	if !o.ControlPlane.IsKnown() {
+		return nil
+	}
+	return append([]migration.Component{controlPlane.KCM}, controlPlane.Others...)
+}
+
+func rollingOut(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.components(), migration.Component.String, func(c migration.Component) bool { return !c.RolledOut }),
+		"They are being rolled out, so pods of before may still run", "Wait until they are rolled out, or see why they are not.")
+}
+
+func podsDiffer(o Facts, _ time.Time) []migration.Finding {
+	kcm := o.ControlPlane.Value().KCM
+	return about(chosen(kcm.Pods, func(p migration.Process) string { return "Pod " + kcm.Namespace + "/" + p.PodName }, func(p migration.Process) bool {
+		return !p.Ended && p.Arguments.Understood() && !slices.Equal(p.Arguments.CloudLoops(), kcm.Arguments.CloudLoops())
+	}), "They run other cloud loops than the template of "+kcm.String()+" says", "Delete them, and wait until new ones run.")
+}
+
+func machineControllerMissing(o Facts, _ time.Time) []migration.Finding {
+	if len(o.Machines.Value().Deployments) == 0 || len(o.MachineController.Value()) > 0 {
+		return nil
+	}
+	return []migration.Finding{{
+		Message: "There are MachineDeployments, but none of the machine-controller's Deployments was found.",
+		Action:  "Say in spec.machineController where they are.",
+	}}
+}
+
+func flagChecks() []check {
+	return []check{
+		{
+			id: "FlagRemoved", severity: migration.Blocking, hazards: "H17",
+			means:  "A part of the control plane has a flag that its own minor does not know: the next pod of it, which the migration makes, does not start.",
+			unseen: unseenControlPlane, find: removedFlags,
+		},
+		{
+			id: "FlagRemovedNext", severity: migration.Info, hazards: "H17",
+			means:  "A part of the control plane has a flag or gate that the next minor does not know.",
+			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: flagsRemovedNext,
+		},
+	}
+}
+
+// removal of a flag: the first minor whose components exit when they are given it.
+type removal struct {
+	flag  string
+	minor int
+	of    func(migration.Component) bool
+}
+
+// removals are of what an in-tree cloud provider needed.
+// https://github.com/kubernetes/kubernetes/pull/130162 https://github.com/kubernetes/kubernetes/pull/138002
+func removals() []removal {
+	apiServer := func(c migration.Component) bool { return strings.Contains(c.Container, "apiserver") }
+	manager := func(c migration.Component) bool { return strings.Contains(c.Container, "controller-manager") }
+	return []removal{{"cloud-provider", 33, apiServer}, {"cloud-config", 33, apiServer}, {"concurrent-service-syncs", 37, manager}}
+}
+
+func (o Facts) removedIn(minor int) []string {
+	var found []string
+	for _, component := range o.components() {
+		for _, removal := range removals() {
+			if _, given := component.Arguments.Flag(removal.flag); given && removal.of(component) && minor >= removal.minor {
+				found = append(found, component.String()+" --"+removal.flag)
+			}
+		}
+		// https://github.com/kubernetes/website/blob/main/content/en/docs/reference/command-line-tools-reference/feature-gates/DisableCloudProviders.md
+		for _, gate := range []string{"DisableCloudProviders", "DisableKubeletCloudCredentialProviders"} {
+			if _, given := component.Arguments.FeatureGate(gate); given && minor >= 33 {
+				found = append(found, component.String()+" gate "+gate)
+			}
+		}
+	}
+	return found
+}
+
+func removedFlags(o Facts, _ time.Time) []migration.Finding {
+	return about(o.removedIn(o.minor()), fmt.Sprintf("Kubernetes 1.%d does not know these, so a new pod with them exits", o.minor()), "Remove them.")
+}
+
+func flagsRemovedNext(o Facts, _ time.Time) []migration.Finding {
+	next := o.removedIn(o.minor() + 1)
+	next = slices.DeleteFunc(next, func(flag string) bool { return slices.Contains(o.removedIn(o.minor()), flag) })
+	for _, component := range o.components() {
+		for _, gate := range o.Provider.Value().RetiredGates {
+			if _, given := component.Arguments.FeatureGate(gate); given {
+				next = append(next, component.String()+" gate "+gate)
+			}
+		}
+	}
+	return about(next, fmt.Sprintf("Kubernetes 1.%d does not know these any more", o.minor()+1),
+		"What step Finalize does not remove has to go before the next upgrade.")
+}

@@ -1,0 +1,150 @@
+package preflight
+
+import (
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func controlPlane(change func(*migration.ControlPlane)) func(*Facts) {
+	return func(o *Facts) { edit(&o.ControlPlane, change) }
+}
+
+func lease(change func(*migration.Lease)) func(*Facts) {
+	return func(o *Facts) { edit(&o.KCMLease, change) }
+}
+
+func noControlPlaneSeen(o *Facts) { blind(&o.ControlPlane) }
+
+func controlPlaneStories() map[string]story {
+	deployment := []string{"Deployment user-alpha/kube-controller-manager"}
+	theLease := []string{"Lease kube-system/kube-controller-manager"}
+	return map[string]story{
+		"two replicas without leader election": {
+			id: "LeaderElectionOff", given: controlPlane(func(c *migration.ControlPlane) { c.KCM.Replicas = 2 }), wrong: kcm(map[string]string{"leader-elect": "false"}),
+			severity: migration.Blocking, objects: deployment, says: "all replicas", without: noControlPlaneSeen,
+		},
+		"one replica without leader election": {
+			id: "LeaderElectionOff", wrong: kcm(map[string]string{"leader-elect": "false"}), severity: migration.Warning, objects: deployment,
+			says: "rolling update", without: noControlPlaneSeen,
+		},
+		"somebody unknown leads": {
+			id: "LeaderUnknown", given: lease(func(l *migration.Lease) { l.Holder, l.ChangedAt = "gone_1", noon().Add(-time.Minute) }),
+			wrong: lease(func(l *migration.Lease) { l.Holder, l.ChangedAt = "old-master_1", noon().Add(-time.Second) }), severity: migration.Blocking,
+			objects: theLease, says: "old-master_1", without: func(o *Facts) { blind(&o.KCMLease) },
+		},
+		"nobody knows yet whether a leader lives": {
+			id: "LeaderUnknown", wrong: lease(func(l *migration.Lease) {
+				l.Holder, l.ChangedAt, l.WatchedAt = "old-master_1", time.Time{}, noon().Add(-time.Second)
+			}),
+			severity: migration.Blocking, says: "watched for long enough", unseen: true, without: func(o *Facts) { blind(&o.KCMLease) },
+		},
+		"a Lease lasts long": {
+			id: "LeaseLong", given: kcm(map[string]string{"leader-elect-lease-duration": "60s"}), wrong: kcm(map[string]string{"leader-elect-lease-duration": "137s"}),
+			severity: migration.Warning, objects: deployment, says: "2m17s", without: noControlPlaneSeen,
+		},
+		"KCM is rolled out": {
+			id: "ComponentRollingOut", wrong: controlPlane(func(c *migration.ControlPlane) { c.KCM.RolledOut = false }), severity: migration.Warning, objects: deployment,
+			says: "being rolled out", without: noControlPlaneSeen,
+		},
+		"a pod runs other loops": {
+			id: "ComponentPodsDiffer", wrong: controlPlane(func(c *migration.ControlPlane) {
+				c.KCM.Pods = []migration.Process{{PodName: "kcm-1", Arguments: migration.Arguments{Flags: map[string]string{}}}}
+			}), severity: migration.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops", without: noControlPlaneSeen,
+		},
+		"the machine-controller is not found": {
+			id: "MachineControllerMissing", wrong: func(o *Facts) { o.MachineController = migration.Known[[]migration.MachineControllerDeployment](nil) },
+			severity: migration.Blocking, says: "spec.machineController", without: func(o *Facts) { blind(&o.MachineController) },
+		},
+	}
+}
+
+func apiServer(flags map[string]string) func(*Facts) {
+	return controlPlane(func(c *migration.ControlPlane) {
+		c.Others = []migration.Component{{
+			Ref: migration.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-apiserver"}, Container: "kube-apiserver", RolledOut: true,
+			Arguments: migration.Arguments{Flags: flags},
+		}}
+	})
+}
+
+func version(version string) func(*Facts) {
+	return func(o *Facts) { o.Cluster.Spec.Version = version }
+}
+
+func both(changes ...func(*Facts)) func(*Facts) {
+	return func(o *Facts) {
+		for _, change := range changes {
+			change(o)
+		}
+	}
+}
+
+func flagStories() map[string]story {
+	flag := []string{"Deployment user-alpha/kube-apiserver --cloud-provider"}
+	given := apiServer(map[string]string{"cloud-provider": "external"})
+	return map[string]story{
+		"the API server has a flag that is gone": {
+			id: "FlagRemoved", given: both(given, version("1.32.0")), wrong: version("1.33.0"), severity: migration.Blocking, objects: flag,
+			says: "does not know", without: noControlPlaneSeen,
+		},
+		"the API server has a flag that goes": {
+			id: "FlagRemovedNext", given: both(given, version("1.31.0")), wrong: version("1.32.0"), severity: migration.Info, objects: flag,
+			says: "1.33", without: noControlPlaneSeen,
+		},
+		"a gate retires": {
+			id: "FlagRemovedNext", given: func(o *Facts) {
+				edit(&o.Provider, func(p *migration.Provider) { p.RetiredGates = []string{"CSIMigrationOpenStack"} })
+			}, wrong: kcm(map[string]string{"feature-gates": "CSIMigrationOpenStack=true"}), severity: migration.Info,
+			objects: []string{"Deployment user-alpha/kube-controller-manager gate CSIMigrationOpenStack"}, says: "1.26", without: func(o *Facts) { blind(&o.Provider) },
+		},
+	}
+}
+
+func networkStories() map[string]story {
+	deployment, n1 := []string{"Deployment user-alpha/kube-controller-manager"}, []string{"Node n1"}
+	routes := kcm(map[string]string{"configure-cloud-routes": "true"})
+	cidr := func(cidr string) func(*Facts) {
+		return firstDetail(func(n *NodeDetail) { n.PodCIDRs = []string{cidr} })
+	}
+	return map[string]story{
+		"the cloud allocates": {
+			id: "CIDRAllocator", given: kcm(map[string]string{"cidr-allocator-type": "RangeAllocator"}), wrong: kcm(map[string]string{"cidr-allocator-type": "CloudAllocator"}),
+			severity: migration.Blocking, objects: deployment, says: "RangeAllocator", without: noControlPlaneSeen,
+		},
+		"routes without a range": {
+			id: "ClusterCIDRMissing", given: kcm(map[string]string{"cluster-cidr": ""}), wrong: routes, severity: migration.Blocking, objects: deployment,
+			says: "--cluster-cidr", without: noControlPlaneSeen,
+		},
+		"ranges overlap": {
+			id: "PodCIDROverlap", wrong: cidr("10.0.0.0/20"), severity: migration.Blocking, objects: []string{"Node n1", "Node n2"},
+			says: "overlap", without: noDetailsSeen,
+		},
+		"a range is outside": {
+			id: "PodCIDROutside", wrong: cidr("10.9.0.0/24"), severity: migration.Warning, objects: n1, says: "outside", without: noControlPlaneSeen,
+		},
+		"a Node has no range": {
+			id: "PodCIDRMissing", wrong: firstDetail(func(n *NodeDetail) { n.PodCIDRs = nil }), severity: migration.Warning, objects: n1,
+			says: "have none", without: noDetailsSeen,
+		},
+		"a Node has no network": {
+			id: "NetworkUnavailable", wrong: firstDetail(func(n *NodeDetail) { n.NetworkUnavailable = true }), severity: migration.Blocking, objects: n1,
+			says: "NetworkUnavailable", without: noDetailsSeen,
+		},
+		"nobody knows the routes": {id: "RoutesUnknown", wrong: routes, severity: migration.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
+		"a pod pulls with the kubelet's password": {
+			id: "ImageCredentials", wrong: pods(Pods{Pulling: map[string][]string{"mine.azurecr.io": {"Pod default/web"}}}), severity: migration.Blocking,
+			objects: []string{"Pod default/web"}, says: "mine.azurecr.io", without: noPodsSeen,
+		},
+		"a pod pulls with the kubelet's password, until the next upgrade": {
+			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *migration.Provider) { p.Registries.LastMinor = 25 }) },
+			wrong: pods(Pods{Pulling: map[string][]string{"mine.azurecr.io": {"Pod default/web"}}}), severity: migration.Warning,
+			objects: []string{"Pod default/web"}, says: "before the cluster is upgraded", without: noPodsSeen,
+		},
+		"a pod pulls what may be public": {
+			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *migration.Provider) { p.Registries.Public = true }) },
+			wrong: pods(Pods{Pulling: map[string][]string{"gcr.io": {"Pod default/web"}}}), severity: migration.Warning,
+			objects: []string{"Pod default/web"}, says: "gcr.io", without: noPodsSeen,
+		},
+	}
+}

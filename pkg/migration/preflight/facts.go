@@ -1,0 +1,164 @@
+package preflight
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Facts are what the checks rest on. The first ones are looked at in every pass anyway; the others are read for the checks only.
+type Facts struct {
+	Cluster           *ucv1.Cluster
+	Provider          migration.Observed[migration.Provider]
+	ControlPlane      migration.Observed[migration.ControlPlane]
+	MachineController migration.Observed[[]migration.MachineControllerDeployment]
+	KCMLease          migration.Observed[migration.Lease]
+	Machines          migration.Observed[migration.Machines]
+	Nodes             migration.Observed[[]migration.Node]
+
+	Read
+}
+
+// Read are the facts that are read from the user cluster for the checks only.
+type Read struct {
+	// At is when they were read, on our clock.
+	At             time.Time
+	NodeDetails    migration.Observed[[]NodeDetail]
+	Services       migration.Observed[[]Service]
+	Volumes        migration.Observed[[]Volume]
+	Attachments    migration.Observed[[]Attachment]
+	StorageClasses migration.Observed[[]migration.StorageClass]
+	Pods           migration.Observed[Pods]
+	Budgets        migration.Observed[[]Budget]
+	// Pools are the MachineDeployments as their owners see them; absent: the machine-controller's CRDs are not there.
+	Pools    migration.Observed[[]Pool]
+	Webhooks migration.Observed[[]Webhook]
+	// Denied are sentences about rights that our credentials lack.
+	Denied      migration.Observed[[]string]
+	Credentials migration.Observed[Credentials]
+	Server      migration.Observed[Server]
+	// Cloud is what the CCM says of the cloud; it is looked at when the CCM leads.
+	Cloud migration.Observed[Cloud]
+}
+
+// NodeDetail is what the proof on a Node does not ask for.
+type NodeDetail struct {
+	Name           string
+	Labels         map[string]string
+	PodCIDRs       []string
+	KubeletVersion string
+	// NodeIP is the address that --node-ip asks for.
+	NodeIP string
+	// NetworkUnavailable says that its condition of that name is True.
+	NetworkUnavailable bool
+	// ControlPlane says that it is a Node of the control plane, by label.
+	ControlPlane bool
+	// Attached are the unique names of in-tree volumes in its status.
+	Attached []string
+}
+
+// Service is a Service of type LoadBalancer.
+type Service struct {
+	Namespace, Name string
+	// Class of the load balancer; with one it is none of the cloud provider's.
+	Class     string
+	Ingress   []string
+	Deleting  bool
+	CreatedAt time.Time
+	// Finalized says that it waits for the cleanup of its load balancer before it can go.
+	Finalized bool
+}
+
+// Volume is a PersistentVolume.
+type Volume struct {
+	Name, Phase string
+	// Plugin is the in-tree plugin of a cloud that it was made for; empty for all others.
+	Plugin string
+	// ProvisionedBy made it, and deletes it.
+	ProvisionedBy string
+	// Terms of the node affinity: one of them has to match.
+	Terms []Term
+}
+
+// Term is a set of requirements on the labels of a Node, by label; another operator than In is left out.
+type Term map[string][]string
+
+// Attachment is a VolumeAttachment.
+type Attachment struct {
+	Name, Attacher, Node string
+	Deleting             bool
+	// Problem is that of attaching or detaching.
+	Problem string
+}
+
+// Pods is what matters of all pods.
+type Pods struct {
+	// Inline are pods with in-tree volumes that have no PersistentVolume, as "Pod namespace/name", by plugin.
+	Inline map[string][]string
+	// Pulling are pods without a secret for pulling, by the host of an image of theirs that a kubelet of a cloud has a password for.
+	Pulling map[string][]string
+	// Autoscalers are workloads' pods that run the cluster-autoscaler.
+	Autoscalers []string
+}
+
+// Budget is a PodDisruptionBudget.
+type Budget struct {
+	Namespace, Name string
+	// Expected pods, Healthy ones of them, those Desired to stay, and how many may be disrupted now.
+	Expected, Healthy, Desired, Allowed int32
+	// Stale says that its status is about another spec.
+	Stale bool
+}
+
+// Pool is a MachineDeployment as its owner sees it.
+type Pool struct {
+	migration.Ref
+	// Tool that seems to write it, such as Argo CD; empty: nobody by himself.
+	Tool string
+	// Autoscaled says that it carries annotations of the cluster-autoscaler.
+	Autoscaled bool
+	// Surge is how many Machines more than wanted it may have while it is rolled.
+	Surge int
+}
+
+// Webhook is an admission webhook that our addons pass.
+type Webhook struct {
+	// Configuration is its object, Name its own within that.
+	Configuration string
+	Name          string
+	// Fails says that the request is refused when it does not answer.
+	Fails bool
+	// Matches are the resources of our addons that it asks for.
+	Matches []string
+	// Service that answers, as namespace/name, and whether one of its endpoints is ready; empty for an URL.
+	Service string
+	Ready   migration.Observed[bool]
+}
+
+// Credentials are ours for the user cluster.
+type Credentials struct {
+	// Expires is when a client certificate or a token runs out. Zero: never, or nobody can tell from them.
+	Expires time.Time
+	// Source is the Secret that they are from.
+	Source string
+}
+
+// Server is the API server of the user cluster.
+type Server struct {
+	// Version that it says it has, such as v1.30.14.
+	Version string
+	// Skew of its clock against ours: positive when it is ahead. It is as exact as a second.
+	Skew time.Duration
+}
+
+// Cloud is what the CCM says of the cloud, when it leads.
+type Cloud struct {
+	// Services whose load balancer the CCM could not ensure, with its words.
+	Services []Complaint
+	// Routes of Nodes that it could not make.
+	Routes []Complaint
+}
+
+// Complaint is an event of an object.
+type Complaint struct{ Object, Message string }

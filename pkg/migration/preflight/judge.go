@@ -1,0 +1,165 @@
+package preflight
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// check is one question.
+type check struct {
+	id string
+	// severity of what it finds where that says nothing else, and what it counts as when nobody could look.
+	severity migration.Severity
+	// means says in a sentence what it finds; the documentation is generated from it.
+	means string
+	// hazards of the project's list that it is about, for the documentation.
+	hazards string
+	// beforeRoll says that it needs the cloud.
+	beforeRoll bool
+	// unseen says what could not be looked at and why; empty: it could.
+	unseen func(Facts) string
+	find   func(Facts, time.Time) []migration.Finding
+}
+
+// Description of a check, for the documentation.
+type Description struct {
+	ID, Means, Hazards string
+	Severity           migration.Severity
+	BeforeRoll         bool
+}
+
+// checks are all of them, by family.
+func checks() []check {
+	return slices.Concat(
+		nodeChecks(), nodeNameChecks(), volumeChecks(), storageChecks(), serviceChecks(), machineChecks(), disruptionChecks(),
+		controlPlaneChecks(), flagChecks(), networkChecks(), imageChecks(), accessChecks(), versionChecks(), timeChecks(), cloudChecks(),
+	)
+}
+
+// Describe lists the checks by ID.
+func Describe() []Description {
+	var list []Description
+	for _, c := range checks() {
+		list = append(list, Description{ID: c.id, Means: c.means, Hazards: c.hazards, Severity: c.severity, BeforeRoll: c.beforeRoll})
+	}
+	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// IDs of all findings, sorted: those of the checks, and those about what the Cluster refers to.
+func IDs() []string {
+	ids := migration.InputFindingIDs()
+	for _, c := range checks() {
+		ids = append(ids, c.id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Judge asks every check. It is total and deterministic.
+func Judge(o Facts, now time.Time) []migration.Finding {
+	findings := []migration.Finding{}
+	for _, c := range checks() {
+		findings = append(findings, c.ask(o, now)...)
+	}
+	migration.SortFindings(findings)
+	return findings
+}
+
+// JudgeCloud asks those that need the cloud.
+func JudgeCloud(o Facts, now time.Time) []migration.Finding {
+	findings := []migration.Finding{}
+	for _, c := range checks() {
+		if c.beforeRoll {
+			findings = append(findings, c.ask(o, now)...)
+		}
+	}
+	migration.SortFindings(findings)
+	return findings
+}
+
+// JudgeCredentials asks whether our credentials run out, which is watched on after the start.
+func JudgeCredentials(o Facts, now time.Time) []migration.Finding {
+	var findings []migration.Finding
+	for _, c := range accessChecks() {
+		if c.id == CredentialsExpire {
+			findings = c.ask(o, now)
+		}
+	}
+	return findings
+}
+
+func (c check) ask(o Facts, now time.Time) []migration.Finding {
+	if why := c.unseen(o); why != "" {
+		return []migration.Finding{{
+			ID: c.id, Reason: ucv1.PreflightFailedReason, Severity: c.severity, NotLookedAt: true, BeforeRoll: c.beforeRoll,
+			Message: "Could not look at " + strings.TrimSuffix(why, ".") + ".",
+		}}
+	}
+	var findings []migration.Finding
+	for _, finding := range c.find(o, now) {
+		finding.ID, finding.Reason, finding.BeforeRoll = c.id, ucv1.PreflightFailedReason, c.beforeRoll
+		finding.Severity = cmp.Or(finding.Severity, c.severity)
+		slices.Sort(finding.Objects)
+		finding.Objects = slices.Compact(finding.Objects)
+		findings = append(findings, finding)
+	}
+	return findings
+}
+
+// unseen says that a fact could not be looked at; empty when it is known or absent.
+func unseen[T any](what string, fact migration.Observed[T]) string {
+	if fact.IsUnknown() {
+		return what + ": " + fact.Why()
+	}
+	return ""
+}
+
+// about is one finding about all of the objects, or none when there are none.
+func about(objects []string, message, action string) []migration.Finding {
+	if len(objects) == 0 {
+		return nil
+	}
+	return []migration.Finding{{Message: message, Objects: objects, Action: action}}
+}
+
+// severe gives findings another severity than that of their check.
+func severe(severity migration.Severity, findings []migration.Finding) []migration.Finding {
+	for i := range findings {
+		findings[i].Severity = severity
+	}
+	return findings
+}
+
+// chosen are the names of those items that a rule is about.
+func chosen[T any](items []T, name func(T) string, is func(T) bool) []string {
+	var names []string
+	for _, item := range items {
+		if is(item) {
+			names = append(names, name(item))
+		}
+	}
+	return names
+}
+
+// minor of the cluster's version.
+func (o Facts) minor() int { return migration.MinorOf(o.Cluster.Spec.Version) }
+
+// runsRoutes says that the route loop is among those that are handed over.
+func (o Facts) runsRoutes() bool {
+	return slices.Contains(o.ControlPlane.Value().KCM.Arguments.CloudLoops(), migration.RouteLoop)
+}
+
+func unseenNodes(o Facts) string        { return unseen("the Nodes", o.Nodes) }
+func unseenDetails(o Facts) string      { return unseen("the Nodes", o.NodeDetails) }
+func unseenControlPlane(o Facts) string { return unseen("the control plane", o.ControlPlane) }
+func unseenMachines(o Facts) string     { return unseen("the Machines", o.Machines) }
+func unseenPools(o Facts) string        { return unseen("the MachineDeployments", o.Pools) }
+func unseenPods(o Facts) string         { return unseen("the Pods", o.Pods) }
+func unseenServices(o Facts) string     { return unseen("the Services", o.Services) }
+func unseenVolumes(o Facts) string      { return unseen("the PersistentVolumes", o.Volumes) }

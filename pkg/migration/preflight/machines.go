@@ -1,0 +1,179 @@
+package preflight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// stuckAfter is when a Machine that is being deleted counts as stuck: the machine-controller gives up draining after two hours.
+const stuckAfter = 2 * time.Hour
+
+func machineChecks() []check {
+	return []check{
+		{
+			id: "MachineDeploymentPaused", severity: migration.Warning, hazards: "kkp §7",
+			means:  "A MachineDeployment is paused: its Machines are not replaced, and the migration stops before its end.",
+			unseen: unseenMachines, find: paused,
+		},
+		{
+			id: "MachineStandalone", severity: migration.Warning, hazards: "kkp §7",
+			means:  "A Machine belongs to no MachineDeployment: nobody replaces it.",
+			unseen: unseenMachines, find: standalone,
+		},
+		{
+			id: "NodeWithoutMachine", severity: migration.Warning, hazards: "H8, kkp §7",
+			means:  "A Node belongs to no Machine: it is not replaced, and keeps what the in-tree provider gave it.",
+			unseen: func(o Facts) string { return cmp.Or(unseenMachines(o), unseenDetails(o)) }, find: strangers,
+		},
+		{
+			id: "MachineStuck", severity: migration.Warning, hazards: "kkp §7",
+			means:  "A Machine has been going for two hours, or reports an error: replacing the others will meet the same trouble.",
+			unseen: unseenMachines, find: stuckMachines,
+		},
+		{
+			id: "QuotaExceeded", severity: migration.Blocking, hazards: "kkp §7",
+			means:  "A Machine reports that the cloud has no room for it: the extra Machines of a roll are not made either.",
+			unseen: unseenMachines, find: quotaExceeded,
+		},
+		{
+			id: "MachineDeploymentManaged", severity: migration.Warning, hazards: "kkp §7",
+			means:  "Another tool writes a MachineDeployment: if it takes our annotation out of the template again, the migration stops.",
+			unseen: unseenPools, find: managed,
+		},
+		{
+			id: "AutoscalerPresent", severity: migration.Warning, hazards: "H16, kkp §7",
+			means:  "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI migration, too.",
+			unseen: func(o Facts) string { return cmp.Or(unseenPools(o), unseenPods(o)) }, find: autoscaled,
+		},
+	}
+}
+
+// quotaWords are how clouds and the machine-controller say that there is no room; the first is its error reason:
+// https://github.com/kubermatic/machine-controller/blob/v1.59.3/pkg/apis/cluster/common/consts.go
+func quotaWords() []string {
+	return []string{"insufficientresources", "quota", "limitexceeded", "out of capacity", "insufficientinstancecapacity"}
+}
+
+func saysQuota(problem string) bool {
+	problem = strings.ToLower(problem)
+	return slices.ContainsFunc(quotaWords(), func(word string) bool { return strings.Contains(problem, word) })
+}
+
+func machineName(machine migration.Machine) string { return machine.String() }
+
+func paused(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.Machines.Value().Deployments, func(d migration.MachineDeployment) string { return d.String() },
+		func(d migration.MachineDeployment) bool { return d.Paused }),
+		"They are paused, so their Machines are not replaced", "Set spec.paused to false before the migration comes to step Roll.")
+}
+
+func standalone(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool { return m.Set == "" && !m.Deleting }),
+		"They belong to no MachineDeployment, so nobody replaces them", "Replace them by a MachineDeployment before the migration comes to step Roll.")
+}
+
+// strangers are no surprise among the Nodes of the control plane, nor when a person vouched for them.
+func strangers(o Facts, _ time.Time) []migration.Finding {
+	owned := map[string]bool{}
+	for _, machine := range o.Machines.Value().Machines {
+		owned[machine.NodeName] = true
+	}
+	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool {
+		return !owned[n.Name] && !n.ControlPlane && !slices.Contains(o.Cluster.Spec.Rollout.AcceptNodes, n.Name)
+	}), "They belong to no Machine, so nobody replaces them, and step Verify waits for them",
+		"Replace them yourself, or name them in spec.rollout.acceptNodes.")
+}
+
+func stuckMachines(o Facts, now time.Time) []migration.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool {
+		return m.Deleting && now.Sub(m.DeletingSince) > stuckAfter || m.Problem != "" && !saysQuota(m.Problem)
+	}), "They do not go although they are being deleted for two hours, or report an error", "See their events and the machine-controller's logs.")
+}
+
+func quotaExceeded(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool { return m.Problem != "" && saysQuota(m.Problem) }),
+		"The cloud has no room for them, and a roll needs room for more", "Raise the quota, or make room.")
+}
+
+func managed(o Facts, _ time.Time) []migration.Finding {
+	tools := map[string][]string{}
+	for _, pool := range o.Pools.Value() {
+		if pool.Tool != "" {
+			tools[pool.Tool] = append(tools[pool.Tool], pool.String())
+		}
+	}
+	var findings []migration.Finding
+	for tool, pools := range tools {
+		findings = append(findings, about(pools, tool+" writes them, and may take the annotation forceRestart out of their templates again",
+			"Let it ignore spec.template.metadata.annotations, or put that annotation there.")...)
+	}
+	return findings
+}
+
+func autoscaled(o Facts, _ time.Time) []migration.Finding {
+	objects := slices.Clone(o.Pods.Value().Autoscalers)
+	for _, pool := range o.Pools.Value() {
+		if pool.Autoscaled {
+			objects = append(objects, pool.String())
+		}
+	}
+	return about(objects, "A cluster-autoscaler changes the number of Machines: it may take away those that were just made, and make more than the "+
+		"budget allows", "Stop it until the migration is completed; then give it the gates that kube-scheduler has.")
+}
+
+func disruptionChecks() []check {
+	return []check{
+		{
+			id: "DisruptionBudgetNeverAllows", severity: migration.Blocking, hazards: "kkp §7",
+			means:  "All pods of a PodDisruptionBudget are healthy and it still allows nothing: no Node with one of them can be drained.",
+			unseen: unseenBudgets, find: neverAllows,
+		},
+		{
+			id: "DisruptionBudgetExhausted", severity: migration.Warning, hazards: "kkp §7",
+			means:  "A PodDisruptionBudget allows nothing at the moment, because pods of it are not healthy.",
+			unseen: unseenBudgets, find: exhausted,
+		},
+		{
+			id: "QuotaUnknown", severity: migration.Warning, hazards: "kkp §7", beforeRoll: true,
+			means:  "Whether the cloud has room for the extra Machines of a roll: only a Machine that is made can tell.",
+			unseen: quotaUnknown, find: func(Facts, time.Time) []migration.Finding { return nil },
+		},
+	}
+}
+
+func unseenBudgets(o Facts) string { return unseen("the PodDisruptionBudgets", o.Budgets) }
+
+func budgetName(budget Budget) string {
+	return "PodDisruptionBudget " + budget.Namespace + "/" + budget.Name
+}
+
+func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }
+
+func neverAllows(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
+		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller uses force, after two hours",
+		"Add a replica, or let them allow one disruption.")
+}
+
+func exhausted(o Facts, _ time.Time) []migration.Finding {
+	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy < b.Expected }),
+		"They allow no disruption now, because pods of theirs are not healthy", "Mend those pods before the migration comes to step Roll.")
+}
+
+// quotaUnknown is honest about what no API of Kubernetes tells. Without MachineDeployments nothing is rolled.
+func quotaUnknown(o Facts) string {
+	extra := 0
+	for _, pool := range o.Pools.Value() {
+		extra += pool.Surge
+	}
+	if extra == 0 && !o.Pools.IsUnknown() {
+		return ""
+	}
+	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for one extra Machine at a time, or for as many as the MachineDeployments' "+
+		"maxSurge says, %d in all, and only a Machine that is made can tell", extra))
+}

@@ -1,0 +1,79 @@
+package migration
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Provider is what deciding needs of the catalogue.
+type Provider struct {
+	Name string
+	// CanMigrate says that an in-tree provider of that name existed, so that there is something to migrate from.
+	CanMigrate bool
+	// VersionProblem is empty when CCM and CSI exist for the cluster's version, else a sentence.
+	VersionProblem string
+	// MigrationProblem is empty when the version rules let a cluster of this version migrate, else why they do not.
+	MigrationProblem string
+	// LastInTreeMinor is the last minor whose KCM knows the provider.
+	LastInTreeMinor int
+	// InTreeName is the value of --cloud-provider of a KCM that runs it.
+	InTreeName string
+	// ProviderIDPrefix is what every providerID of the provider begins with, such as openstack:///.
+	ProviderIDPrefix string
+	// ProviderIDForm is a regular expression that every providerID matches which the CCM understands.
+	ProviderIDForm string
+	// CSIDrivers that every Node has to register.
+	CSIDrivers []string
+	// DefaultClass is the StorageClass of the catalogue that becomes the default; without a name none does.
+	DefaultClass DefaultClass
+	// ProbeHazard says why a CCM of the provider must not be probed; empty when it can be.
+	ProbeHazard string
+	// RequiredCloudConfigKeys of the cloud configuration Secret.
+	RequiredCloudConfigKeys []string
+	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.
+	MigrationGates map[string]bool
+	// RetiredGates are on for good in this minor and unknown to the next one or two: they go with the in-tree flags.
+	RetiredGates []string
+	// SharesLoadBalancerNames says that the in-tree provider finds load balancers that the CCM made, by the name of the
+	// cluster.
+	SharesLoadBalancerNames bool
+	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
+	MigratedPlugins []string
+	// InTreePlugins are all of its in-tree volume plugins.
+	InTreePlugins []string
+	// Registries are the cloud's.
+	Registries Registries
+	// CloudNodeLater says that the CCM of a cluster that migrates starts without its loop cloud-node, which row MachineController
+	// switches on: until then the kubelets write the addresses of their Nodes.
+	CloudNodeLater bool
+	// ProfileProblem is a sentence when the ProviderProfile that is laid over the catalogue cannot be used.
+	ProfileProblem string
+}
+
+// Registries of a cloud, which kubelets on its machines log in to by themselves, without a secret.
+type Registries struct {
+	// Hosts are patterns, as in matchImages of a kubelet's CredentialProviderConfig.
+	Hosts []string
+	// LastMinor whose kubelets do so.
+	LastMinor int
+	// Public says that some of what is there can be pulled by everyone.
+	Public bool
+}
+
+// Of says which of the hosts an image comes from, if from any.
+func (r Registries) Of(image string) (host string, ok bool) {
+	host, _, found := strings.Cut(image, "/")
+	return host, found && slices.ContainsFunc(r.Hosts, func(pattern string) bool {
+		matches, err := path.Match(pattern, host)
+		return err == nil && matches
+	})
+}
+
+// DefaultClass is a StorageClass of the catalogue.
+type DefaultClass struct {
+	// Name of the class.
+	Name string
+	// Plugin is the in-tree plugin whose default class it succeeds; empty: none.
+	Plugin string
+}

@@ -1,0 +1,75 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// addonSet is the CCM's or the CSI driver's objects in the user cluster.
+type addonSet struct {
+	name    migration.AddonSetName
+	wanted  []migration.Ref
+	present map[migration.Ref]bool
+	foreign []string
+	// seen is what was observed of a real one besides its objects.
+	seen migration.AddonSet
+}
+
+// newAddonSet has one object of each kind.
+func newAddonSet(name migration.AddonSetName, kinds ...string) addonSet {
+	set := addonSet{name: name, present: map[migration.Ref]bool{}}
+	for _, kind := range kinds {
+		set.wanted = append(set.wanted, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(name)})
+	}
+	return set
+}
+
+func isWorkload(kind string) bool { return kind == "Deployment" || kind == "DaemonSet" }
+
+func (a *addonSet) missing() []migration.Ref {
+	var refs []migration.Ref
+	for _, object := range a.wanted {
+		if !a.present[object] {
+			refs = append(refs, object)
+		}
+	}
+	return refs
+}
+
+// workloads that are there.
+func (a *addonSet) workloads() []migration.Ref {
+	var refs []migration.Ref
+	for _, object := range a.wanted {
+		if isWorkload(object.Kind) && a.present[object] {
+			refs = append(refs, object)
+		}
+	}
+	return refs
+}
+
+func (a *addonSet) wants(kind string) bool {
+	return slices.ContainsFunc(a.wanted, func(object migration.Ref) bool { return object.Kind == kind })
+}
+
+func (a *addonSet) has(kind string) bool {
+	return slices.ContainsFunc(a.wanted, func(object migration.Ref) bool { return object.Kind == kind && a.present[object] })
+}
+
+// serves says that the driver's pods are on the Nodes: ours, or somebody else's.
+func (a *addonSet) serves() bool { return a.has("DaemonSet") || a.seen.SatisfiedBy != "" }
+
+func (a *addonSet) drop(kind string) {
+	for _, object := range a.wanted {
+		if object.Kind == kind {
+			delete(a.present, object)
+		}
+	}
+}
+
+// adopted: what was somebody else's in a real set is ours after it was applied.
+func (a *addonSet) adopted() {
+	if len(a.seen.Takeovers) > 0 {
+		a.foreign, a.seen.Takeovers = nil, nil
+	}
+}

@@ -1,0 +1,63 @@
+package simulation
+
+import (
+	"testing"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestCanaryAndBreaker(t *testing.T) {
+	none := func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+	broken := Intervention{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: (*World).BreakCloud}
+	halfWay := Intervention{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud}
+	mended := func(reason string) Intervention {
+		return Intervention{Name: "mends the cloud", When: Stalled(reason), Do: (*World).MendCloud}
+	}
+	runScenarios(t, map[string]scenarioTest{
+		"a cloud that is broken from the start touches no Machine": {
+			scenario: with(func(s *Scenario) { s.Interventions = []Intervention{broken} }),
+			ends:     ucv1.StepRoll, reason: ucv1.CanaryFailedReason, never: []string{"Rolling MachineDeployment"},
+		},
+		"a canary that is proven late is enough": {
+			scenario: with(func(s *Scenario) { s.Interventions = []Intervention{broken, mended(ucv1.CanaryFailedReason)} }),
+			ends:     ucv1.StepFinished, says: []string{"the canary is proven"},
+		},
+		"nobody wants a canary: the breaker stops the first MachineDeployment": {
+			scenario: with(func(s *Scenario) { s.Configure, s.Interventions = none, []Intervention{broken} }),
+			ends:     ucv1.StepRoll, reason: ucv1.BreakerTrippedReason, never: []string{"canary"}, says: []string{"PauseMachineDeployment"},
+		},
+		"a cloud that breaks half way is mended, and it goes on by itself": {
+			scenario: with(func(s *Scenario) {
+				s.Pools = []Pool{{Name: "a", Replicas: 4, Surge: 2, Unavailable: 1}}
+				s.Interventions = []Intervention{halfWay, mended(ucv1.BreakerTrippedReason)}
+			}),
+			ends: ucv1.StepFinished, says: []string{"UnpauseMachineDeployment"},
+		},
+		"a person who unpauses finds it paused again": {
+			scenario: with(func(s *Scenario) {
+				s.Pools = []Pool{{Name: "a", Replicas: 3}}
+				s.Interventions = []Intervention{
+					halfWay, {Name: "unpauses it", When: Stalled(ucv1.BreakerTrippedReason), Do: (*World).Unpause},
+				}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.BreakerTrippedReason,
+		},
+		"a migration that is undone while the breaker holds it": {
+			scenario: with(func(s *Scenario) {
+				s.Pools = []Pool{{Name: "a", Replicas: 3}}
+				s.Interventions = []Intervention{
+					halfWay, {Name: "asks for the undo", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { w.Undo(true) }},
+				}
+			}),
+			ends: ucv1.StepRolledBack, says: []string{"ReturnMinReady"},
+		},
+		"the Cluster is deleted while the canary is there": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = []Intervention{
+					broken, {Name: "deletes the Cluster", When: Stalled(ucv1.CanaryFailedReason), Do: (*World).DeleteCluster},
+				}
+			}),
+			ends: ucv1.StepRoll, says: []string{"Letting the deleted Cluster go"},
+		},
+	})
+}

@@ -1,0 +1,25 @@
+package simulation
+
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// observeFindings are those of the scenario. What needs the cloud is looked at when the CCM leads.
+func (w *World) observeFindings() []migration.Finding {
+	findings := slices.Clone(w.findings)
+	for i := range findings {
+		if handover := w.cluster.Status.Handover; findings[i].BeforeRoll && (handover == nil || handover.FinishedAt == nil) {
+			findings[i].NotLookedAt = true
+		}
+	}
+	return findings
+}
+
+// Mend takes the findings of an ID away, as a person does who does what they say.
+func Mend(id string) func(*World) {
+	return func(w *World) {
+		w.findings = slices.DeleteFunc(slices.Clone(w.findings), func(finding migration.Finding) bool { return finding.ID == id })
+	}
+}

@@ -1,0 +1,65 @@
+package simulation
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func blockingFinding(id string) migration.Finding {
+	return migration.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: migration.Blocking, Message: "It is wrong.", Action: "Mend it."}
+}
+
+func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
+	beforeRoll := blockingFinding("LoadBalancerRefused")
+	beforeRoll.BeforeRoll = true
+	accepts := func(w *World) {
+		w.cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "LeaderUnknown", Reason: "it is known"}}
+	}
+	tests := map[string]struct {
+		findings      []migration.Finding
+		interventions []Intervention
+		step          ucv1.Step
+	}{
+		"nobody mends it": {findings: []migration.Finding{blockingFinding("LeaderUnknown")}, step: ucv1.StepPreflight},
+		"a person mends it": {
+			findings:      []migration.Finding{blockingFinding("LeaderUnknown")},
+			interventions: []Intervention{{Name: "mends it", When: Stalled(ucv1.PreflightFailedReason), Do: Mend("LeaderUnknown")}},
+			step:          ucv1.StepFinished,
+		},
+		"a person accepts it": {
+			findings:      []migration.Finding{blockingFinding("LeaderUnknown")},
+			interventions: []Intervention{{Name: "accepts it", When: Stalled(ucv1.PreflightFailedReason), Do: accepts}},
+			step:          ucv1.StepFinished,
+		},
+		"the cloud refuses, and no Machine is replaced": {findings: []migration.Finding{beforeRoll}, step: ucv1.StepRoll},
+		"the cloud refuses for a while": {
+			findings: []migration.Finding{beforeRoll},
+			interventions: []Intervention{{
+				Name: "mends it", When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) }, Do: Mend("LoadBalancerRefused"),
+			}},
+			step: ucv1.StepFinished,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := plain()
+			s.Findings, s.Interventions = tc.findings, tc.interventions
+			transcript, err := Run(1, s)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(transcript.Outcome.Step).To(Equal(tc.step), transcript.Outcome.Message)
+			if tc.step == ucv1.StepPreflight {
+				g.Expect(transcript.Outcome.Facts.StartedAt).To(BeNil())
+			}
+			if tc.step == ucv1.StepRoll {
+				g.Expect(transcript.Outcome.Facts.RollGeneration).To(BeEmpty())
+				g.Expect(transcript.Outcome.Created).To(BeZero())
+			}
+		})
+	}
+}

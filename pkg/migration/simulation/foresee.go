@@ -1,0 +1,156 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+const (
+	// patience is how long, in seconds, a wait may last in which the controller does nothing. It is longer than the deadline of
+	// the hand-over, so that a wait that becomes a failure is seen to.
+	patience = 700
+	// settledAfter is how long, in seconds, what ends a run has to stay so: some failures mend themselves.
+	settledAfter = 30
+	// foreseenTicks bounds what is foreseen; every tick is a second of the model.
+	foreseenTicks = 20000
+	// mostPasses bounds the passes that do something: one that is done again and again changes nothing.
+	mostPasses = 2000
+	// leftAlone is longer than anything that is foreseen.
+	leftAlone = 2 * foreseenTicks * tick
+)
+
+// Foreseen is one pass of the controller that does something.
+type Foreseen struct {
+	Decision migration.Decision
+	// Components are those of the control plane and of the machine-controller before it.
+	Components []migration.Component
+	// Replaced are the Machines that went since the pass before it, in order.
+	Replaced []migration.Ref
+}
+
+// Future is what the controller does from now on when nobody else changes anything.
+type Future struct {
+	// Passes that do something, in order, those that only record facts among them.
+	Passes []Foreseen
+	// Last is what the controller says in the end, and Facts what it has recorded then.
+	Last  migration.Decision
+	Facts ucv1.Facts
+	// Replaced are all Machines that go, in order.
+	Replaced []migration.Ref
+	// Before and After are the parts of the control plane and of the machine-controller, and the StorageClasses.
+	Before, After Picture
+	// Endless says that it did not come to an end within the bounds of the simulation.
+	Endless bool
+}
+
+// Picture is what an operator may notice later.
+type Picture struct {
+	Components []migration.Component
+	Classes    []migration.StorageClass
+	Nodes      []migration.Node
+}
+
+// Foresee lets the world go on from what was observed until nothing is left to do, or nothing happens without a person.
+func Foresee(start Start) Future {
+	w := WorldOf(start)
+	c := NewController(w)
+	future := Future{Before: w.picture(), Endless: true}
+	idle := 0
+	for range foreseenTicks {
+		w.now = w.now.Add(tick)
+		gone := w.present()
+		for _, actor := range w.actors() {
+			actor.step()
+		}
+		future.Replaced = append(future.Replaced, w.missing(gone)...)
+		pass := c.foresee()
+		idle++
+		if pass.Decision.Verb != nil {
+			pass.Replaced = future.Replaced[replacedBy(future.Passes):]
+			future.Passes = append(future.Passes, pass)
+			idle = 0
+		}
+		future.Last = pass.Decision
+		if idle > limit(pass.Decision) || w.released {
+			future.Endless = false
+			break
+		}
+		if len(future.Passes) > mostPasses {
+			break
+		}
+	}
+	future.After, future.Facts = w.picture(), w.cluster.Status.Facts
+	return future
+}
+
+// limit is how long a decision without a verb has to stay.
+func limit(d migration.Decision) int {
+	if d.Wait != nil && !d.Wait.Unknown {
+		return patience
+	}
+	return settledAfter
+}
+
+// foresee is one pass: it looks, decides, acts and persists, and nobody comes in between.
+func (c *Controller) foresee() Foreseen {
+	w := c.world
+	o := c.Observe()
+	c.seen = o.Inventory.Value()
+	p := pass{decision: migration.Decide(o, w.now), leases: w.releasable()}
+	foreseen := Foreseen{Decision: p.decision}
+	w.last = p.decision
+	if p.decision.Verb != nil {
+		foreseen.Components = w.picture().Components
+		c.act(p)
+	}
+	if p.decision.Facts != nil {
+		w.cluster.Status.Facts = *p.decision.Facts.DeepCopy()
+	}
+	return foreseen
+}
+
+// present are the Machines that are there and not going, without the canary's: that replaces nothing.
+func (w *World) present() []migration.Ref {
+	var refs []migration.Ref
+	for _, m := range w.machines {
+		if !m.deleting() && !w.isCanary(m) {
+			refs = append(refs, m.ref())
+		}
+	}
+	return refs
+}
+
+// missing are those of the Machines that went, or began to.
+func (w *World) missing(before []migration.Ref) []migration.Ref {
+	now := map[migration.Ref]bool{}
+	for _, ref := range w.present() {
+		now[ref] = true
+	}
+	return slices.DeleteFunc(before, func(ref migration.Ref) bool { return now[ref] })
+}
+
+func (m *machine) ref() migration.Ref {
+	return migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}
+}
+
+// replacedBy counts the Machines that earlier passes have.
+func replacedBy(passes []Foreseen) int {
+	count := 0
+	for _, pass := range passes {
+		count += len(pass.Replaced)
+	}
+	return count
+}
+
+func (w *World) picture() Picture {
+	picture := Picture{Classes: w.observeClasses(), Nodes: w.observeNodes()}
+	for _, d := range w.workloads {
+		component := w.observeWorkload(d)
+		component.Arguments.Flags = maps.Clone(component.Arguments.Flags)
+		picture.Components = append(picture.Components, component)
+	}
+	return picture
+}

@@ -1,0 +1,168 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// startOf is what a controller observes of a world, with the objects that the catalogue would have.
+func startOf(w *World) Start {
+	return Start{
+		Observation: NewController(w).Observe(), Now: w.now,
+		Objects: map[migration.AddonSetName][]migration.Ref{
+			migration.CCMSet: w.ccm.wanted, migration.CSISet: w.csi.wanted, migration.ProbeSet: w.probe.wanted,
+		},
+	}
+}
+
+func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
+	protocol := func(choice ucv1.HandoverProtocolChoice) func(*Scenario) {
+		return func(s *Scenario) {
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = choice }
+		}
+	}
+	for name, change := range map[string]func(*Scenario){
+		"two MachineDeployments":                    func(*Scenario) {},
+		"somebody grants the CCM its Lease":         func(s *Scenario) { s.LeasesAreFree = true },
+		"protocol Serialized":                       protocol(ucv1.SerializedProtocolChoice),
+		"protocol LeaderMigration":                  protocol(ucv1.LeaderMigrationProtocolChoice),
+		"CSI migration gates":                       func(s *Scenario) { s.Version, s.Gates = "v1.25.16", map[string]bool{"CSIMigrationSimcloud": true} },
+		"a CCM whose loop cloud-node comes later":   func(s *Scenario) { s.CloudNodeLater = true },
+		"three replicas of KCM":                     func(s *Scenario) { s.KCMReplicas = 3 },
+		"a Cluster that is seen for the first time": func(s *Scenario) { s.FlipUnseen = true },
+		"a Cluster that was created with the feature": func(s *Scenario) {
+			s.CreatedWithFeature, s.KCMExternal, s.Strangers, s.Pools = true, true, []string{"first"}, nil
+		},
+		"no Machine at all":                              func(s *Scenario) { s.Pools = nil },
+		"no machine-controller":                          func(s *Scenario) { s.Pools, s.WithoutMachineController = nil, true },
+		"no operating-system-manager":                    func(s *Scenario) { s.WithoutOperatingSystemManager = true },
+		"a paused MachineDeployment stops it":            func(s *Scenario) { s.Pools[0].Paused = true },
+		"a Machine that stands alone stops it":           func(s *Scenario) { s.Standalone = []string{"alone"} },
+		"a Node without a Machine stops it":              func(s *Scenario) { s.Strangers = []string{"bare"} },
+		"a default StorageClass of the in-tree provider": func(s *Scenario) { s.Classes = []Class{{"standard", InTreePlugin, true}} },
+		"two MachineDeployments at once": func(s *Scenario) {
+			s.Pools = []Pool{{Name: "a", Replicas: 3}, {Name: "b", Replicas: 1}, {Name: "c", Replicas: 2}, {Name: "d", Replicas: 2}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for seed := range orders(10) {
+				scenario := with(change)
+				future := Foresee(startOf(NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)))
+				var done []migration.Verb
+				scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
+					if point == AfterDecide && d.Verb != nil {
+						done = append(done, *d.Verb)
+					}
+					return false
+				}
+				transcript, err := Run(seed, scenario)
+				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+				g.Expect(future.Endless).To(BeFalse())
+				g.Expect(sequence(foreseenVerbs(future))).To(Equal(sequence(done)), transcript.String())
+				g.Expect(future.Last.Step).To(Equal(transcript.Outcome.Step))
+				g.Expect(future.Replaced).To(HaveLen(transcript.Outcome.Replaced))
+			}
+		})
+	}
+}
+
+func foreseenVerbs(future Future) []migration.Verb {
+	verbs := make([]migration.Verb, 0, len(future.Passes))
+	for _, pass := range future.Passes {
+		verbs = append(verbs, *pass.Decision.Verb)
+	}
+	return verbs
+}
+
+// sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor is
+// what changes nothing but the status. What goes on beside the roll comes last: nobody can know before between which others.
+func sequence(verbs []migration.Verb) []string {
+	var lines, beside []string
+	for _, verb := range verbs {
+		switch verb.Kind {
+		case migration.VerbRecord, migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease,
+			migration.VerbReleaseLock, migration.VerbKeepLeader:
+		case migration.VerbTakeBaseline:
+			lines = append(lines, string(verb.Kind))
+		case migration.VerbRollMachineDeployment:
+			for _, object := range verb.Objects {
+				lines = append(lines, string(verb.Kind)+" "+object.String())
+			}
+		case migration.VerbRemoveCanary, migration.VerbOwnMinReady, migration.VerbReturnMinReady:
+			for _, object := range verb.Objects {
+				beside = append(beside, string(verb.Kind)+" "+object.String())
+			}
+		default:
+			lines = append(lines, line(verb))
+		}
+	}
+	slices.Sort(beside)
+	return append(lines, beside...)
+}
+
+func line(verb migration.Verb) string {
+	var objects []string
+	for _, object := range verb.Objects {
+		objects = append(objects, object.String())
+	}
+	slices.Sort(objects)
+	text := string(verb.Kind) + " " + strings.Join(objects, ", ")
+	if verb.Arguments != nil {
+		text += fmt.Sprint(" ", verb.Arguments.Set, verb.Arguments.Remove)
+	}
+	return text
+}
+
+func TestAWorldGoesOnFromTheMiddle(t *testing.T) {
+	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepHandover, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepFinalize} {
+		t.Run(string(step), func(t *testing.T) {
+			g := NewWithT(t)
+			scenario := plain()
+			w := NewWorld(rand.New(rand.NewPCG(1, 1)), scenario)
+			c := NewController(w)
+			for w.last.Step != step {
+				g.Expect(w.ticks()).To(BeNumerically("<", 900))
+				g.Expect(w.round(c)).To(Succeed())
+			}
+			future := Foresee(startOf(w))
+			g.Expect(future.Last.Step).To(Equal(ucv1.StepFinished), "%+v", future.Last)
+			g.Expect(future.Endless).To(BeFalse())
+		})
+	}
+}
+
+func TestWhatCouldNotBeLookedAtIsNotKnownInTheFuture(t *testing.T) {
+	for _, fact := range []string{"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "Machines", "Nodes", "Inventory", "OtherManagers", "StorageClasses"} {
+		t.Run(fact, func(t *testing.T) {
+			g := NewWithT(t)
+			start := startOf(NewWorld(rand.New(rand.NewPCG(1, 1)), plain()))
+			Forget(&start.Observation, fact)
+			future := Foresee(start)
+			g.Expect(future.Last.Step).NotTo(Equal(ucv1.StepFinished))
+			g.Expect(future.Last.Wait).NotTo(BeNil())
+			g.Expect(future.Last.Wait.Unknown).To(BeTrue(), "%+v", future.Last)
+		})
+	}
+}
+
+func TestTheFutureChangesNothingOfWhatWasObserved(t *testing.T) {
+	g := NewWithT(t)
+	w := NewWorld(rand.New(rand.NewPCG(1, 1)), plain())
+	start := startOf(w)
+	before, cluster := fmt.Sprintf("%+v", start.Observation), start.Observation.Cluster.DeepCopy()
+	first, second := Foresee(start), Foresee(start)
+	g.Expect(fmt.Sprintf("%+v", start.Observation)).To(Equal(before))
+	g.Expect(start.Observation.Cluster).To(Equal(cluster), "the text has its address only")
+	g.Expect(sequence(foreseenVerbs(first))).To(Equal(sequence(foreseenVerbs(second))))
+}

@@ -1,0 +1,44 @@
+package simulation
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+)
+
+// measure takes a look at the Nodes, as the session with a user cluster does: killed, it has not looked yet.
+func (c *Controller) measure() migration.Observed[slo.Seen] {
+	w := c.world
+	if !migration.Measures(w.cluster, w.now) {
+		return migration.Absent[slo.Seen]()
+	}
+	nodes := make([]slo.NodeState, 0, len(w.nodes))
+	for _, n := range w.nodes {
+		nodes = append(nodes, slo.NodeState{Name: n.name, UID: n.uid, MadeAt: n.createdAt, Tainted: n.tainted, Synced: n.providerID != ""})
+	}
+	c.watcher.Nodes(w.now, nodes)
+	return migration.Known(c.watcher.Seen())
+}
+
+// CountAnew is what a person does who looked at a halt.
+func (w *World) CountAnew() {
+	w.say("person: lets the roll go on")
+	w.disturbed = w.now
+	w.Spec(func(spec *ucv1.ClusterSpec) { spec.SLO.CountSince = new(metav1.NewTime(w.now)) })
+}
+
+// MendNodes makes the CCM initialize Nodes in time.
+func (w *World) MendNodes() { w.slowNodes = 0 }
+
+// checkHalt: what the objectives halted is not rolled before a person looked.
+func (i *invariants) checkHalt(w *World, p pass) {
+	facts := w.cluster.Status.Facts
+	if p.decision.Facts != nil {
+		facts = *p.decision.Facts
+	}
+	if facts.SLO != nil && facts.SLO.ViolatedAt != nil && w.cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation {
+		i.fail("rule 5: MachineDeployments are rolled although the objectives halted that")
+	}
+}

@@ -1,0 +1,250 @@
+package simulation
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// Start is a real cluster as it was observed: a world can go on from it.
+type Start struct {
+	Observation migration.Observation
+	// Objects of each set that is wanted, with the CCM's agents on the Nodes apart: the observation has only those that differ.
+	Objects    map[migration.AddonSetName][]migration.Ref
+	NodeAgents []migration.Ref
+	// Now is when it was observed.
+	Now time.Time
+}
+
+// complete lays the model over what was observed. What could not be looked at is not known any better in a model, and what is not
+// modelled stays as it was.
+func (s *Start) complete(o *migration.Observation) {
+	seen := s.Observation
+	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection, migration.Absent[migration.ForeseenPlan]()
+	o.Provider = seen.Provider
+	unseen(&o.ControlPlane, seen.ControlPlane)
+	unseen(&o.MachineController, seen.MachineController)
+	unseen(&o.Addons, seen.Addons)
+	unseen(&o.Fence, seen.Fence)
+	unseen(&o.Machines, seen.Machines)
+	unseen(&o.Nodes, seen.Nodes)
+	unseen(&o.Inventory, seen.Inventory)
+	unseen(&o.OtherManagers, seen.OtherManagers)
+	unseen(&o.StorageClasses, seen.StorageClasses)
+	unseen(&o.Canary, seen.Canary)
+	o.Findings = withoutBlocking(seen.Findings)
+	if seen.KCMLease.IsUnknown() {
+		o.KCMLease = seen.KCMLease
+	}
+	if seen.CCMLease.IsUnknown() {
+		o.CCMLease = seen.CCMLease
+	}
+}
+
+// unseen leaves a fact that could not be looked at, or that is certain to be absent, as it was.
+func unseen[T any](fact *migration.Observed[T], seen migration.Observed[T]) {
+	if !seen.IsKnown() {
+		*fact = seen
+	}
+}
+
+// withoutBlocking: what a person has to mend or to accept is not waited for.
+func withoutBlocking(seen migration.Observed[[]migration.Finding]) migration.Observed[[]migration.Finding] {
+	findings, known := seen.Get()
+	if !known {
+		return seen
+	}
+	return migration.Known(slices.DeleteFunc(slices.Clone(findings), func(f migration.Finding) bool { return f.Severity == migration.Blocking }))
+}
+
+// WorldOf builds the world that was observed. People are absent from it, and everybody else acts at once.
+func WorldOf(start Start) *World {
+	// Nothing is left to chance, but the model draws lots between equals: the same ones every time. What it makes has other names than
+	// what was made by a model before.
+	w := &World{
+		ids: 1 << 20, now: start.Now, start: start.Now, rng: rand.New(rand.NewPCG(1, 1)), real: &start, hasty: true,
+		joined: map[string]*node{}, loadBalancers: map[string]string{}, transcript: &Transcript{}, invariants: newInvariants(),
+	}
+	o := start.Observation
+	w.scenario = Scenario{
+		Name: o.Cluster.Name, WithoutMachineController: o.Machines.IsAbsent(),
+		LeasesAreFree: !o.Fence.Value().Open && len(o.Fence.Value().Allowed) > 0,
+	}
+	w.fenceOpen = o.Fence.Value().Open
+	w.takeCluster(o)
+	w.takeControlPlane(o)
+	w.takeMachineController(o)
+	w.takeMachines(o.Machines.Value(), o.Nodes.Value())
+	w.takeAddons(start)
+	w.takeLeases(o)
+	w.takeClasses(o.StorageClasses.Value())
+	w.takeCanary(o.Canary.Value())
+	for _, other := range o.OtherManagers.Value() {
+		w.others = append(w.others, &otherManager{seen: other})
+	}
+	if baseline, known := o.Baseline.Get(); known {
+		w.baseline = &baseline
+	}
+	w.attachments = o.Attachments.Value()
+	return w
+}
+
+// takeCluster switches the feature on where that was not done yet, as a person does with the webhook. What only waits for a person,
+// or for time to go by, is not waited for.
+func (w *World) takeCluster(o migration.Observation) {
+	w.cluster = o.Cluster.DeepCopy()
+	spec := &w.cluster.Spec
+	if !w.cluster.ExternalCloudProvider() {
+		w.cluster.Status.Origin = ucv1.OriginInTree
+		w.flip()
+	}
+	spec.Paused, spec.Mode, spec.Approval, spec.Handover.PauseBeforePointOfNoReturn = false, "", ucv1.ApprovalSpec{}, false
+	spec.Rollout.SoakSeconds = new(int32(0))
+	if seconds := spec.Rollout.NodeDeadlineSeconds; seconds != nil && *seconds < patience {
+		spec.Rollout.NodeDeadlineSeconds = nil
+	}
+	if inherited := w.cluster.Status.Inherited; inherited != nil {
+		w.inherited = *inherited
+	}
+}
+
+func (w *World) takeControlPlane(o migration.Observation) {
+	controlPlane, known := o.ControlPlane.Get()
+	for _, name := range slices.Sorted(maps.Keys(controlPlane.ManagementNodes)) {
+		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: w.now})
+	}
+	if !known {
+		return
+	}
+	w.take(kcmName, "", controlPlane.KCM)
+	for _, component := range controlPlane.Others {
+		name := component.Container
+		if !strings.HasPrefix(name, "kube-") {
+			name = "kube-" + name
+		}
+		w.take(name, "", component)
+	}
+}
+
+// takeMachineController: its Deployments are told apart by their flags and, the first two, by the names that the spec gives them.
+func (w *World) takeMachineController(o migration.Observation) {
+	webhook := cmp.Or(o.Cluster.Spec.MachineController.Webhook.Name, "machine-controller-webhook")
+	w.scenario.WithoutOperatingSystemManager = true
+	for _, deployment := range o.MachineController.Value() {
+		name := "machine-controller"
+		switch {
+		case deployment.Flag == "-external-cloud-provider":
+			name = "operating-system-manager"
+			w.scenario.WithoutOperatingSystemManager = false
+		case deployment.Name == webhook:
+			name = "machine-controller-webhook"
+		}
+		w.take(name, deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
+	}
+}
+
+// take a Deployment, or the static pods of a component, with its pods and processes.
+func (w *World) take(name, flag string, seen migration.Component) *workload {
+	d := &workload{
+		name: name, container: seen.Container, uid: seen.UID, flag: flag, replicas: int(seen.Replicas), arguments: maps.Clone(seen.Arguments.Flags),
+		generation: 1, observed: 1, fieldOwner: seen.FieldOwner, real: &seen,
+	}
+	w.workloads = append(w.workloads, d)
+	static := 0
+	for _, process := range seen.Pods {
+		p := &pod{
+			name: process.PodName, uid: process.PodUID, node: process.NodeName, arguments: process.Arguments.Flags, createdAt: process.StartedAt,
+			cost: process.DeletionCost, real: &process,
+		}
+		if seen.RolledOut || maps.Equal(p.arguments, d.arguments) || process.ConfigHash != "" {
+			p.generation = d.generation
+		}
+		if process.ConfigHash != "" {
+			static++
+		}
+		if process.Terminating {
+			p.deletedAt = w.now
+		}
+		w.takeNode(p.node, process.BootID)
+		w.takeProcess(d, p)
+		d.pods = append(d.pods, p)
+	}
+	if static > 0 {
+		d.replicas = static
+	}
+	w.takeNode("", "")
+	return d
+}
+
+// takeNode makes the Node of a pod, and one without a name where there is none at all.
+func (w *World) takeNode(name, bootID string) {
+	known := slices.ContainsFunc(w.managementNodes, func(n *managementNode) bool { return n.name == name })
+	if !known && (name != "" || len(w.managementNodes) == 0) {
+		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: bootID, renewed: w.now})
+	}
+}
+
+func (w *World) takeProcess(d *workload, p *pod) {
+	seen := p.real
+	if !seen.Started {
+		return
+	}
+	p.process = &process{
+		id: seen.ContainerID, podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: seen.StartedAt,
+		elects: d.name == kcmName && seen.Arguments.True("leader-elect", true), loops: seen.Arguments.CloudLoops(),
+		armed: p.arguments["enable-leader-migration"] == "true",
+	}
+	if seen.Ended || seen.Finished {
+		p.process.endedAt = w.now
+		return
+	}
+	w.processes = append(w.processes, p.process)
+}
+
+// takeLeases: who holds one and runs goes on holding it.
+func (w *World) takeLeases(o migration.Observation) {
+	w.kcmLease = w.takeLease(o.KCMLease.Value())
+	for _, p := range w.processes {
+		if p.elects && w.kcmLease.holder != "" && strings.HasPrefix(w.kcmLease.holder, cmp.Or(w.hostname(p), p.podName)+"_") {
+			w.kcmLease.holder, p.leading, p.renewed = p.identity(), true, w.now
+		}
+	}
+	w.ccmLease = w.takeLease(o.CCMLease.Value())
+	if w.ccmLease.holder != "" && len(w.replicas) > 0 && w.fenceOpen {
+		w.ccmLease.holder, w.replicas[0].leading, w.replicas[0].renewed = w.replicas[0].identity(), true, w.now
+	}
+	if seen, known := o.Lock.Get(); known {
+		w.lock = lock{lease: w.takeLease(seen.Lease), granted: seen.Granted, file: len(seen.Left) > 0}
+	}
+}
+
+func (w *World) takeLease(seen migration.Lease) lease {
+	return lease{holder: seen.Holder, acquired: seen.AcquireTime, renewed: w.now}
+}
+
+// hostname that a static pod takes part in elections under; empty for every other pod.
+func (w *World) hostname(p *process) string {
+	for _, pod := range w.kcm().pods {
+		if pod.uid == p.podUID && pod.real != nil {
+			return pod.real.Hostname
+		}
+	}
+	return ""
+}
+
+func (w *World) leaseRef(name string) migration.Ref {
+	if w.real != nil {
+		o := w.real.Observation
+		seen := map[string]migration.Ref{kcmName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
+		if seen.Name != "" {
+			return seen
+		}
+	}
+	return migration.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name}
+}

@@ -1,0 +1,139 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
+	for _, d := range seen.Deployments {
+		w.deployments = append(w.deployments, &machineDeployment{
+			name: d.Name, namespace: d.Namespace, uid: d.UID, replicas: int(d.Replicas), paused: d.Paused, deleting: d.Deleting,
+			restart: d.RestartValue, generation: 1, observed: 1, complete: d.Complete, surge: int(d.Replicas),
+			guard: guard{
+				minReady: int(d.MinReadySeconds), ours: d.MinReadyOurs, owner: d.MinReadyOwner, paused: d.PausedByUs, canary: d.Canary,
+			},
+		})
+	}
+	facts := w.cluster.Status.Facts
+	for i, s := range seen.Sets {
+		set := &machineSet{
+			name: s.Name, uid: s.UID, deployment: s.Deployment, restart: s.RestartValue, replicas: int(s.Replicas), createdAt: s.CreatedAt,
+			external: facts.RollGeneration != "" && s.RestartValue == facts.RollGeneration ||
+				facts.MachineControllerConfiguredAt != nil && s.CreatedAt.After(facts.MachineControllerConfiguredAt.Time),
+		}
+		if !s.Current {
+			set.revision = -1 - i
+		}
+		w.sets = append(w.sets, set)
+	}
+	for _, m := range seen.Machines {
+		w.machines = append(w.machines, &machine{
+			name: m.Name, namespace: m.Namespace, uid: m.UID, set: m.Set, annotation: m.Annotation, external: m.Annotation == "true",
+			node: m.NodeName, createdAt: m.CreatedAt, deletedAt: m.DeletingSince,
+		})
+	}
+	for _, n := range nodes {
+		w.addNode(w.nodeFrom(n))
+	}
+}
+
+// nodeFrom is a real Node. One that is not Ready stays so: nobody is there to repair it.
+func (w *World) nodeFrom(seen migration.Node) *node {
+	n := &node{
+		name: seen.Name, uid: seen.UID, providerID: seen.ProviderID, ready: seen.Ready, tainted: seen.Uninitialized, instance: true,
+		createdAt: seen.CreatedAt, csi: w.registers(seen), seen: &seen,
+	}
+	if !seen.Ready {
+		n.notReadyUntil = w.now.Add(leftAlone)
+	}
+	for _, m := range w.machines {
+		if m.node == seen.Name {
+			n.machine, n.external = m.uid, m.external
+		}
+	}
+	return n
+}
+
+func (w *World) registers(seen migration.Node) bool {
+	drivers := w.provider().CSIDrivers
+	return len(drivers) > 0 && !slices.ContainsFunc(drivers, func(driver string) bool { return !slices.Contains(seen.CSIDrivers, driver) })
+}
+
+func (w *World) takeCanary(seen migration.CanaryWorkload) {
+	for _, object := range seen.Objects {
+		w.canary.objects = append(w.canary.objects, canaryObject{kind: object.Kind, uid: object.UID, deletedAt: object.DeletingSince})
+	}
+}
+
+// takeAddons: what does not differ is there. Pods of a CCM that is there run.
+func (w *World) takeAddons(start Start) {
+	addons, probe := start.Observation.Addons.Value(), start.Observation.Probe.Value()
+	w.ccm = setFrom(migration.CCMSet, start.Objects[migration.CCMSet], addons.CCM)
+	w.csi = setFrom(migration.CSISet, start.Objects[migration.CSISet], addons.CSI)
+	w.probe = setFrom(migration.ProbeSet, start.Objects[migration.ProbeSet], probe.Set)
+	if !migration.WantsProbe(w.cluster) {
+		w.probe.present = map[migration.Ref]bool{}
+		for _, left := range probe.Left {
+			w.probe.present[left] = true
+		}
+	}
+	w.agents, w.obsolete = start.NodeAgents, slices.Clone(addons.Obsolete)
+	for _, agent := range w.agents {
+		if w.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
+			w.ccm.present[agent] = true
+		}
+	}
+	w.ccmArmed, w.ccmCloudNode = migration.WantsLock(w.cluster.Status.Facts), w.wantsCloudNode()
+	if len(w.ccm.workloads()) == 0 {
+		return
+	}
+	for range 2 {
+		w.replicas = append(w.replicas, &process{
+			id: w.id("container"), podName: w.id("cloud-controller-manager"), startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode,
+		})
+	}
+}
+
+func setFrom(name migration.AddonSetName, wanted []migration.Ref, seen migration.AddonSet) addonSet {
+	set := addonSet{name: name, wanted: wanted, present: map[migration.Ref]bool{}, foreign: seen.Foreign, seen: seen}
+	for _, object := range wanted {
+		theirs := slices.ContainsFunc(seen.Foreign, func(foreign string) bool { return strings.HasPrefix(foreign+" ", object.String()+" ") })
+		if !theirs && !slices.Contains(seen.Drifted, object) {
+			set.present[object] = true
+		}
+	}
+	set.seen.Unhealthy, set.seen.WorkloadWithheld, set.seen.Withdrawn = nil, false, false
+	return set
+}
+
+func (w *World) wantsAgents() bool { return migration.WantsNodeAgents(w.cluster.Status.Facts) }
+
+// wantedOf is what is missing of a set, with the CCM's agents on the Nodes while they are wanted.
+func (w *World) wantedOf(a *addonSet) []migration.Ref {
+	missing := a.missing()
+	if a.name != migration.CCMSet || !w.wantsAgents() {
+		return missing
+	}
+	for _, agent := range w.agents {
+		if !a.present[agent] {
+			missing = append(missing, agent)
+		}
+	}
+	return missing
+}
+
+// takeClasses: that of the catalogue comes with the CSI driver's objects, unless it is there.
+func (w *World) takeClasses(seen []migration.StorageClass) {
+	for _, class := range seen {
+		w.classes = append(w.classes, &Class{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
+	}
+	ours := w.provider().DefaultClass.Name
+	if ours == "" || w.class(ours) != nil || len(w.provider().CSIDrivers) == 0 {
+		return
+	}
+	w.ourClass = ours
+	w.classes = append(w.classes, &Class{Name: ours, Provisioner: w.provider().CSIDrivers[0]})
+}

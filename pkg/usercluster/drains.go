@@ -1,0 +1,98 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// maxDrains is how many Machines are looked at: messages name fewer.
+const maxDrains = 5
+
+// Drains says what Machines that are being deleted wait for.
+func (s *Session) Drains(ctx context.Context, machines []migration.Machine) migration.Observed[[]migration.Drain] {
+	if len(machines) == 0 {
+		return migration.Known[[]migration.Drain](nil)
+	}
+	attachments := &storagev1.VolumeAttachmentList{}
+	if err := s.client.List(ctx, attachments); err != nil {
+		return migration.Unknown[[]migration.Drain](because("listing VolumeAttachments", err))
+	}
+	budgets := &policyv1.PodDisruptionBudgetList{}
+	if err := s.client.List(ctx, budgets); err != nil {
+		return migration.Unknown[[]migration.Drain](because("listing PodDisruptionBudgets", err))
+	}
+	var drains []migration.Drain
+	for _, machine := range machines[:min(len(machines), maxDrains)] {
+		drain := migration.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
+		if machine.NodeName != "" {
+			pods := &corev1.PodList{}
+			if err := s.client.List(ctx, pods, client.MatchingFields{"spec.nodeName": machine.NodeName}); err != nil {
+				return migration.Unknown[[]migration.Drain](because("listing the Pods of Node "+machine.NodeName, err))
+			}
+			drain.Pods, drain.Attachments = drainedPods(pods.Items, budgets.Items), attachedTo(machine.NodeName, attachments.Items)
+		}
+		drains = append(drains, drain)
+	}
+	return migration.Known(drains)
+}
+
+// foreignFinalizers are those that the machine-controller does not set.
+// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machine/controller.go
+func foreignFinalizers(finalizers []string) []string {
+	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
+		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
+	})
+}
+
+func attachedTo(node string, attachments []storagev1.VolumeAttachment) []string {
+	var names []string
+	for _, attachment := range attachments {
+		if attachment.Spec.NodeName == node {
+			names = append(names, attachment.Name)
+		}
+	}
+	return names
+}
+
+// drainedPods are those that an eviction takes: no pod of a DaemonSet, no mirror pod, none that ended.
+func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []migration.DrainedPod {
+	var drained []migration.DrainedPod
+	for i := range pods {
+		pod := &pods[i]
+		_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+		owner := metav1.GetControllerOf(pod)
+		if mirror || owner != nil && owner.Kind == "DaemonSet" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		drained = append(drained, migration.DrainedPod{
+			Namespace: pod.Namespace, Name: pod.Name, Budget: blockingBudget(pod, budgets), Going: pod.DeletionTimestamp != nil, Finalizers: pod.Finalizers,
+		})
+	}
+	return drained
+}
+
+// blockingBudget is one that allows no eviction of the pod now, as namespace/name. More than one of them allow none at all: the
+// eviction API refuses such a pod. https://kubernetes.io/docs/tasks/run-application/configure-pdb/
+func blockingBudget(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) string {
+	matching, blocking := 0, ""
+	for _, budget := range budgets {
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err != nil || budget.Namespace != pod.Namespace || !selector.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		matching++
+		if budget.Status.DisruptionsAllowed == 0 || matching > 1 {
+			blocking = "PodDisruptionBudget " + budget.Namespace + "/" + budget.Name
+		}
+	}
+	return blocking
+}

@@ -1,0 +1,236 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/fluxcd/pkg/ssa"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// DryRun is the same way into the user cluster, on which nothing can be changed: every request that would change something, and
+// every review, asks for a dry run. It watches nothing, and remembers no comparison; what preflight read it shares.
+func (s *Session) DryRun() *Session {
+	reading := newSession(client.NewDryRunClient(s.client), s.clock, s.log, func() {})
+	reading.leases, reading.network, reading.beside = s.leases, s.network, s.beside
+	reading.expires, reading.preflight = s.expires, s.preflight
+	if s.beside.client != nil {
+		reading.beside.client = client.NewDryRunClient(s.beside.client)
+	}
+	return reading
+}
+
+// planMemory is the plan that was made last, and of which generation of the Cluster.
+type planMemory struct {
+	mu         sync.Mutex
+	generation int64
+	plan       migration.ForeseenPlan
+}
+
+// KeptPlan is empty when none was made of this generation of the Cluster.
+func (s *Session) KeptPlan(generation int64) migration.ForeseenPlan {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	if s.plan.generation != generation {
+		return migration.ForeseenPlan{}
+	}
+	return s.plan.plan
+}
+
+// KeepPlan for later passes.
+func (s *Session) KeepPlan(generation int64, plan migration.ForeseenPlan) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.generation, s.plan.plan = generation, plan
+}
+
+// DryObjects is what the API server's dry run says of the objects of the sets, by their names. What would not change is not there.
+func (s *Session) DryObjects(ctx context.Context, inventory []InventoryEntry, sets ...provider.Set) (map[string]plan.Object, error) {
+	var objects []*unstructured.Unstructured
+	for _, set := range sets {
+		set, err := s.WithoutOthers(ctx, inventory, set)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, set.Objects...)
+	}
+	found := make([]*plan.Object, len(objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(applyConcurrency)
+	for i, object := range objects {
+		group.Go(func() (err error) {
+			found[i], err = s.dryObject(ctx, object.DeepCopy())
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	dry := map[string]plan.Object{}
+	for _, object := range found {
+		if object != nil {
+			dry[object.Object] = *object
+		}
+	}
+	return dry, nil
+}
+
+func (s *Session) dryObject(ctx context.Context, want *unstructured.Unstructured) (*plan.Object, error) {
+	dry := &plan.Object{Object: refOf(want).String(), Action: plan.Change}
+	live, err := s.get(ctx, want)
+	switch {
+	case meta.IsNoMatchError(err):
+		dry.Action, dry.Note = plan.Create, "a dry run cannot show it, because its definition is applied before it"
+		return dry, nil
+	case apierrors.IsNotFound(err):
+		dry.Action = plan.Create
+		return dry, s.dryCreate(ctx, want, dry)
+	case err != nil:
+		return nil, &lookError{because("reading "+dry.Object, err)}
+	}
+	compared := s.planOf(ctx, want, live)
+	if compared.Problem != "" {
+		dry.Note = compared.Problem
+	}
+	for _, change := range compared.Changes {
+		dry.Changes = append(dry.Changes, plan.FieldChange(change))
+	}
+	if dry.Note == "" && len(dry.Changes) == 0 {
+		return nil, nil
+	}
+	return dry, nil
+}
+
+// dryCreate notes what the API server says against a new object: an admission webhook, for example.
+func (s *Session) dryCreate(ctx context.Context, want *unstructured.Unstructured, dry *plan.Object) error {
+	switch _, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions()); {
+	case apierrors.IsNotFound(err):
+		dry.Note = "a dry run cannot show it, because its namespace or its definition is not there yet"
+	case err != nil && ctx.Err() != nil:
+		return &lookError{because("comparing "+dry.Object, err)}
+	case err != nil:
+		dry.Note = refusal(err)
+	}
+	return nil
+}
+
+// Refs names the objects of a set.
+func Refs(objects []*unstructured.Unstructured) []migration.Ref {
+	refs := make([]migration.Ref, 0, len(objects))
+	for _, object := range objects {
+		refs = append(refs, refOf(object))
+	}
+	return refs
+}
+
+// Pools say how the machine-controller would replace the Machines of each MachineDeployment, by its UID.
+func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
+	deployments, err := s.listMachineKind(ctx, machineDeploymentKind)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &lookError{because("listing "+machineDeploymentKind+"s", err)}
+	}
+	pools := map[string]plan.Pool{}
+	for i := range deployments {
+		object := &deployments[i]
+		replicas := int(integerOr(object, 1, "spec", "replicas"))
+		pools[string(object.GetUID())] = plan.Pool{
+			// The machine-controller's defaults are one more and none fewer.
+			MaxSurge:        share(object, replicas, true, 1, "spec", "strategy", "rollingUpdate", "maxSurge"),
+			MaxUnavailable:  share(object, replicas, false, 0, "spec", "strategy", "rollingUpdate", "maxUnavailable"),
+			MinReadySeconds: int32(integerOr(object, 0, "spec", "minReadySeconds")),
+		}
+	}
+	return pools, nil
+}
+
+// share is a number, or a percentage of the replicas; one that cannot be read counts as its default.
+func share(object *unstructured.Unstructured, replicas int, roundUp bool, fallback int32, path ...string) int32 {
+	text, isText, err := unstructured.NestedString(object.Object, path...)
+	if err != nil || !isText {
+		return int32(integerOr(object, int64(fallback), path...))
+	}
+	value, err := intstr.GetScaledValueFromIntOrPercent(new(intstr.FromString(text)), replicas, roundUp)
+	if err != nil {
+		return fallback
+	}
+	return int32(value)
+}
+
+// Evictable are the pods that have to move when their Nodes go, and the PodDisruptionBudgets that have a say in it.
+func (s *Session) Evictable(ctx context.Context) migration.Observed[plan.Pods] {
+	found := plan.Pods{OnNode: map[string]int{}}
+	var budgets []policyv1.PodDisruptionBudget
+	err := pages(ctx, s.client, "PodDisruptionBudgets", func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} },
+		func(list *policyv1.PodDisruptionBudgetList) { budgets = append(budgets, list.Items...) })
+	if err != nil {
+		return migration.Unknown[plan.Pods](err.Error())
+	}
+	guards := guardsOf(budgets)
+	err = pages(ctx, s.client, "pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+		for i := range list.Items {
+			pod := &list.Items[i]
+			if !evictable(pod) {
+				continue
+			}
+			found.OnNode[pod.Spec.NodeName]++
+			for j := range guards {
+				if guards[j].namespace == pod.Namespace && guards[j].selector.Matches(labels.Set(pod.Labels)) {
+					guards[j].budget.Nodes = append(guards[j].budget.Nodes, pod.Spec.NodeName)
+				}
+			}
+		}
+	})
+	if err != nil {
+		return migration.Unknown[plan.Pods](err.Error())
+	}
+	for _, guard := range guards {
+		found.Budgets = append(found.Budgets, guard.budget)
+	}
+	return migration.Known(found)
+}
+
+// guard is a PodDisruptionBudget with its selector.
+type guard struct {
+	namespace string
+	selector  labels.Selector
+	budget    plan.PodBudget
+}
+
+func guardsOf(budgets []policyv1.PodDisruptionBudget) []guard {
+	var guards []guard
+	for _, budget := range budgets {
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err != nil {
+			continue // The API server refuses such a one; it guards nothing.
+		}
+		guards = append(guards, guard{budget.Namespace, selector, plan.PodBudget{
+			Name: budget.Namespace + "/" + budget.Name, Allowed: budget.Status.DisruptionsAllowed,
+		}})
+	}
+	return guards
+}
+
+// evictable: a drain leaves mirror pods and those of DaemonSets, and what has finished is in nobody's way.
+func evictable(pod *corev1.Pod) bool {
+	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	daemon := slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "DaemonSet" })
+	return !mirror && !finished && !daemon && pod.Spec.NodeName != ""
+}

@@ -1,0 +1,122 @@
+package usercluster
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, and to replace Machines.
+func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
+	needed := []authorizationv1.ResourceAttributes{
+		{Group: machineGroupVersion().Group, Resource: "machinedeployments", Verb: "patch"},
+		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: id.LeaseNamespace, Name: id.LeaseName, Verb: "get"},
+		{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Verb: "create"},
+	}
+	if id.LeaseName == "" {
+		return needed // The provider is not known, which is a finding of its own.
+	}
+	for _, object := range provider.FenceObjects(id) {
+		for _, verb := range []string{"create", "patch", "delete"} {
+			needed = append(needed, authorizationv1.ResourceAttributes{
+				Group: object.GroupVersionKind().Group, Resource: strings.ToLower(object.GetKind()) + "s", Verb: verb,
+				Namespace: object.GetNamespace(), Name: object.GetName(),
+			})
+		}
+	}
+	return needed
+}
+
+// denied are the rights that our own credentials lack.
+func (s *Session) denied(ctx context.Context, id provider.Identity) migration.Observed[[]string] {
+	denied := []string{}
+	for _, attributes := range rightsNeeded(id) {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
+		if err := s.client.Create(ctx, review); err != nil {
+			return migration.Unknown[[]string](because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
+		}
+		if !review.Status.Allowed {
+			denied = append(denied, strings.TrimSpace(attributes.Verb+" "+attributes.Resource+" "+
+				strings.Trim(attributes.Namespace+"/"+attributes.Name, "/")))
+		}
+	}
+	slices.Sort(denied)
+	return migration.Known(denied)
+}
+
+// server asks the API server for its version, and for the time on the way: every answer of it has a date.
+func (s *Session) server(ctx context.Context) migration.Observed[preflight.Server] {
+	if s.network == nil {
+		return migration.Unknown[preflight.Server]("the session has no connection")
+	}
+	const attempt = "reading the API server's version"
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.network.probe.Get().AbsPath("/version").URL().String(), nil)
+	if err != nil {
+		return migration.Unknown[preflight.Server](because(attempt, err))
+	}
+	before := s.clock.Now()
+	response, err := s.network.http.Do(request)
+	if err != nil {
+		return migration.Unknown[preflight.Server](because(attempt, err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	between := before.Add(s.clock.Now().Sub(before) / 2)
+	info := version.Info{}
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil || response.StatusCode != http.StatusOK {
+		return migration.Unknown[preflight.Server](fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode))
+	}
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return migration.Unknown[preflight.Server](attempt + ": its answer has no date")
+	}
+	// The date has whole seconds: on average it is half of one too early.
+	return migration.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
+}
+
+// expiryOf is when credentials run out, the first of them; zero when they do not say.
+func expiryOf(config *rest.Config) time.Time {
+	var earliest time.Time
+	certificates, err := cert.ParseCertsPEM(config.CertData)
+	if err == nil && len(certificates) > 0 {
+		earliest = certificates[0].NotAfter // The others are those that signed it.
+	}
+	if expires := tokenExpiry(config.BearerToken); !expires.IsZero() && (earliest.IsZero() || expires.Before(earliest)) {
+		earliest = expires
+	}
+	return earliest
+}
+
+// tokenExpiry reads the claim exp of a token that is a JWT; nothing is verified, because the API server does that.
+// https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
+func tokenExpiry(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	claims := struct {
+		Expires int64 `json:"exp"`
+	}{}
+	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Expires == 0 {
+		return time.Time{}
+	}
+	return time.Unix(claims.Expires, 0)
+}

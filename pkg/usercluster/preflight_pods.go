@@ -1,0 +1,148 @@
+package usercluster
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+)
+
+// maxPods bounds how many pods of a kind are remembered: a cluster may have tens of thousands that all pull from one registry.
+const maxPods = 200
+
+// podFacts reads all pods, page by page, and remembers the few that matter.
+func (s *Session) podFacts(ctx context.Context, registries migration.Registries) migration.Observed[preflight.Pods] {
+	facts := preflight.Pods{Inline: map[string][]string{}, Pulling: map[string][]string{}}
+	err := pages(ctx, s.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+		for i := range list.Items {
+			addPod(&facts, &list.Items[i], registries)
+		}
+	})
+	if err != nil {
+		return migration.Unknown[preflight.Pods](err.Error())
+	}
+	return migration.Known(facts)
+}
+
+func addPod(facts *preflight.Pods, pod *corev1.Pod, registries migration.Registries) {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	name := "Pod " + pod.Namespace + "/" + pod.Name
+	for _, volume := range pod.Spec.Volumes {
+		if plugin := inlinePlugin(&volume.VolumeSource); plugin != "" {
+			facts.Inline[plugin] = upToMost(facts.Inline[plugin], name)
+		}
+	}
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		host, passworded := registries.Of(container.Image)
+		if passworded && len(pod.Spec.ImagePullSecrets) == 0 {
+			facts.Pulling[host] = upToMost(facts.Pulling[host], name)
+		}
+	}
+	if isAutoscaler(pod) {
+		facts.Autoscalers = upToMost(facts.Autoscalers, name)
+	}
+}
+
+func upToMost(pods []string, name string) []string {
+	if len(pods) < maxPods {
+		return append(pods, name)
+	}
+	return pods
+}
+
+func isAutoscaler(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(container corev1.Container) bool {
+		name, _, _ := strings.Cut(path.Base(container.Image), ":")
+		return name == "cluster-autoscaler"
+	})
+}
+
+// inlinePlugin is the cloud's plugin of a volume that stands in a pod.
+func inlinePlugin(volume *corev1.VolumeSource) string {
+	switch {
+	case volume.Cinder != nil:
+		return "kubernetes.io/cinder"
+	case volume.AWSElasticBlockStore != nil:
+		return "kubernetes.io/aws-ebs"
+	case volume.AzureDisk != nil:
+		return "kubernetes.io/azure-disk"
+	case volume.AzureFile != nil:
+		return "kubernetes.io/azure-file"
+	case volume.GCEPersistentDisk != nil:
+		return "kubernetes.io/gce-pd"
+	case volume.VsphereVolume != nil:
+		return "kubernetes.io/vsphere-volume"
+	}
+	return ""
+}
+
+// machinePools reads the MachineDeployments as their owners see them.
+func (s *Session) machinePools(ctx context.Context) migration.Observed[[]preflight.Pool] {
+	items, err := s.listMachineKind(ctx, machineDeploymentKind)
+	switch {
+	case apierrors.IsNotFound(err):
+		return migration.Absent[[]preflight.Pool]()
+	case err != nil:
+		return migration.Unknown[[]preflight.Pool](because("listing "+machineDeploymentKind+"s", err))
+	}
+	pools := make([]preflight.Pool, 0, len(items))
+	for i := range items {
+		pools = append(pools, toPool(&items[i]))
+	}
+	slices.SortFunc(pools, func(a, b preflight.Pool) int { return compareRefs(a.Ref, b.Ref) })
+	return migration.Known(pools)
+}
+
+func toPool(object *unstructured.Unstructured) preflight.Pool {
+	pool := preflight.Pool{Ref: refOf(object), Tool: toolOf(object), Surge: surgeOf(object)}
+	for annotation := range object.GetAnnotations() {
+		// https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.30.0/cluster-autoscaler/cloudprovider/clusterapi/README.md
+		pool.Autoscaled = pool.Autoscaled || strings.HasSuffix(annotation, "cluster-api-autoscaler-node-group-max-size")
+	}
+	return pool
+}
+
+// toolOf is the tool that a MachineDeployment is written by, told by the marks that these leave.
+func toolOf(object *unstructured.Unstructured) string {
+	labels, annotations := object.GetLabels(), object.GetAnnotations()
+	switch {
+	case annotations["argocd.argoproj.io/tracking-id"] != "" || labels["argocd.argoproj.io/instance"] != "":
+		return "Argo CD"
+	case labels["kustomize.toolkit.fluxcd.io/name"] != "" || labels["helm.toolkit.fluxcd.io/name"] != "":
+		return "Flux"
+	case labels["app.kubernetes.io/managed-by"] == "Helm":
+		return "Helm"
+	}
+	return ""
+}
+
+// surgeOf is how many Machines more than wanted there may be; a percentage is rounded up, and one is the default:
+// https://github.com/kubermatic/machine-controller/blob/v1.59.3/pkg/apis/cluster/v1alpha1/machinedeployment_types.go
+func surgeOf(object *unstructured.Unstructured) int {
+	replicas := int(integerOr(object, 1, "spec", "replicas"))
+	if replicas == 0 {
+		return 0
+	}
+	value, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "strategy", "rollingUpdate", "maxSurge")
+	if !found {
+		return 1
+	}
+	if text, isText := value.(string); isText {
+		percent, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+		if err != nil {
+			return 1
+		}
+		return (replicas*percent + 99) / 100
+	}
+	return int(integerOr(object, 1, "spec", "strategy", "rollingUpdate", "maxSurge"))
+}

@@ -1,0 +1,131 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// longestLine of a log that can be read; requests are logged without their content.
+const longestLine = 1 << 20
+
+// policy has every request in the log, once and without its content.
+const policy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+`
+
+// Log is the audit log of one API server.
+type Log struct{ path string }
+
+// New writes the policy of a log into a folder. In mode blocking, the default, a request is answered when it is in the log.
+// https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/
+func New(folder string) (Log, error) {
+	log := Log{path: filepath.Join(folder, "audit.log")}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return log, err
+	}
+	return log, os.WriteFile(log.policyFile(), []byte(policy), 0o600)
+}
+
+func (l Log) policyFile() string { return filepath.Join(filepath.Dir(l.path), "audit-policy.yaml") }
+
+// Flags of the API server: their names, without dashes, and values. A log that was begun anew would have no marks any more.
+func (l Log) Flags() map[string]string {
+	const megabytes = "10000"
+	return map[string]string{"audit-policy-file": l.policyFile(), "audit-log-path": l.path, "audit-log-maxsize": megabytes}
+}
+
+// Mark is where the log ends now.
+func (l Log) Mark() (int64, error) {
+	info, err := os.Stat(l.path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Since are the requests behind a mark. One that is being written is left out.
+func (l Log) Since(mark int64) ([]Event, error) {
+	file, err := os.Open(l.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	if now, err := l.Mark(); err != nil || now < mark {
+		return nil, errors.Join(err, fmt.Errorf("%s is shorter than it was", l.path))
+	}
+	if _, err := file.Seek(mark, 0); err != nil {
+		return nil, err
+	}
+	var events []Event
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		event := Event{}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			if !lines.Scan() {
+				break
+			}
+			return nil, fmt.Errorf("%s: %w", l.path, err)
+		}
+		events = append(events, event)
+	}
+	return events, lines.Err()
+}
+
+// Event is one request.
+type Event struct {
+	Verb       string `json:"verb"`
+	RequestURI string `json:"requestURI"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	ImpersonatedUser *struct {
+		Username string `json:"username"`
+	} `json:"impersonatedUser"`
+	UserAgent string `json:"userAgent"`
+}
+
+// Who sent it, or on whose behalf.
+func (e Event) Who() string {
+	if e.ImpersonatedUser != nil {
+		return e.ImpersonatedUser.Username
+	}
+	return e.User.Username
+}
+
+// Writes says whether it may change something when it is no dry run.
+func (e Event) Writes() bool {
+	switch e.Verb {
+	case "get", "list", "watch":
+		return false
+	}
+	return true
+}
+
+// Dry says that it changes nothing.
+func (e Event) Dry() bool { return strings.Contains(e.RequestURI, "dryRun=All") }
+
+// Count the requests of one user: all, writes that were dry, and what each other write was.
+func Count(events []Event, who string) (all, dry int, writes []string) {
+	for _, event := range events {
+		if event.Who() != who {
+			continue
+		}
+		all++
+		switch {
+		case event.Writes() && event.Dry():
+			dry++
+		case event.Writes():
+			writes = append(writes, event.Verb+" "+event.RequestURI)
+		}
+	}
+	return all, dry, writes
+}
