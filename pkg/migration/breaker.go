@@ -106,7 +106,8 @@ func (v fleetView) replaces(deployment MachineDeployment) bool {
 	return !deployment.Paused && !deployment.Deleting && toldToRoll(v, deployment, v.setsOf(deployment)) && !v.lastOnesProven(deployment)
 }
 
-// tripped puts the pause in place of what the walk concluded. A failure that is being answered goes first.
+// tripped puts the pause in place of what the walk concluded. A failure that is being answered goes first; any other stays beside the
+// pause: a person who was called is not called off for one pass.
 func (p *pass) tripped(before ucv1.Facts, decision Decision) Decision {
 	after := p.facts
 	p.facts = *before.DeepCopy()
@@ -115,8 +116,8 @@ func (p *pass) tripped(before ucv1.Facts, decision Decision) Decision {
 		p.facts = after
 		return decision
 	}
-	decision = p.walkOnly()
-	decision.Verb, decision.Wait, decision.Failure = verb, nil, nil
+	decision = p.halts(p.walkOnly())
+	decision.Verb, decision.Wait = verb, nil
 	return decision
 }
 
@@ -164,8 +165,11 @@ func (v fleetView) awaited(machine Machine) (Node, bool) {
 
 // armed says that the breaker watches a roll of ours.
 func (p *pass) armed() bool {
-	return p.facts.RollGeneration != "" && p.facts.CompletedAt == nil && !p.undoing() &&
-		p.o.Machines.IsKnown() && p.o.Nodes.IsKnown() && p.o.Provider.IsKnown()
+	return p.facts.RollGeneration != "" && p.facts.CompletedAt == nil && !p.undoing() && p.seesMachines()
+}
+
+func (p *pass) seesMachines() bool {
+	return p.o.Machines.IsKnown() && p.o.Nodes.IsKnown() && p.o.Provider.IsKnown()
 }
 
 // overdueNodes of new Machines are those that the CCM did not initialize in time, as "Node n of Machine m".

@@ -46,6 +46,8 @@ func both(changes ...func(*Observation)) func(*Observation) {
 	}
 }
 
+func lacksLeader(o *Observation) { o.CCMLease = Absent[Lease]() }
+
 func proveFirst(n *Node) { *n = provenNode("n1") }
 
 func TestBreakerTrips(t *testing.T) {
@@ -56,7 +58,7 @@ func TestBreakerTrips(t *testing.T) {
 			says: []string{"Pausing MachineDeployment kube-system/workers", "not initialized 3m0s after registering", "Node n1 of Machine kube-system/workers-2-a"},
 		},
 		"it is paused although the CCM does not lead, whatever row waits for that": {
-			given: turning, when: func(o *Observation) { o.CCMLease = Absent[Lease]() },
+			given: turning, when: lacksLeader,
 			step: ucv1.StepMachineController, verb: VerbPauseMachineDeployment,
 		},
 		"a Node without a providerID of the provider counts, too": {
@@ -85,6 +87,10 @@ func TestBreakerTrips(t *testing.T) {
 			given: turning, when: pausedByUs, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
 			says: []string{"We paused MachineDeployment kube-system/workers, for Node n1 of Machine", "The pause is ours"},
 		},
+		"it says so while a row above waits, too: the CCM that broke does not lead any more": {
+			given: turning, when: both(pausedByUs, lacksLeader),
+			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason, fails: ucv1.BreakerTrippedReason, says: []string{"for Node n1 of Machine"},
+		},
 		"our pause is taken back when the Node is proven": {
 			given: turning, when: both(pausedByUs, firstNode(proveFirst)), step: ucv1.StepRoll, verb: VerbUnpauseMachineDeployment,
 		},
@@ -110,7 +116,7 @@ func TestObjectivesPauseWhatRolls(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a roll that goes on is paused, too": {
 			given: turning, when: both(halted, firstNode(proveFirst)), step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
-			says: []string{"Pausing MachineDeployment kube-system/workers: the objectives for the CCM were violated."},
+			fails: ucv1.SLOViolatedReason, why: "Pausing MachineDeployment kube-system/workers: the objectives for the CCM were violated.",
 		},
 		"its pause stays as long as the halt, and the objectives are the reason": {
 			given: turning, when: both(halted, heldByUs, firstNode(proveFirst)), step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason,
@@ -122,6 +128,14 @@ func TestObjectivesPauseWhatRolls(t *testing.T) {
 		},
 		"the breaker's pause is not taken back in the pass that sees the violation": {
 			given: turning, when: both(heldByUs, firstNode(proveFirst), violated), step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
+		},
+		"a row above that waits ends no halt": {
+			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason,
+		},
+		"a violation is noted while a row above waits": {
+			given: turning, when: both(violated, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"a Node that missed its deadline is the nearer reason": {
 			given: turning, when: both(halted, heldByUs), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,

@@ -266,6 +266,7 @@ type decision struct {
 	wait  string
 	fails string
 	says  []string
+	why   string
 	facts func(Gomega, ucv1.Facts)
 }
 
@@ -284,6 +285,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			kind, wait, failure, message := VerbKind(""), "", "", ""
 			if d.Verb != nil {
 				kind, message = d.Verb.Kind, d.Verb.Why
+				g.Expect(message).To(ContainSubstring(test.why))
 			}
 			if d.Wait != nil {
 				wait, message = d.Wait.Reason, d.Wait.Message

@@ -140,15 +140,22 @@ func (v fleetView) initialized(node Node) bool {
 	return node.Ready && !node.Uninitialized && hasProviderID(node, v.prefix)
 }
 
-// late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
-// NotReady for a moment is not late.
-func (v fleetView) late(machine Machine) bool {
-	if machine.Deleting {
-		return v.now.Sub(machine.DeletingSince) > v.deadline
+// late is what a Machine missed its deadline for: to get an initialized Node, or to go. A Node that was initialized has the same
+// time to become Ready again: NotReady for a moment it is not late. Empty: it is not late.
+func (v fleetView) late(machine Machine) string {
+	since, what := machine.CreatedAt, "has no initialized Node"
+	switch node := v.nodes[machine.NodeName]; {
+	case machine.Deleting:
+		since, what = machine.DeletingSince, "is being deleted and does not go"
+	case !v.upToDate(machine) || v.proven(machine):
+		return ""
+	case machine.NodeName != "" && v.served(node):
+		since, what = node.ReadyChangedAt, "has a Node that is not Ready since "+node.ReadyChangedAt.UTC().Format(time.RFC3339)
 	}
-	node, found := v.nodes[machine.NodeName]
-	initialized := machine.NodeName != "" && found && !node.Uninitialized && hasProviderID(node, v.prefix)
-	return v.upToDate(machine) && !initialized && v.now.Sub(machine.CreatedAt) > v.deadline
+	if since.IsZero() || v.now.Sub(since) <= v.deadline {
+		return ""
+	}
+	return what
 }
 
 func (v fleetView) machinesOf(deployment MachineDeployment) []Machine {
@@ -245,7 +252,7 @@ func (v fleetView) countMachines() ucv1.ProgressCount {
 		if v.upToDate(machine) && !machine.Deleting {
 			count.UpToDate++
 		}
-		if v.late(machine) {
+		if v.late(machine) != "" {
 			count.Blocked++
 		}
 	}

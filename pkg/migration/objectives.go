@@ -178,9 +178,13 @@ func (p *pass) measured() outcome {
 }
 
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no violation any
-// more, and still nobody looked. It is noted before the breaker gives a pause back: the objectives hold what it held before.
-func (p *pass) noteViolation(pools []pool) {
-	if p.mayHalt() && p.facts.SLO.Verdict == ucv1.SLOVerdict(slo.Violated) && p.facts.SLO.ViolatedAt == nil && leftToRoll(pools) {
+// more, and still nobody looked. It is noted before the breaker gives a pause back: the objectives hold what it held before. It rests on
+// no row: the CCM that violates them may let one above Roll wait.
+func (p *pass) noteViolation() {
+	if !p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || p.facts.SLO.ViolatedAt != nil || p.facts.CompletedAt != nil {
+		return
+	}
+	if p.seesMachines() && leftToRoll(p.pools(p.fleet())) {
 		p.facts.SLO.ViolatedAt = p.stamp()
 	}
 }

@@ -301,6 +301,8 @@ type Node struct {
 	UID        string
 	ProviderID string
 	Ready      bool
+	// ReadyChangedAt is when it became Ready, or ceased to be; zero: not known.
+	ReadyChangedAt time.Time
 	// Uninitialized says that it carries the taint node.cloudprovider.kubernetes.io/uninitialized.
 	Uninitialized bool
 	CreatedAt     time.Time

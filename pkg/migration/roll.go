@@ -40,7 +40,6 @@ func (p *pass) roll() outcome {
 	view := p.fleet()
 	pools := p.pools(view)
 	p.noteRolled(pools)
-	p.noteViolation(pools)
 	if out, busy := p.tidy(view, pools); busy {
 		return out
 	}
@@ -65,6 +64,19 @@ func (p *pass) roll() outcome {
 	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
 }
 
+// halts calls a person also while an earlier row waits: what broke the CCM lets such a row wait, too.
+func (p *pass) halts(decision Decision) Decision {
+	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
+	if decision.Wait == nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
+		return decision
+	}
+	view := p.fleet()
+	if out := p.rollHalts(view, p.pools(view)); !out.holds {
+		decision.Failure = out.failure
+	}
+	return decision
+}
+
 // rollHalts before anything more is rolled: something of what was rolled is not as it should be.
 func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 	if held := p.heldPools(view, pools); len(held) > 0 && !p.undoing() {
@@ -77,7 +89,7 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 	}
 	if late := lateMachines(view); len(late) > 0 {
 		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for a Node that is not Ready, at its kubelet; for a Machine that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
 		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+named(stuck)+
@@ -347,14 +359,9 @@ func blockedReason(pools []pool) string {
 func lateMachines(view fleetView) []string {
 	var names []string
 	for _, machine := range view.machines.Machines {
-		if !view.late(machine) {
-			continue
+		if what := view.late(machine); what != "" {
+			names = append(names, machine.String()+" "+what)
 		}
-		what := " has no initialized Node"
-		if machine.Deleting {
-			what = " is being deleted and does not go"
-		}
-		names = append(names, machine.String()+what)
 	}
 	return names
 }

@@ -288,3 +288,16 @@ func TestMachineControllerRow(t *testing.T) {
 		},
 	})
 }
+
+func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a new Node that was initialized and is not Ready any more is waited for": {
+			given: verifying, when: firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(time.Minute) }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"one that stays so calls a person": {
+			given: verifying, when: firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }),
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"workers-2-a has a Node that is not Ready since 2026-01-01T11:39:00Z", "its kubelet"},
+		},
+	})
+}

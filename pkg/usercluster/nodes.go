@@ -41,20 +41,23 @@ func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node
 }
 
 func toNode(node *corev1.Node, drivers []string) migration.Node {
+	ready := corev1.NodeCondition{}
+	if at := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady }); at >= 0 {
+		ready = node.Status.Conditions[at]
+	}
 	return migration.Node{
-		Name:       node.Name,
-		UID:        string(node.UID),
-		ProviderID: node.Spec.ProviderID,
-		Ready: slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		}),
-		Uninitialized: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint }),
-		CreatedAt:     node.CreationTimestamp.Time,
-		CSIDrivers:    drivers,
-		Addresses:     addressesOf(node),
-		Labels:        node.Labels,
-		PodCIDRs:      podCIDRsOf(node),
-		Routed:        slices.ContainsFunc(node.Status.Conditions, isRoute),
+		Name:           node.Name,
+		UID:            string(node.UID),
+		ProviderID:     node.Spec.ProviderID,
+		Ready:          ready.Status == corev1.ConditionTrue,
+		ReadyChangedAt: ready.LastTransitionTime.Time,
+		Uninitialized:  slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint }),
+		CreatedAt:      node.CreationTimestamp.Time,
+		CSIDrivers:     drivers,
+		Addresses:      addressesOf(node),
+		Labels:         node.Labels,
+		PodCIDRs:       podCIDRsOf(node),
+		Routed:         slices.ContainsFunc(node.Status.Conditions, isRoute),
 	}
 }
 

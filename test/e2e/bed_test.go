@@ -83,16 +83,16 @@ func flip(ctx context.Context, c client.Client, u *bed.UserCluster, options ...c
 }
 
 // waitForCluster waits until the Cluster object is as wanted; lacks says what is missing.
-func waitForCluster(t *testing.T, b *bed.Bed, u *bed.UserCluster, what string, lacks func(*ucv1.Cluster) string) {
+func waitForCluster(t *testing.T, b *bed.Bed, u *bed.UserCluster, what string, lacks func(*ucv1.Cluster) string) (cluster *ucv1.Cluster) {
 	t.Helper()
-	err := b.WaitFor(t.Context(), "Cluster "+u.Options.Name+": "+what, patience, func(ctx context.Context) (string, error) {
-		cluster, err := u.Get(ctx)
-		if err != nil {
+	err := b.WaitFor(t.Context(), "Cluster "+u.Options.Name+": "+what, patience, func(ctx context.Context) (lack string, err error) {
+		if cluster, err = u.Get(ctx); err != nil {
 			return "", err
 		}
 		return lacks(cluster), nil
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return cluster
 }
 
 // isTrue is for waitForCluster.

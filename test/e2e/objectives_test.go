@@ -41,14 +41,12 @@ func (h *handovers) haltsWhenViolated(t *testing.T) {
 	})
 	h.Cloud.ClearFaultsOf(u.Options.Name)
 	// A Node that misses the breaker's deadline, too, is the nearer reason until it is initialized.
-	waitForCluster(t, h.Bed, u, "the objectives to halt it", func(cluster *ucv1.Cluster) string {
+	cluster := waitForCluster(t, h.Bed, u, "the objectives to halt it", func(cluster *ucv1.Cluster) string {
 		if stalled := stalledOf(cluster); stalled.Reason != ucv1.SLOViolatedReason {
 			return fmt.Sprintf("Stalled is %q: %s, %+v", stalled.Reason, stalled.Message, cluster.Status.SLO)
 		}
 		return ""
 	})
-	cluster, err := u.Get(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
 	message := stalledOf(cluster).Message
 	t.Log(message)
 	g.Expect(message).To(And(ContainSubstring("TaintRemoval: 2 of 2 took more than 1m0s"), ContainSubstring("spec.slo.countSince")))
@@ -62,10 +60,8 @@ func (h *handovers) haltsWhenViolated(t *testing.T) {
 
 	patch := fmt.Appendf(nil, `{"spec":{"slo":{"countSince":%q}}}`, time.Now().UTC().Format(time.RFC3339))
 	g.Expect(h.Client.Patch(t.Context(), u.NewCluster(false), client.RawPatch(types.MergePatchType, patch))).To(Succeed())
-	waitForCluster(t, h.Bed, u, "the end of its migration", isTrue(ucv1.CSIKubeletMigrationCompletedCondition))
+	cluster = waitForCluster(t, h.Bed, u, "the end of its migration", isTrue(ucv1.CSIKubeletMigrationCompletedCondition))
 	h.expectGivenBack(t, u, slowPool)
-	cluster, err = u.Get(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(cluster.Status.SLO.ViolatedAt).To(BeNil())
 	g.Expect(verbsOf(cluster)).To(ContainElements("PauseMachineDeployment", "UnpauseMachineDeployment"))
 }

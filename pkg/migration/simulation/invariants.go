@@ -85,7 +85,8 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 
 func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 	set := 0
-	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil} {
+	halted := d.Wait != nil && position(d.Step) < position(ucv1.StepRoll)
+	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil && !halted} {
 		if is {
 			set++
 		}
@@ -99,12 +100,13 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 }
 
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
-// answer to a contention stands beside its failure.
+// answer to a contention stands beside its failure, and a pause beside the halt of the roll.
 func actsAlone(d migration.Decision) bool {
 	if d.Verb == nil || d.Verb.Kind == migration.VerbRestoreAnnotations {
 		return false
 	}
-	return d.Failure == nil || (d.Verb.Kind != migration.VerbRecord && d.Verb.Kind != migration.VerbCloseFence)
+	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence, migration.VerbPauseMachineDeployment}
+	return d.Failure == nil || !slices.Contains(answers, d.Verb.Kind)
 }
 
 func (i *invariants) checkRows(d migration.Decision) {
