@@ -6,7 +6,7 @@ const (
 	ReadyCondition = "Ready"
 	// ReconcilingCondition is present, and True, only while the controller works or waits by itself.
 	ReconcilingCondition = "Reconciling"
-	// StalledCondition is present, and True, only when a person must act.
+	// StalledCondition is present, and True, only when a person must act, and as long as nobody can look whether that is over.
 	StalledCondition = "Stalled"
 
 	// InTreeReason surfaces on Ready when the feature is off.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -96,12 +97,12 @@ func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 		change = func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb.RestartValue) }
 	default:
 	}
+	// One that is refused keeps no other from being paused.
+	var failed []error
 	for _, ref := range verb.Objects {
-		if err := change(ref); err != nil {
-			return err
-		}
+		failed = append(failed, change(ref))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migration.ArgumentChange) error {

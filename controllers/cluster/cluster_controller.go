@@ -131,16 +131,24 @@ func usually(s *scope) (ctrl.Result, error) {
 		return newPass(s.actErr)
 	case s.decision.Verb != nil && s.decision.Verb.Kind != migration.VerbRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
-	case s.decision.Wait != nil && s.decision.Wait.After > 0:
-		return ctrl.Result{RequeueAfter: s.decision.Wait.After}, nil
-	case s.observed.Measured.Value().Waits:
-		return ctrl.Result{RequeueAfter: measuring}, nil
-	case s.decision.Wait != nil || s.decision.Failure != nil:
-		return ctrl.Result{RequeueAfter: jitter(working)}, nil
+	case s.decision.Wait != nil || s.decision.Failure != nil || s.observed.Measured.Value().Waits:
+		return ctrl.Result{RequeueAfter: inTheMeantime(s)}, nil
 	case s.decision.Step == ucv1.StepInTree:
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
+}
+
+// inTheMeantime is the soonest of what no watch tells of.
+func inTheMeantime(s *scope) time.Duration {
+	after := jitter(working)
+	if s.observed.Measured.Value().Waits {
+		after = measuring
+	}
+	if wait := s.decision.Wait; wait != nil && wait.After > 0 {
+		after = min(after, wait.After)
+	}
+	return after
 }
 
 func jitter(d time.Duration) time.Duration {

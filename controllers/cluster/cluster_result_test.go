@@ -8,10 +8,11 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 )
 
 func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
-	wait := &migration.Wait{Reason: "WaitingForMachines"}
+	wait, long := &migration.Wait{Reason: "WaitingForMachines"}, &migration.Wait{Reason: "Soaking", After: time.Hour}
 	for name, tc := range map[string]struct {
 		decision migration.Decision
 		least    time.Duration
@@ -19,6 +20,8 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 	}{
 		"a wait without a Node that may be late":     {migration.Decision{Wait: wait}, working, 2 * working},
 		"a Node is late before that":                 {migration.Decision{Wait: wait, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
+		"a long wait is looked at now and then":      {migration.Decision{Wait: long}, working, 2 * working},
+		"a short one ends in time":                   {migration.Decision{Wait: &migration.Wait{After: time.Second}}, time.Second, time.Second},
 		"whatever fails meanwhile":                   {migration.Decision{Failure: &migration.Failure{}, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
 		"a Node is late after that":                  {migration.Decision{Wait: wait, LookAfter: time.Hour}, working, 2 * working},
 		"a change is looked at at once":              {migration.Decision{Verb: &migration.Verb{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
@@ -31,4 +34,13 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 			g.Expect(next.RequeueAfter).To(And(BeNumerically(">=", tc.least), BeNumerically("<=", tc.most)))
 		})
 	}
+}
+
+func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
+	g := NewWithT(t)
+	s := &scope{decision: migration.Decision{Wait: &migration.Wait{Reason: "Soaking", After: time.Hour}}}
+	s.observed.Measured = migration.Known(slo.Seen{Waits: true})
+	next, err := result(s)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(next.RequeueAfter).To(Equal(measuring))
 }

@@ -112,9 +112,13 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 }
 
 // factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they
-// refused for good, the ends of processes would be forgotten in every pass.
+// refused for good, the ends of processes would be forgotten in every pass. Nor do they rest on a pause: that the objectives were
+// violated is so.
 func (s *scope) factsHold() bool {
-	return s.actErr == nil || s.decision.Verb.Kind == migration.VerbRestoreAnnotations
+	if s.actErr == nil {
+		return true
+	}
+	return s.decision.Verb.Kind == migration.VerbRestoreAnnotations || s.decision.Verb.Kind == migration.VerbPauseMachineDeployment
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
@@ -125,8 +129,12 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
 	case s.decision.Failure != nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, s.decision.Failure.Message)
-		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, s.decision.Failure.Message)
+		message := s.decision.Failure.Message
+		if s.actErr != nil {
+			message = progressMessage(s) + " " + message
+		}
+		w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, message)
+		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message)
 	case !s.cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
@@ -155,12 +163,16 @@ func setReadyFinished(w *statusWriter, facts ucv1.Facts) {
 	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is completed.")
 }
 
+// setProgress takes no call for a person back that could not be looked at.
 func setProgress(w *statusWriter, reason, message string, unknown bool) {
 	status := metav1.ConditionFalse
 	if unknown {
 		status = metav1.ConditionUnknown
 	}
 	w.set(ucv1.ReadyCondition, status, reason, message)
+	if reason == ucv1.CouldNotLookReason && w.keep(ucv1.StalledCondition) {
+		return
+	}
 	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message)
 }
 

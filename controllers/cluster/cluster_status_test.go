@@ -10,6 +10,7 @@ import (
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -91,6 +92,11 @@ func states() map[string]state {
 			bothWays(), ucv1.StepAddons, unchanged, doing(migration.VerbApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
 				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
+		},
+		"a pause that failed beside a halt calls a person and says so": {
+			migrating, ucv1.StepRoll, unchanged, pausing("SLOViolated", "Nothing more is rolled."), errors.New("no such host: 10.0.0.1"),
+			summary{kstatus.FailedStatus, no, "SLOViolated", "", yes,
+				"Step Roll: could not act, trying again; the cause is in the controller's log. Pausing MachineDeployment x. Nothing more is rolled."},
 		},
 		"a blocking finding has failed": {
 			migrating, ucv1.StepPreflight, unchanged, failing("InputInvalid", "Secret user/cloud is missing."), nil,
@@ -267,6 +273,7 @@ func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 	}{
 		"because what they rest on was not done":    {migration.VerbTakeBaseline, ""},
 		"but for the annotations, nothing rests on": {migration.VerbRestoreAnnotations, "42"},
+		"but for a pause, which no fact rests on":   {migration.VerbPauseMachineDeployment, "42"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -280,6 +287,17 @@ func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 			g.Expect(condition(after, "Ready").Reason).To(Equal("CouldNotAct"))
 		})
 	}
+}
+
+func TestWhatCouldNotBeLookedAtTakesNoCallBack(t *testing.T) {
+	g := NewWithT(t)
+	stalled := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, failing("SLOViolated", "Look."))))
+	after := reported(t, passOf(stalled, decided(ucv1.OriginMigrating, ucv1.StepRoll, blind("Could not look."))))
+	g.Expect(condition(after, "Stalled")).To(And(HaveField("Reason", "SLOViolated"), HaveField("Message", "Look.")))
+	g.Expect(condition(after, "Ready").Status).To(Equal(metav1.ConditionUnknown))
+	g.Expect(meta.FindStatusCondition(after.Status.Conditions, "Reconciling")).To(BeNil(), "never both")
+	again := reported(t, passOf(after, decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))))
+	g.Expect(meta.FindStatusCondition(again.Status.Conditions, "Stalled")).To(BeNil())
 }
 
 func TestTransitionTimes(t *testing.T) {

@@ -101,6 +101,14 @@ func doing(kind migration.VerbKind, why string) func(*migration.Decision) {
 	return func(d *migration.Decision) { d.Verb = &migration.Verb{Kind: kind, Why: why} }
 }
 
+// pausing is beside the failure of a halted roll.
+func pausing(reason, message string) func(*migration.Decision) {
+	return func(d *migration.Decision) {
+		doing(migration.VerbPauseMachineDeployment, "Pausing MachineDeployment x.")(d)
+		failing(reason, message)(d)
+	}
+}
+
 // passOf is the pass that made the decision.
 func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s := &scope{cluster: c, now: start(), decision: decision}

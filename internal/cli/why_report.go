@@ -65,7 +65,7 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	reachable := meta.FindStatusCondition(conditions, ucv1.UserClusterReachableCondition)
 	stalled := meta.FindStatusCondition(conditions, ucv1.StalledCondition)
 	switch {
-	case stalled != nil:
+	case stalled != nil && ready != nil && ready.Status != metav1.ConditionUnknown:
 		return *stalled
 	case cluster.Spec.Paused && cluster.ExternalCloudProvider():
 		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true: nothing is changed."}

@@ -67,6 +67,9 @@ func TestKubeconfigOfTheUserCluster(t *testing.T) {
 func TestTheWayIntoAClusterIsInTheWayFirst(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(blockerOf(one("epsilon")).Reason).To(Equal(ucv1.UnreachableReason))
+	stalled := *one("epsilon")
+	set(&stalled, ucv1.StalledCondition, metav1.ConditionTrue, ucv1.SLOViolatedReason, "Look.", 0)
+	g.Expect(blockerOf(&stalled).Reason).To(Equal(ucv1.UnreachableReason))
 	missing := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepAddons, stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look."))
 	set(&missing, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.KubeconfigMissingReason, "There is no Secret.", 0)
 	g.Expect(blockerOf(&missing)).To(And(HaveField("Reason", ucv1.KubeconfigMissingReason), HaveField("Acts", person), HaveField("State", needsYou)))

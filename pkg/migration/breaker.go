@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -43,6 +45,8 @@ type Guard struct {
 	MinReadySeconds int32
 	MinReadyOurs    bool
 	MinReadyOwner   string
+	// AppliedAt is when our fields were last changed; zero: we have none.
+	AppliedAt time.Time
 	// Canary says that it is ours, for the canary.
 	Canary bool
 }
@@ -76,26 +80,32 @@ func (p *pass) trip() *Verb {
 	if !p.armed() {
 		return nil
 	}
-	view := p.fleet()
+	view, verb, whys := p.fleet(), Verb{Kind: VerbPauseMachineDeployment}, []string(nil)
 	for _, pool := range p.pools(view) {
 		d := pool.deployment
-		if why := p.tripsBy(view, d); why != "" && view.replaces(d) {
-			return &Verb{
-				Kind: VerbPauseMachineDeployment, Objects: []Ref{d.Ref}, Breaker: BreakerFields{MinReadySeconds: d.guard(), Paused: true},
-				Why: "Pausing " + d.String() + ": " + why + ".",
-			}
+		why, fields := p.tripsBy(view, pool), BreakerFields{MinReadySeconds: d.guard(), Paused: true}
+		if why == "" || !view.replaces(d) {
+			continue
 		}
+		if len(verb.Objects) > 0 && !equality.Semantic.DeepEqual(verb.Breaker, fields) {
+			continue // In the next pass.
+		}
+		verb.Objects, verb.Breaker, whys = append(verb.Objects, d.Ref), fields, append(whys, d.String()+": "+why)
 	}
-	return nil
+	if len(verb.Objects) == 0 {
+		return nil
+	}
+	verb.Why = "Pausing " + named(whys) + "."
+	return &verb
 }
 
 // tripsBy is why it must not go on; empty: it may.
-func (p *pass) tripsBy(view fleetView, deployment MachineDeployment) string {
-	overdue := view.overdueNodes(deployment)
+func (p *pass) tripsBy(view fleetView, pool pool) string {
+	overdue := view.overdueNodes(pool.deployment)
 	switch {
 	case len(overdue) > 0:
 		return fmt.Sprintf("not initialized %s after registering: %s", p.initializationDeadline(), named(overdue))
-	case p.halted():
+	case p.halted() && pool.old:
 		return "the objectives for the CCM were violated"
 	}
 	return ""
@@ -116,8 +126,12 @@ func (p *pass) tripped(before ucv1.Facts, decision Decision) Decision {
 		p.facts = after
 		return decision
 	}
-	decision = p.halts(p.walkOnly())
+	decision = p.walkOnly()
 	decision.Verb, decision.Wait = verb, nil
+	if !p.o.Cluster.DeletionTimestamp.IsZero() {
+		// The rows do not count for a deleted Cluster: they are walked to name the step.
+		decision.Failure = nil
+	}
 	return decision
 }
 
@@ -362,31 +376,4 @@ func deploymentsOf(pools []pool, intents []rollout.Intent) []MachineDeployment {
 		}
 	}
 	return deployments
-}
-
-// heldPools are those that the breaker paused, with the Nodes that it waits for; not those that only the objectives hold.
-func (p *pass) heldPools(view fleetView, pools []pool) []string {
-	var names []string
-	for _, pool := range pools {
-		overdue := view.overdueNodes(pool.deployment)
-		if !pool.deployment.PausedByUs || len(overdue) == 0 && p.halted() {
-			continue
-		}
-		name := pool.deployment.String()
-		if len(overdue) > 0 {
-			name += ", for " + named(overdue)
-		}
-		names = append(names, name)
-	}
-	return names
-}
-
-func (p *pass) breakerTripped(held []string) outcome {
-	until := "we take it back when every new Machine is proven"
-	if p.halted() {
-		until += " and spec.slo.countSince is set to a time after " + p.facts.SLO.ViolatedAt.UTC().Format(time.RFC3339) +
-			", for the objectives for the CCM were violated, too"
-	}
-	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled. We paused "+named(held)+", not initialized "+p.initializationDeadline().String()+
-		" after registering. Look at the CCM's logs. The pause is ours: "+until+"; delete a Machine that never will be."+p.undoOffer())
 }

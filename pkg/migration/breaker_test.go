@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -44,6 +45,22 @@ func both(changes ...func(*Observation)) func(*Observation) {
 			change(o)
 		}
 	}
+}
+
+// lateSecond is another MachineDeployment with a Node that is not initialized.
+func lateSecond(o *Observation) {
+	edit(&o.Machines, func(m *Machines) {
+		second(m)
+		d, set, machine := &m.Deployments[1], &m.Sets[len(m.Sets)-1], &m.Machines[len(m.Machines)-1]
+		d.Replicas, d.Complete, d.RestartValue, d.Guard = 2, false, generation, m.Deployments[0].Guard
+		set.RestartValue, set.CreatedAt = generation, ago(25*time.Minute)
+		machine.Annotation, machine.NodeName, machine.CreatedAt = "true", "n2", ago(5*time.Minute)
+	})
+	edit(&o.Nodes, func(n *[]Node) {
+		late := provenNode("n2")
+		late.Uninitialized, late.CreatedAt = true, ago(4*time.Minute)
+		*n = append(*n, late)
+	})
 }
 
 func lacksLeader(o *Observation) { o.CCMLease = Absent[Lease]() }
@@ -107,12 +124,52 @@ func TestBreakerTrips(t *testing.T) {
 	})
 }
 
+func TestAllThatAreLateArePausedAtOnce(t *testing.T) {
+	g, o := NewWithT(t), turning()
+	lateSecond(&o)
+	verb := Decide(o, noon()).Verb
+	g.Expect(verb.Kind).To(Equal(VerbPauseMachineDeployment))
+	g.Expect(refNames(verb.Objects)).To(Equal([]string{"MachineDeployment kube-system/builders", "MachineDeployment kube-system/workers"}))
+	g.Expect(verb.Why).To(And(ContainSubstring("kube-system/builders: not init"), ContainSubstring("kube-system/workers: not init")))
+}
+
+func halted(o *Observation) {
+	o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(time.Minute)}
+}
+
+func violated(o *Observation) { measure(slow(time.Minute, "a", "b")...)(o) }
+
+func noted(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).NotTo(BeNil()) }
+
+func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a row above that waits ends no halt": {
+			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason,
+		},
+		"a violation is noted while a row above waits": {
+			given: turning, when: both(violated, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
+		},
+		"giving minReadySeconds of one that is done back ends no halt": {
+			given: turning, when: both(halted, firstNode(proveFirst), func(o *Observation) {
+				edit(&o.Machines, func(m *Machines) {
+					second(m)
+					m.Machines = slices.DeleteFunc(m.Machines, func(machine Machine) bool { return machine.UID == "old" })
+					m.Deployments[0].Replicas, m.Deployments[0].Complete = 1, true
+				})
+			}), step: ucv1.StepRoll, verb: VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
+		},
+		"what a person was called for stays beside the pause": {
+			given: turning, when: func(o *Observation) {
+				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Problem = "it runs a shell" })
+			}, step: ucv1.StepMachineController,
+			verb: VerbPauseMachineDeployment, fails: ucv1.InputInvalidReason,
+		},
+	})
+}
+
 func TestObjectivesPauseWhatRolls(t *testing.T) {
-	halted := func(o *Observation) {
-		o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(time.Minute)}
-	}
-	violated := measure(slow(time.Minute, "a", "b")...)
-	noted := func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).NotTo(BeNil()) }
 	runDecisions(t, map[string]decision{
 		"a roll that goes on is paused, too": {
 			given: turning, when: both(halted, firstNode(proveFirst)), step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
@@ -129,13 +186,16 @@ func TestObjectivesPauseWhatRolls(t *testing.T) {
 		"the breaker's pause is not taken back in the pass that sees the violation": {
 			given: turning, when: both(heldByUs, firstNode(proveFirst), violated), step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
-		"a row above that waits ends no halt": {
-			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
-			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason,
+		"one that was rolled and is scaled up is not halted": {
+			given: turning, when: both(violated, firstNode(func(n *Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *Machines) {
+				m.Machines = slices.DeleteFunc(m.Machines, func(machine Machine) bool { return machine.UID == "old" })
+				m.Machines[0].CreatedAt = ago(2 * time.Minute)
+			})), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) },
 		},
-		"a violation is noted while a row above waits": {
-			given: turning, when: both(violated, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
-			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
+		"a person who looked is heard while nothing is measured": {
+			given: turning, when: both(halted, firstNode(proveFirst), func(o *Observation) {
+				o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Spec.SLO.CountSince = nil, stampAgo(time.Second)
+			}), step: ucv1.StepMachineController, verb: VerbRecord,
 		},
 		"a Node that missed its deadline is the nearer reason": {
 			given: turning, when: both(halted, heldByUs), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,

@@ -46,7 +46,7 @@ func (p *pass) stuckCanary(seen Machines) []string {
 	view := p.fleet()
 	var names []string
 	for _, machine := range seen.Machines {
-		if machine.Deleting && view.late(machine) != "" {
+		if machine.Deleting && view.late(machine) {
 			names = append(names, machine.String()+" is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339))
 		}
 	}

@@ -65,9 +65,8 @@ func (p *pass) decide() Decision {
 		return decision
 	}
 	p.countSamples()
-	p.noteViolation()
 	before := *p.facts.DeepCopy()
-	decision := p.tripped(before, p.halts(p.course()))
+	decision := p.halts(p.tripped(before, p.course()))
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{

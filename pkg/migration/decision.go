@@ -8,7 +8,7 @@ import (
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
 // only VerbRestoreAnnotations may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence beside a Failure that they
-// answer, and the Failure of a halted roll beside the Wait of an earlier row or beside VerbPauseMachineDeployment.
+// answer, VerbPauseMachineDeployment beside any, and the Failure of a halted roll beside any Verb or Wait.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step

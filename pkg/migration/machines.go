@@ -15,9 +15,11 @@ type fleetView struct {
 	machines Machines
 	nodes    map[string]Node
 	// sets by UID; deployed are the Machines, and revisions the MachineSets, by the UID of their MachineDeployment.
-	sets         map[string]MachineSet
-	deployed     map[string][]Machine
-	revisions    map[string][]MachineSet
+	sets      map[string]MachineSet
+	deployed  map[string][]Machine
+	revisions map[string][]MachineSet
+	// joined says of a MachineSet that Machines of it are external.
+	joined       map[string]bool
 	generation   string
 	rolled       []string
 	configuredAt time.Time
@@ -57,6 +59,7 @@ func (p *pass) fleet() fleetView {
 // index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
 func (v *fleetView) index() {
 	v.sets, v.deployed, v.revisions = map[string]MachineSet{}, map[string][]Machine{}, map[string][]MachineSet{}
+	v.joined = map[string]bool{}
 	for _, set := range v.machines.Sets {
 		v.sets[set.UID] = set
 		v.revisions[set.Deployment] = append(v.revisions[set.Deployment], set)
@@ -65,6 +68,7 @@ func (v *fleetView) index() {
 		slices.SortFunc(sets, func(a, b MachineSet) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	for _, machine := range v.machines.Machines {
+		v.joined[machine.Set] = v.joined[machine.Set] || machine.Annotation == "true"
 		if set, owned := v.setOf(machine); owned {
 			v.deployed[set.Deployment] = append(v.deployed[set.Deployment], machine)
 		}
@@ -98,9 +102,7 @@ func (v fleetView) wanted(set MachineSet) bool {
 
 // neverExternal: made before the migration started, and so were all its Machines.
 func (v fleetView) neverExternal(set MachineSet) bool {
-	return set.CreatedAt.Before(v.startedAt) && !slices.ContainsFunc(v.machines.Machines, func(m Machine) bool {
-		return m.Set == set.UID && m.Annotation == "true"
-	})
+	return set.CreatedAt.Before(v.startedAt) && !v.joined[set.UID]
 }
 
 func (v fleetView) setOf(machine Machine) (MachineSet, bool) {
@@ -140,22 +142,24 @@ func (v fleetView) initialized(node Node) bool {
 	return node.Ready && !node.Uninitialized && hasProviderID(node, v.prefix)
 }
 
-// late is what a Machine missed its deadline for: to get an initialized Node, or to go. A Node that was initialized has the same
-// time to become Ready again: NotReady for a moment it is not late. Empty: it is not late.
-func (v fleetView) late(machine Machine) string {
-	since, what := machine.CreatedAt, "has no initialized Node"
-	switch node := v.nodes[machine.NodeName]; {
+// late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
+// NotReady is not late. One whose object was made anew has the time of a new one.
+func (v fleetView) late(machine Machine) bool {
+	since, node := machine.CreatedAt, v.nodes[machine.NodeName]
+	switch {
 	case machine.Deleting:
-		since, what = machine.DeletingSince, "is being deleted and does not go"
-	case !v.upToDate(machine) || v.proven(machine):
-		return ""
-	case machine.NodeName != "" && v.served(node):
-		since, what = node.ReadyChangedAt, "has a Node that is not Ready since "+node.ReadyChangedAt.UTC().Format(time.RFC3339)
+		since = machine.DeletingSince
+	case !v.upToDate(machine) || machine.NodeName != "" && v.served(node):
+		return false
+	case node.CreatedAt.After(since):
+		since = node.CreatedAt
 	}
-	if since.IsZero() || v.now.Sub(since) <= v.deadline {
-		return ""
-	}
-	return what
+	return v.now.Sub(since) > v.deadline
+}
+
+// lost is a Node that was initialized and is not Ready any more for longer than a new one may take.
+func (v fleetView) lost(node Node) bool {
+	return v.served(node) && !node.Ready && !node.ReadyChangedAt.IsZero() && v.now.Sub(node.ReadyChangedAt) > v.deadline
 }
 
 func (v fleetView) machinesOf(deployment MachineDeployment) []Machine {
@@ -166,8 +170,8 @@ func (v fleetView) setsOf(deployment MachineDeployment) []MachineSet {
 	return v.revisions[deployment.UID]
 }
 
-// lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go. Without a
-// revision of the wanted kind it did not begin yet.
+// lastMoved is when a MachineDeployment last got a revision or a Machine, a Machine of it began to go, or our pause was taken back.
+// Without a revision of the wanted kind it did not begin yet.
 func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 	var last time.Time
 	for _, set := range v.setsOf(deployment) {
@@ -177,6 +181,9 @@ func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 	}
 	if last.IsZero() {
 		return v.now
+	}
+	if deployment.AppliedAt.After(last) {
+		last = deployment.AppliedAt
 	}
 	for _, machine := range v.machinesOf(deployment) {
 		for _, moved := range []time.Time{machine.CreatedAt, machine.DeletingSince} {
@@ -252,7 +259,7 @@ func (v fleetView) countMachines() ucv1.ProgressCount {
 		if v.upToDate(machine) && !machine.Deleting {
 			count.UpToDate++
 		}
-		if v.late(machine) != "" {
+		if v.late(machine) {
 			count.Blocked++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // defaultMinimumSamples is how many samples an indicator needs to be Met; mostSlow bounds the objects that are named.
@@ -62,6 +63,7 @@ func (p *pass) countSamples() {
 		p.judgeObjectives(status, seen)
 	}
 	p.facts.SLO = status
+	p.noteViolation()
 }
 
 // sloStatus is what was counted, or a new beginning where a person asked for it.
@@ -189,8 +191,9 @@ func (p *pass) noteViolation() {
 	}
 }
 
+// leftToRoll: one that was rolled and is scaled up makes new Machines, and replaces none.
 func leftToRoll(pools []pool) bool {
-	return slices.ContainsFunc(pools, func(pl pool) bool { return !pl.done() })
+	return slices.ContainsFunc(pools, func(pl pool) bool { return pl.old || pl.state == rollout.Outdated || pl.state == rollout.Blocked })
 }
 
 // objectives halt the roll.
@@ -210,7 +213,13 @@ func (p *pass) mayHalt() bool {
 }
 
 // halted says that the objectives were violated, and nobody looked since. What rolls already is paused for as long, by the breaker.
-func (p *pass) halted() bool { return p.mayHalt() && p.facts.SLO.ViolatedAt != nil }
+func (p *pass) halted() bool {
+	if !p.mayHalt() || p.facts.SLO.ViolatedAt == nil {
+		return false
+	}
+	looked := p.o.Cluster.Spec.SLO.CountSince
+	return looked == nil || !p.facts.SLO.ViolatedAt.Before(looked)
+}
 
 // missed says how often an objective was missed, and by whom.
 func missed(indicators []ucv1.SLOIndicator) []string {

@@ -36,12 +36,10 @@ func counted(missed int32, until time.Duration) *ucv1.SLOStatus {
 }
 
 func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
-	violated := measure(slow(time.Minute, "a", "b")...)
-	halted := func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).NotTo(BeNil()) }
 	goesOn := func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) }
 	runDecisions(t, map[string]decision{
 		"two Nodes that were too slow halt it, by name": {
-			given: rolling, when: violated, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: halted,
+			given: rolling, when: violated, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 			says: []string{"TaintRemoval: 2 of 2 took more than 1m0s", "Node a, at least 1m1s", "Node b", "spec.slo.countSince"},
 		},
 		"one may be an accident": {
@@ -56,7 +54,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			given: rolling, when: func(o *Observation) {
 				o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(20 * time.Minute)}
 			},
-			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: halted,
+			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"it goes on when a person looked": {
 			given: rolling, when: func(o *Observation) {
@@ -78,7 +76,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 				o.Cluster.Status.SLO.ViolatedAt = stampAgo(time.Minute)
 				o.Cluster.Spec.SLO.CountSince = stampAgo(30 * time.Minute)
 			},
-			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: halted,
+			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"what could not be looked at is no good sign": {
 			given: rolling, when: func(o *Observation) { o.Measured = Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,

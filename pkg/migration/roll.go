@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -16,6 +15,8 @@ type pool struct {
 	state      rollout.State
 	// disrupted says that not all of its Machines serve, whoever caused that.
 	disrupted bool
+	// old says that it has Machines that are still to be replaced.
+	old bool
 	// blocked says what a person must do, waitsFor names what it waits for by itself.
 	blocked  string
 	conflict bool
@@ -50,7 +51,7 @@ func (p *pass) roll() outcome {
 		return out
 	}
 	if waiting := waitingPools(pools); len(waiting) > 0 {
-		return p.waitsForMachines("Waiting for the Machines of " + named(waiting) + ".")
+		return p.awaits(view, waiting)
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
 		return fails(blockedReason(pools), "These cannot be rolled: "+named(blocked)+".")
@@ -62,40 +63,6 @@ func (p *pass) roll() outcome {
 		return out
 	}
 	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
-}
-
-// halts calls a person also while an earlier row waits: what broke the CCM lets such a row wait, too.
-func (p *pass) halts(decision Decision) Decision {
-	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
-	if decision.Wait == nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
-		return decision
-	}
-	view := p.fleet()
-	if out := p.rollHalts(view, p.pools(view)); !out.holds {
-		decision.Failure = out.failure
-	}
-	return decision
-}
-
-// rollHalts before anything more is rolled: something of what was rolled is not as it should be.
-func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
-	if held := p.heldPools(view, pools); len(held) > 0 && !p.undoing() {
-		return p.breakerTripped(held)
-	}
-	if leftToRoll(pools) {
-		if out := p.objectives(); !out.holds {
-			return out
-		}
-	}
-	if late := lateMachines(view); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for a Node that is not Ready, at its kubelet; for a Machine that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
-	}
-	if stuck := stuckPools(view, pools); len(stuck) > 0 {
-		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+named(stuck)+
-			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
-	}
-	return holds(ucv1.HoldsReason, "")
 }
 
 // tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
@@ -261,6 +228,9 @@ func (p *pool) look(view fleetView, machine Machine) {
 	if machine.Deleting || !view.serves(machine) {
 		p.disrupted = true
 	}
+	if !machine.Deleting && !view.upToDate(machine) {
+		p.old = true
+	}
 	if machine.Deleting || !view.upToDate(machine) || !view.proven(machine) {
 		p.waitsFor = append(p.waitsFor, machine.Name)
 	}
@@ -292,25 +262,6 @@ func takenOut(view fleetView, deployment MachineDeployment, sets []MachineSet) b
 		return true
 	}
 	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
-}
-
-// stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go within
-// the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new Node is not
-// Ready. A Machine whose Node was never initialized has a deadline of its own.
-func stuckPools(view fleetView, pools []pool) []string {
-	var names []string
-	for _, pool := range pools {
-		d := pool.deployment
-		patience := view.deadline + time.Duration(d.MinReadySeconds)*time.Second
-		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
-			name := d.String() + " for " + patience.String()
-			if len(pool.waitsFor) > 0 {
-				name += ", of which these are not replaced or not proven: " + named(pool.waitsFor)
-			}
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func waitingPools(pools []pool) []string {
@@ -354,16 +305,6 @@ func blockedReason(pools []pool) string {
 		return ucv1.MachineDeploymentFieldConflictReason
 	}
 	return ucv1.BlockedMachinesReason
-}
-
-func lateMachines(view fleetView) []string {
-	var names []string
-	for _, machine := range view.machines.Machines {
-		if what := view.late(machine); what != "" {
-			names = append(names, machine.String()+" "+what)
-		}
-	}
-	return names
 }
 
 func goingMachines(view fleetView) []string {

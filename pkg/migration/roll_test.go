@@ -188,29 +188,6 @@ func TestRollKeepsDeadlines(t *testing.T) {
 			given: verifying, when: machines(func(m *Machines) { m.Machines[0].NodeName = "" }),
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
 		},
-		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
-			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false }),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
-		},
-		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
-			given: verifying, when: machines(func(m *Machines) {
-				m.Sets = append(m.Sets, MachineSet{Ref: Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID})
-				m.Deployments[0].Complete, m.Machines[0].Set = false, "old"
-			}),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
-		},
-		"minReadySeconds may pass before a MachineDeployment counts as stuck": {
-			given: verifying, when: machines(func(m *Machines) {
-				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Deployments[0].MinReadySeconds = 2, false, 7200
-			}),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
-		},
-		"a MachineDeployment that lacks a Machine for a short time is waited for": {
-			given: verifying, when: machines(func(m *Machines) {
-				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
-			}),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
-		},
 		"a deletion within its deadline is waited for": {
 			given: verifying, when: machines(func(m *Machines) {
 				m.Machines = append(m.Machines, Machine{Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Minute)})
@@ -289,15 +266,61 @@ func TestMachineControllerRow(t *testing.T) {
 	})
 }
 
+func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
+			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false }),
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
+		},
+		"the time of a pause of ours is not that of a Machine which does not come": {
+			given: verifying, when: firstDeployment(func(d *MachineDeployment) {
+				d.Replicas, d.Complete, d.Guard = 2, false, Guard{MinReadySeconds: 270, MinReadyOurs: true, AppliedAt: ago(time.Minute)}
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Sets = append(m.Sets, MachineSet{Ref: Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID})
+				m.Deployments[0].Complete, m.Machines[0].Set = false, "old"
+			}),
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
+		},
+		"minReadySeconds may pass before a MachineDeployment counts as stuck": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Deployments[0].MinReadySeconds = 2, false, 7200
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"a MachineDeployment that lacks a Machine for a short time is waited for": {
+			given: verifying, when: machines(func(m *Machines) {
+				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
+			}),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+	})
+}
+
 func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a new Node that was initialized and is not Ready any more is waited for": {
 			given: verifying, when: firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(time.Minute) }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
+		"one whose object was made anew has the time of a new one": {
+			given: verifying, when: firstNode(func(n *Node) { n.Uninitialized, n.CreatedAt = true, ago(time.Minute) }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
+		"one that stays away stops no other": {
+			given: verifying, when: both(firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }), machines(second), func(o *Observation) {
+				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+				edit(&o.Machines, func(m *Machines) { m.Machines[1].NodeName = "n2" })
+				edit(&o.Nodes, func(n *[]Node) { *n = append(*n, provenNode("n2")) })
+			}),
+			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+		},
 		"one that stays so calls a person": {
 			given: verifying, when: firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }),
-			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"workers-2-a has a Node that is not Ready since 2026-01-01T11:39:00Z", "its kubelet"},
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"workers-2-a, since 2026-01-01T11:39:00Z", "their kubelets"},
 		},
 	})
 }

@@ -36,7 +36,16 @@ func (p *pass) verify() outcome {
 	case len(unproven) > 0:
 		return waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+named(unproven)+".")
 	}
+	if slices.ContainsFunc(nodes, p.wasAway) {
+		p.facts.StableSince = nil
+	}
 	return p.soak()
+}
+
+// wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it anew.
+func (p *pass) wasAway(node Node) bool {
+	since, accepted := p.facts.StableSince, slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
+	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
 func (p *pass) soak() outcome {

@@ -104,6 +104,14 @@ func TestVerifySoaks(t *testing.T) {
 			given: verifying, step: ucv1.StepVerify, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
+		"a Node that was not Ready for a moment begins it anew": {
+			given: soaked, when: firstNode(func(n *Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify, verb: VerbRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
+		},
+		"a Node that is new does not": {
+			given: soaked, when: firstNode(func(n *Node) { n.CreatedAt, n.ReadyChangedAt = ago(6*time.Minute), ago(5*time.Minute) }),
+			step: ucv1.StepComplete, verb: VerbRecord,
+		},
 		"the soak is waited for": {
 			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(601)) },
 			step: ucv1.StepVerify, wait: ucv1.SoakingReason, says: []string{"since 2026-01-01T11:50:00Z"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,6 +56,7 @@ func guardOf(object *unstructured.Unstructured) migration.Guard {
 	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
 	guard := migration.Guard{
 		MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != "", PausedByUs: paused && onlyOurs(object.GetManagedFields(), "paused"),
+		AppliedAt: appliedAt(object.GetManagedFields()),
 	}
 	for _, entry := range object.GetManagedFields() {
 		ours := entry.Manager == ucv1.BreakerFieldManager
@@ -71,6 +73,14 @@ func guardOf(object *unstructured.Unstructured) migration.Guard {
 		guard.MinReadyOwner = "an admission webhook"
 	}
 	return guard
+}
+
+func appliedAt(entries []metav1.ManagedFieldsEntry) time.Time {
+	at := slices.IndexFunc(entries, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == ucv1.BreakerFieldManager })
+	if at < 0 || entries[at].Time == nil {
+		return time.Time{}
+	}
+	return entries[at].Time.Time
 }
 
 // onlyOurs says that we own a field and nobody else does.

@@ -3,6 +3,7 @@ package usercluster
 import (
 	"errors"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,8 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 	} {
 		g.Expect(s.ApplyBreaker(t.Context(), breakerRef(), step.fields)).To(Succeed(), step.about)
 		guard, paused := look()
+		g.Expect(guard.AppliedAt.IsZero()).To(Equal(!guard.MinReadyOurs && !guard.PausedByUs), step.about)
+		guard.AppliedAt = time.Time{}
 		g.Expect(guard).To(Equal(step.want), step.about)
 		if step.paused == nil {
 			g.Expect(paused).To(BeNil(), step.about)

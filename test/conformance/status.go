@@ -134,7 +134,7 @@ func checkSummary(o *objections, cluster *ucv1.Cluster) {
 			ucv1.ReconcilingCondition, ucv1.StalledCondition)
 	}
 	o.unless(reconciling == nil || stalled == nil, "Reconciling and Stalled are both there")
-	o.unless(stalled == nil || ready.Status == metav1.ConditionFalse, "Stalled is True and Ready is %s", ready.Status)
+	o.unless(stalled == nil || ready.Status != metav1.ConditionTrue, "Stalled and Ready are both True")
 	o.unless(reconciling == nil || ready.Status != metav1.ConditionTrue, "Reconciling and Ready are both True")
 	o.unless(paused == cluster.Spec.Paused || cluster.Status.ObservedGeneration != cluster.Generation,
 		"spec.paused is %t and condition Paused says %t", cluster.Spec.Paused, paused)

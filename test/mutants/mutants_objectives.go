@@ -11,15 +11,17 @@ func inSLO(name, file, old, changed string) mutant {
 func objectives() []mutant {
 	const rule, file = "5 objectives", "objectives.go"
 	return []mutant{
-		in(rule, "a violation does not halt the roll", "roll.go", "if out := p.objectives(); !out.holds {", "if out := p.objectives(); out.verb != nil {"),
-		in(rule, "a halt ends by itself", file, "return p.mayHalt() && p.facts.SLO.ViolatedAt != nil", "return p.mayHalt() && p.facts.SLO.Verdict == ucv1.SLOVerdict(slo.Violated)"),
-		in(rule, "what rolls already goes on", "breaker.go", "	case p.halted():\n\t\treturn \"the objectives", "	case false:\n\t\treturn \"the objectives"),
+		in(rule, "a violation does not halt the roll", "roll_halts.go", "if out := p.objectives(); !out.holds {", "if out := p.objectives(); out.verb != nil {"),
+		in(rule, "a halt ends by itself", file, "!p.mayHalt() || p.facts.SLO.ViolatedAt == nil {", "!p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) {"),
+		in(rule, "what rolls already goes on", "breaker.go", "	case p.halted() && pool.old:", "	case false:"),
 		in(rule, "its pause ends before the halt", "breaker.go", "d.PausedByUs && !p.halted() && ", "d.PausedByUs && "),
 		in(rule, "the breaker takes the pause of a halt back", "decide.go",
-			"	p.noteViolation()\n	before := *p.facts.DeepCopy()\n	decision := p.tripped(before, p.halts(p.course()))\n",
-			"	before := *p.facts.DeepCopy()\n	decision := p.tripped(before, p.halts(p.course()))\n	p.noteViolation()\n"),
+			"	p.countSamples()\n	before := *p.facts.DeepCopy()\n	decision := p.halts(p.tripped(before, p.course()))\n",
+			"	before := *p.facts.DeepCopy()\n	decision := p.halts(p.tripped(before, p.course()))\n	p.countSamples()\n"),
+		in(rule, "one that is scaled up is halted for ever", file, "return pl.old || pl.state == rollout.Outdated", "return !pl.done() || pl.state == rollout.Outdated"),
+		in(rule, "a person is not heard while nothing is measured", file, "return looked == nil || !p.facts.SLO.ViolatedAt.Before(looked)", "return looked == nil || looked != nil"),
 		in(rule, "a pause calls the person off", "breaker.go", "	decision.Verb, decision.Wait = verb, nil\n", "	decision.Verb, decision.Wait, decision.Failure = verb, nil, nil\n"),
-		in(rule, "a halt calls nobody while an earlier row waits", "decide.go", "p.halts(p.course())", "p.course()"),
+		in(rule, "a halt calls nobody while an earlier row waits", "decide.go", "p.halts(p.tripped(before, p.course()))", "p.tripped(before, p.course())"),
 		in(rule, "an old look of a person lets the roll go on", file, "since != nil && status.Since.Before(since)", "since != nil"),
 		in(rule, "samples are counted in every pass", file, "status.CountedUntil != nil && !sample.End.After(status.CountedUntil.Time), ", ""),
 		in(rule, "only the first sample of a look counts", file, "	for _, sample := range seen.Samples {", "	for _, sample := range seen.Samples[:min(1, len(seen.Samples))] {"),

@@ -68,7 +68,7 @@ func undoneMachines() []mutant {
 	const rule = "5 undo"
 	return []mutant{
 		in(rule, "in-tree Machines are rolled back", "machines.go", "	return v.undo && v.neverExternal(set)", "	return false"),
-		in(rule, "a Machine that was made since is in-tree", "machines.go", "return m.Set == set.UID && m.Annotation == \"true\"", "return m.Set == \"-\""),
+		in(rule, "a Machine that was made since is in-tree", "machines.go", "set.CreatedAt.Before(v.startedAt) && !v.joined[set.UID]", "set.CreatedAt.Before(v.startedAt)"),
 		in(rule, "a flag that came back leaves its time behind", "undo_rows.go", "	if p.facts.Rollback.MachineControllerRevertedAt != nil {", "	if false {"),
 		in(rule, "Machines are rolled back while a pod has the old flag", "undo_rows.go", "		if !deployment.RolledOut {", "		if false {"),
 		in(rule, "an undo waits for the CCM", "roll.go", "	if p.undoing() {\n\t\treturn nil\n\t}\n", ""),

@@ -85,8 +85,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 
 func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 	set := 0
-	halted := d.Wait != nil && position(d.Step) < position(ucv1.StepRoll)
-	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil && !halted} {
+	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil && !haltsBeside(d)} {
 		if is {
 			set++
 		}
@@ -100,13 +99,19 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 }
 
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
-// answer to a contention stands beside its failure, and a pause beside the halt of the roll.
+// answer to a contention stands beside its failure, and a pause beside any.
 func actsAlone(d migration.Decision) bool {
 	if d.Verb == nil || d.Verb.Kind == migration.VerbRestoreAnnotations {
 		return false
 	}
 	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence, migration.VerbPauseMachineDeployment}
-	return d.Failure == nil || !slices.Contains(answers, d.Verb.Kind)
+	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Verb.Kind)
+}
+
+// haltsBeside: a roll that stands still calls a person, whatever is done or waited for meanwhile.
+func haltsBeside(d migration.Decision) bool {
+	halts := []string{ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason}
+	return d.Failure != nil && (d.Verb != nil || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }
 
 func (i *invariants) checkRows(d migration.Decision) {

@@ -53,11 +53,11 @@ type node struct {
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
 	rewritten bool
 	// seen is a real one as it was observed.
-	seen          *migration.Node
-	createdAt     time.Time
-	notReadyUntil time.Time
-	readySince    time.Time
-	machine       string
+	seen           *migration.Node
+	createdAt      time.Time
+	notReadyUntil  time.Time
+	readyChangedAt time.Time
+	machine        string
 }
 
 func (m *machine) deleting() bool { return !m.deletedAt.IsZero() }
@@ -182,7 +182,7 @@ func (w *World) available(s *machineSet) int {
 		wait = 0
 	}
 	for _, m := range w.machinesOf(s) {
-		if n := w.nodeOf(m); n != nil && n.ready && m.node != "" && w.now.Sub(n.readySince) >= wait {
+		if n := w.nodeOf(m); n != nil && n.ready && m.node != "" && w.now.Sub(n.readyChangedAt) >= wait {
 			count++
 		}
 	}

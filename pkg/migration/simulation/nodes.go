@@ -74,8 +74,8 @@ func (w *World) stepNodes() {
 		w.reportAddresses(at, n)
 		before := n.ready
 		n.ready = !w.now.Before(n.notReadyUntil) && w.now.Sub(n.createdAt) >= tick
-		if n.ready && (!before || n.readySince.IsZero()) {
-			n.readySince = w.now
+		if n.ready != before || n.readyChangedAt.IsZero() {
+			n.readyChangedAt = w.now
 		}
 		if !n.csi && n.ready && w.csi.serves() && w.chance(0.7) {
 			n.csi = true

@@ -137,7 +137,8 @@ func (w *World) observeNodes() []migration.Node {
 	nodes, labels := make([]migration.Node, 0, len(w.nodes)), w.cloudLabels()
 	for _, n := range w.nodes {
 		seen := migration.Node{
-			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, Uninitialized: n.tainted, CreatedAt: n.createdAt,
+			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, ReadyChangedAt: n.readyChangedAt,
+			Uninitialized: n.tainted, CreatedAt: n.createdAt,
 			Addresses: n.addresses(), Labels: labels,
 		}
 		if n.seen != nil {

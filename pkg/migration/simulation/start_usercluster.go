@@ -44,7 +44,7 @@ func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
 func (w *World) nodeFrom(seen migration.Node) *node {
 	n := &node{
 		name: seen.Name, uid: seen.UID, providerID: seen.ProviderID, ready: seen.Ready, tainted: seen.Uninitialized, instance: true,
-		createdAt: seen.CreatedAt, csi: w.registers(seen), seen: &seen,
+		createdAt: seen.CreatedAt, readyChangedAt: seen.ReadyChangedAt, csi: w.registers(seen), seen: &seen,
 	}
 	if !seen.Ready {
 		n.notReadyUntil = w.now.Add(leftAlone)

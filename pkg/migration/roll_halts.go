@@ -1,0 +1,125 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+)
+
+// halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an earlier
+// row wait, too, and a pause that is given back ends no halt.
+func (p *pass) halts(decision Decision) Decision {
+	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
+	if decision.Failure != nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
+		return decision
+	}
+	view := p.fleet()
+	if out := p.rollHalts(view, p.pools(view)); !out.holds {
+		decision.Failure = out.failure
+	}
+	return decision
+}
+
+// rollHalts before anything more is rolled: something of what was rolled is not as it should be.
+func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
+	if held := p.heldPools(view, pools); len(held) > 0 && !p.undoing() {
+		return p.breakerTripped(held)
+	}
+	if leftToRoll(pools) {
+		if out := p.objectives(); !out.holds {
+			return out
+		}
+	}
+	if late := lateMachines(view); len(late) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
+	}
+	if stuck := stuckPools(view, pools); len(stuck) > 0 {
+		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+named(stuck)+
+			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go within
+// the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new Node is not
+// Ready. A Machine whose Node was never initialized has a deadline of its own.
+func stuckPools(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		d := pool.deployment
+		patience := view.deadline + time.Duration(d.MinReadySeconds)*time.Second
+		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
+			name := d.String() + " for " + patience.String()
+			if len(pool.waitsFor) > 0 {
+				name += ", of which these are not replaced or not proven: " + named(pool.waitsFor)
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func lateMachines(view fleetView) []string {
+	var names []string
+	for _, machine := range view.machines.Machines {
+		if !view.late(machine) {
+			continue
+		}
+		what := " has no initialized Node"
+		if machine.Deleting {
+			what = " is being deleted and does not go"
+		}
+		names = append(names, machine.String()+what)
+	}
+	return names
+}
+
+// awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
+func (p *pass) awaits(view fleetView, rolling []string) outcome {
+	if lost := lostMachines(view); len(lost) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+named(lost)+
+			". Look at their kubelets and network plugins; where a Node cannot be mended, delete its Machine.")
+	}
+	return p.waitsForMachines("Waiting for the Machines of " + named(rolling) + ".")
+}
+
+func lostMachines(view fleetView) []string {
+	var names []string
+	for _, machine := range view.machines.Machines {
+		if node := view.nodes[machine.NodeName]; machine.NodeName != "" && !machine.Deleting && view.upToDate(machine) && view.lost(node) {
+			names = append(names, machine.String()+", since "+node.ReadyChangedAt.UTC().Format(time.RFC3339))
+		}
+	}
+	return names
+}
+
+// heldPools are those that the breaker paused, with the Nodes that it waits for; not those that only the objectives hold.
+func (p *pass) heldPools(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		overdue := view.overdueNodes(pool.deployment)
+		unproven := len(overdue) > 0 || !p.halted() && !view.newOnesProven(pool.deployment)
+		if !pool.deployment.PausedByUs || !unproven {
+			continue
+		}
+		name := pool.deployment.String()
+		if len(overdue) > 0 {
+			name += ", for " + named(overdue)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (p *pass) breakerTripped(held []string) outcome {
+	until := "we take it back when every new Machine is proven"
+	if p.halted() {
+		until += " and spec.slo.countSince is set to a time after " + p.facts.SLO.ViolatedAt.UTC().Format(time.RFC3339) +
+			", for the objectives for the CCM were violated, too"
+	}
+	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled. We paused "+named(held)+", not initialized "+p.initializationDeadline().String()+
+		" after registering. Look at the CCM's logs. The pause is ours: "+until+"; delete a Machine that never will be."+p.undoOffer())
+}
