@@ -97,9 +97,13 @@ func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 		change = func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb.RestartValue) }
 	default:
 	}
-	// One that is refused keeps no other from being paused.
-	var failed []error
-	for _, ref := range verb.Objects {
+	return each(verb.Objects, change)
+}
+
+// each is changed: one that is refused keeps no other from being paused.
+func each(objects []migration.Ref, change func(migration.Ref) error) error {
+	failed := make([]error, 0, len(objects))
+	for _, ref := range objects {
 		failed = append(failed, change(ref))
 	}
 	return errors.Join(failed...)

@@ -133,6 +133,25 @@ func TestAllThatAreLateArePausedAtOnce(t *testing.T) {
 	g.Expect(verb.Why).To(And(ContainSubstring("kube-system/builders: not init"), ContainSubstring("kube-system/workers: not init")))
 }
 
+func TestAPauseRepeatsNoInstruction(t *testing.T) {
+	g, o := NewWithT(t), turning()
+	instruct(&o)
+	gated("CSIMigration=false")(&o)
+	d := Decide(o, noon())
+	g.Expect(d.Verb).To(HaveField("Kind", VerbPauseMachineDeployment))
+	g.Expect(d.Step).To(Equal(ucv1.StepVolumeMigration))
+	g.Expect(d.Instructions).To(HaveLen(1), "%+v", d.Instructions)
+}
+
+func TestARowDoesNotCountForADeletedCluster(t *testing.T) {
+	g, o := NewWithT(t), turning()
+	o.Cluster.DeletionTimestamp = stampAgo(0)
+	edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Problem = "it runs a shell" })
+	d := Decide(o, noon())
+	g.Expect(d.Verb).To(HaveField("Kind", VerbPauseMachineDeployment))
+	g.Expect(d.Failure).To(BeNil())
+}
+
 func halted(o *Observation) {
 	o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(time.Minute)}
 }

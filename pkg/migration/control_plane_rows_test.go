@@ -83,19 +83,21 @@ func TestFinalizeRow(t *testing.T) {
 	})
 }
 
-func TestVolumeMigrationRow(t *testing.T) {
-	gated := func(gates string) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.Provider, func(p *Provider) {
-				p.MigrationGates = map[string]bool{"CSIMigration": true, "InTreePluginOpenStackUnregister": false}
-			})
-			arguments := silentArguments()
-			if gates != "" {
-				arguments.Flags["feature-gates"] = gates
-			}
-			setKCM(o, arguments)
+// gated is a KCM with these feature gates, where the minor still has some of the migration.
+func gated(gates string) func(*Observation) {
+	return func(o *Observation) {
+		edit(&o.Provider, func(p *Provider) {
+			p.MigrationGates = map[string]bool{"CSIMigration": true, "InTreePluginOpenStackUnregister": false}
+		})
+		arguments := silentArguments()
+		if gates != "" {
+			arguments.Flags["feature-gates"] = gates
 		}
+		setKCM(o, arguments)
 	}
+}
+
+func TestVolumeMigrationRow(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"missing gates are switched on beside those that are there": {
 			given: configuring, when: gated("A=true,CSIMigration=false"), step: ucv1.StepVolumeMigration, verb: VerbChangeArguments,

@@ -59,6 +59,8 @@ func breaker() []mutant {
 		in(rule, "what was lost is taken again", file, "d.MinReadyOwner == \"\" && !lost {", "d.MinReadyOwner == \"\" && !(lost && false) {"),
 		in(rule, "nobody is warned", file, "d.MinReadyOurs || d.MinReadySeconds >= p.guardSeconds()", "d.MinReadyOurs || d.MinReadySeconds >= 0"),
 		in(rule, "a pause gives minReadySeconds back", file, "BreakerFields{MinReadySeconds: d.guard(), Paused: true}", "BreakerFields{Paused: true}"),
+		in(rule, "a row calls a person for a deleted Cluster", file, "	if !p.o.Cluster.DeletionTimestamp.IsZero() {\n\t\t// The rows", "	if false {\n\t\t// The rows"),
+		in(rule, "an instruction is given twice", "table.go", "	p.instructions = nil\n", ""),
 		in(rule, "only one is paused in a pass", file, "		verb.Objects, verb.Breaker, whys = append(verb.Objects, d.Ref)", "		verb.Objects, verb.Breaker, whys = append([]Ref(nil), d.Ref)"),
 		in(rule, "a pause that ended counts as time in which nothing moved", "machines.go", "	if deployment.AppliedAt.After(last) {", "	if false {"),
 		in(rule, "an end of a pause gives minReadySeconds back", file, "Breaker: BreakerFields{MinReadySeconds: d.guard()},", "Breaker: BreakerFields{},"),
