@@ -51,10 +51,10 @@ func (c *Catalogue) RecognizeManager(labels map[string]string, pod *corev1.PodSp
 
 // recognize a container; without one in what it returns it is none.
 func recognize(programs map[string]bool, container *corev1.Container) Manager {
-	image, command := imageName(container.Image), executable(container)
+	image, command := manifest.ImageName(container.Image), executable(container)
 	nodesOnly, ours := programs[image]
 	switch {
-	case ours || isManager(image) || strings.HasSuffix(repositoryOf(container.Image), formerVSphereImage):
+	case ours || isManager(image) || strings.HasSuffix(imageOf(container).Repository, formerVSphereImage):
 		return Manager{"image " + image, nodesOnly || strings.HasSuffix(image, nodeManagerProgram), container}
 	case isManager(command):
 		return Manager{"command " + command, strings.HasSuffix(command, nodeManagerProgram), container}
@@ -73,14 +73,11 @@ func isManager(program string) bool {
 	return strings.HasSuffix(program, managerProgram) || strings.HasSuffix(program, nodeManagerProgram)
 }
 
-// repositoryOf an image is its name without tag and digest.
-func repositoryOf(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	repository, _ := imageAndTag(image)
-	return repository
+// imageOf a container in parts, all empty where no kubelet can pull it.
+func imageOf(container *corev1.Container) (parts manifest.Image) {
+	parts, _ = manifest.ParseImage(container.Image)
+	return parts
 }
-
-func imageName(image string) string { return path.Base(repositoryOf(image)) }
 
 // executable is the program that a container starts, also by a shell; empty where its image decides.
 func executable(container *corev1.Container) string {
@@ -147,7 +144,7 @@ func (c *contents) addManagers(addons Addons) error {
 	for set, nodesOnly := range map[*Set]bool{&addons.CCM: false, &addons.Nodes: true} {
 		for _, object := range set.Objects {
 			err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {
-				c.managers[imageName(mainContainer(pod).Image)] = nodesOnly
+				c.managers[manifest.ImageName(mainContainer(pod).Image)] = nodesOnly
 			})
 			if err != nil {
 				return err

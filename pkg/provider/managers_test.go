@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -13,6 +14,8 @@ import (
 )
 
 func TestRecognizeManager(t *testing.T) {
+	// One for all: it renders every minor of every provider at its first use.
+	catalogue, digest := provider.New(), "sha256:"+strings.Repeat("0", 64)
 	of := func(image string, command ...string) corev1.Container {
 		return corev1.Container{Image: image, Command: command}
 	}
@@ -24,8 +27,8 @@ func TestRecognizeManager(t *testing.T) {
 		nodesOnly bool
 	}{
 		"upstream's image":                   {container: of("registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.0"), want: "image openstack-cloud-controller-manager"},
-		"a mirror with a port and a digest":  {container: of("mirror.example:5000/a/b/cloud-controller-manager@sha256:00"), want: "image cloud-controller-manager"},
-		"a mirror with both":                 {container: of("mirror.example:5000/cloud-controller-manager:v1@sha256:00"), want: "image cloud-controller-manager"},
+		"a mirror with a port and a digest":  {container: of("mirror.example:5000/a/b/cloud-controller-manager@" + digest), want: "image cloud-controller-manager"},
+		"a mirror with both":                 {container: of("mirror.example:5000/cloud-controller-manager:v1@" + digest), want: "image cloud-controller-manager"},
 		"an image that is called otherwise":  {container: of("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere:v1.30.0"), want: "image cloud-provider-vsphere"},
 		"vSphere's former image":             {container: of("gcr.io/cloud-provider-vsphere/cpi/release/manager:v1.27.0"), want: "image manager"},
 		"another manager":                    {container: of("ghcr.io/acme/manager:v1", "/manager")},
@@ -42,6 +45,13 @@ func TestRecognizeManager(t *testing.T) {
 		"a label of kubectl apply":           {container: of("acme/cloud:1"), labels: map[string]string{"k8s-app": "openstack-cloud-controller-manager"}, want: "label k8s-app=openstack-cloud-controller-manager"},
 		"a label of Helm":                    {container: of("acme/cloud:1"), labels: map[string]string{"app.kubernetes.io/name": "cloud-controller-manager"}, want: "label app.kubernetes.io/name=cloud-controller-manager"},
 		"anything else":                      {container: of("nginx:1.27"), labels: map[string]string{"app": "web"}},
+		"an image that is only a name":       {container: of("nginx"), labels: map[string]string{"app": "web"}},
+		"a manager that is only a name":      {container: of("cloud-controller-manager"), want: "image cloud-controller-manager"},
+		"a name with a digest":               {container: of("nginx@" + digest)},
+		"an image without a name":            {container: of("")},
+		"an image that no kubelet can pull":  {container: of("acme/Cloud-controller-manager:v1")},
+		"an image that is a tag only":        {container: of(":v1")},
+		"a program of no image":              {container: of("", "/bin/cloud-controller-manager"), want: "command cloud-controller-manager"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -49,7 +59,7 @@ func TestRecognizeManager(t *testing.T) {
 			if len(tc.labels) > 0 {
 				pod.Containers = pod.Containers[1:]
 			}
-			manager, is := provider.New().RecognizeManager(tc.labels, pod)
+			manager, is := catalogue.RecognizeManager(tc.labels, pod)
 			g.Expect(manager.KnownBy).To(Equal(tc.want))
 			g.Expect(is).To(Equal(tc.want != ""))
 			g.Expect(manager.NodesOnly).To(Equal(tc.nodesOnly))

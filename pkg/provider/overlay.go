@@ -51,8 +51,8 @@ func (o overlay) lay(set *Set, suffix string) error {
 		var problem error
 		err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {
 			// What the set is called for people follows the image that it is called after.
-			if _, tag := imageAndTag(mainContainer(pod).Image); tag == set.Version {
-				version = o.version(mainContainer(pod).Image, version)
+			if image := imageOf(mainContainer(pod)); image.Tag == set.Version {
+				version = o.version(image.Repository, version)
 			}
 			o.images(pod)
 			problem = o.workload(pod, strings.TrimSuffix(object.GetName(), suffix))
@@ -79,24 +79,23 @@ func mainContainer(pod *corev1.PodTemplateSpec) *corev1.Container {
 func (o overlay) images(pod *corev1.PodTemplateSpec) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
-			containers[i].Image = o.image(containers[i].Image)
+			containers[i].Image = o.image(imageOf(&containers[i]))
 		}
 	}
 }
 
-func (o overlay) image(image string) string {
-	repository, tag := imageAndTag(image)
-	if override := o.override(repository); override != nil {
+func (o overlay) image(image manifest.Image) string {
+	tag := image.Tag
+	if override := o.override(image.Repository); override != nil {
 		tag = override.Tag
 		if override.Digest != "" {
 			tag += "@" + override.Digest
 		}
 	}
-	return manifest.ImageOf(o.mirrored(repository), tag)
+	return manifest.ImageOf(o.mirrored(image.Repository), tag)
 }
 
-func (o overlay) version(image, version string) string {
-	repository, _ := imageAndTag(image)
+func (o overlay) version(repository, version string) string {
 	if override := o.override(repository); override != nil {
 		return override.Tag
 	}
@@ -177,15 +176,6 @@ func amountsOf(amounts ucv1.ResourceAmounts) corev1.ResourceList {
 		list[corev1.ResourceEphemeralStorage] = *amounts.EphemeralStorage
 	}
 	return list
-}
-
-// imageAndTag of an image of the catalogue. A colon before the last slash is that of a registry's port.
-func imageAndTag(image string) (repository, tag string) {
-	at := strings.LastIndex(image, ":")
-	if at < strings.LastIndex(image, "/") {
-		return image, ""
-	}
-	return image[:at], image[at+1:]
 }
 
 func minorName(minor int) string { return fmt.Sprintf("1.%d", minor) }

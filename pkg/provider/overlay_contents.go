@@ -78,7 +78,7 @@ func fullInput(profile Profile, version string) RenderInput {
 
 func (c *contents) add(workload string, pod *corev1.PodTemplateSpec, minor int) {
 	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		repository, _ := imageAndTag(container.Image)
+		repository := imageOf(&container).Repository
 		if !slices.Contains(c.images[repository], minor) {
 			c.images[repository] = append(c.images[repository], minor)
 		}

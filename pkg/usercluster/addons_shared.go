@@ -2,7 +2,6 @@ package usercluster
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 
@@ -96,7 +95,5 @@ func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]s
 
 // isSnapshotController goes by the end of the image's name: mirrors put something before it.
 func isSnapshotController(container corev1.Container) bool {
-	name, _, _ := strings.Cut(path.Base(container.Image), "@")
-	name, _, _ = strings.Cut(name, ":")
-	return strings.HasSuffix(name, manifest.SnapshotController)
+	return strings.HasSuffix(manifest.ImageName(container.Image), manifest.SnapshotController)
 }

@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -68,7 +69,7 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 		"is somebody else's who labelled it as theirs":                   {labelled("Helm"), InventoryOf(shared), 0},
 		"gets no controller of ours beside definitions of somebody else": {labelled("Helm", "CustomResourceDefinition"), nil, 0},
 		"has no controller of ours beside another ServiceAccount":        {labelled("Helm", "ServiceAccount"), nil, 3},
-		"has no controller of ours beside another one":                   {[]client.Object{controllerElsewhere("registry.example.com:5000/snapshot-controller:v8.4.0@sha256:00")}, nil, 3},
+		"has no controller of ours beside another one":                   {[]client.Object{controllerElsewhere("registry.example.com:5000/snapshot-controller:v8.4.0@sha256:" + strings.Repeat("0", 64))}, nil, 3},
 		"has no controller of ours beside one from a mirror":             {[]client.Object{controllerElsewhere("mirror/mirrored-sig-storage-snapshot-controller:v6")}, nil, 3},
 		"has a controller beside programs with other names":              {[]client.Object{controllerElsewhere("registry.example.com/snapshot-controller/proxy:v1")}, nil, all},
 		"keeps what is ours beside what is somebody else's":              {labelled(manifest.ManagedBy, "Deployment"), InventoryOf(shared), all},

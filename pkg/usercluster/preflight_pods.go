@@ -2,7 +2,6 @@ package usercluster
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // maxPods bounds how many pods of a kind are remembered: a cluster may have tens of thousands that all pull from one registry.
@@ -62,8 +62,7 @@ func upToMost(pods []string, name string) []string {
 
 func isAutoscaler(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(container corev1.Container) bool {
-		name, _, _ := strings.Cut(path.Base(container.Image), ":")
-		return name == "cluster-autoscaler"
+		return manifest.ImageName(container.Image) == "cluster-autoscaler"
 	})
 }
 

@@ -26,7 +26,7 @@ func others() []mutant {
 		elsewhere("2 others", "pods that no workload answers for are not looked at", "pkg/usercluster", "other_managers.go", "look.statefulSets, look.pods}", "look.statefulSets}"),
 		elsewhere("2 others", "a pod belongs to a workload that is gone", "pkg/usercluster", "other_managers.go", "if !l.answered[owner] && ", "if owner == (migration.Ref{}) && "),
 		elsewhere("2 others", "what was found is remembered", "pkg/usercluster", "other_managers.go", "	if !slices.ContainsFunc(look.found,", "	if true || !slices.ContainsFunc(look.found,"),
-		elsewhere("2 others", "a mirror hides a CCM", "pkg/provider", "managers.go", "{ return path.Base(repositoryOf(image)) }", "{ return repositoryOf(image) }"),
+		elsewhere("2 others", "a mirror hides a CCM", "pkg/provider", "managers.go", "manifest.ImageName(container.Image), executable(container)", "imageOf(container).Repository, executable(container)"),
 		in("adoption", "the plan of an adoption is not written first", "adoption.go", "	return p.planned(name, set)\n", "	return holds(ucv1.HoldsReason, \"\")\n"),
 		in("adoption", "a plan is carried out before a person could read it", "adoption.go", "wait > 0 && !gap {", "wait < 0 && !gap {"),
 		in("adoption", "another plan is carried out than the one that was written", "adoption.go", "slices.ContainsFunc(set.changes(many), missing)", "false && slices.ContainsFunc(set.changes(many), missing)"),

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -234,6 +233,3 @@ func disruptionBudget(workload, label string, in RenderInput) []Object {
 		},
 	}}
 }
-
-// ImageOf is an image with its tag.
-func ImageOf(name, tag string) string { return fmt.Sprintf("%s:%s", name, tag) }

@@ -53,24 +53,32 @@ func LoadBalancer(name string) *corev1.Service {
 
 // Web makes a workload whose pods are spread and guarded by a PodDisruptionBudget.
 func Web(replicas int32) (*appsv1.Deployment, *policyv1.PodDisruptionBudget) {
-	labels := map[string]string{"app": "web"}
-	deployment := &appsv1.Deployment{
+	deployment := serving("web", "example/web:1", replicas)
+	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: new(intstr.FromInt32(1)), Selector: deployment.Spec.Selector,
+		},
+	}
+	return deployment, budget
+}
+
+// BareImage makes a Deployment whose image is a name alone, without registry and tag, as people write it.
+func BareImage() *appsv1.Deployment { return serving("bare-image", "nginx", 1) }
+
+// serving is a Deployment of pods that are no processes.
+func serving(name, image string, replicas int32) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(replicas), Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "example/web:1"}}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: name, Image: image}}},
 			},
 		},
 	}
-	budget := &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			MaxUnavailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-		},
-	}
-	return deployment, budget
 }
 
 // InTreeVolume makes a PersistentVolume that the in-tree plugin of the testbed's gate provisioned.

@@ -22,7 +22,7 @@ const (
 // populate gives a user cluster what the story needs, and waits until it runs.
 func (s *Story) populate(u *bed.UserCluster) error {
 	objects, nodes := population(u.Options.Name)
-	for _, object := range objects {
+	for _, object := range append(objects, bed.BareImage()) {
 		if err := u.Client.Create(s.ctx, object); err != nil {
 			return fmt.Errorf("user cluster %s: %T %s: %w", u.Options.Name, object, object.GetName(), err)
 		}
