@@ -36,6 +36,8 @@ type Reconciler struct {
 	Recorder  events.EventRecorder
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
+	// Deadlines are the real ones when they are left out.
+	Deadlines migration.Deadlines
 
 	untold untold
 }

@@ -20,7 +20,7 @@ import (
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
-	s.observed = migration.Observation{Cluster: s.cluster}
+	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
 	if !s.cluster.ExternalCloudProvider() {
 		return
 	}

@@ -18,8 +18,8 @@ import (
 func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) (plan.Plan, error) {
 	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: r.Clock.Now()}
 	s.observed = migration.Observation{
-		Cluster: s.cluster, Connection: migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		Contenders: r.observeContenders(ctx, s.cluster),
+		Cluster: s.cluster, Deadlines: r.Deadlines, Contenders: r.observeContenders(ctx, s.cluster),
+		Connection: migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 	}
 	r.observeControlPlane(ctx, s)
 	before := s.cluster.Status.Inherited

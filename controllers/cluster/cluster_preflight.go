@@ -29,7 +29,7 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 		return
 	}
 	asked := preflight.Facts{
-		Cluster: s.cluster, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
+		Cluster: s.cluster, Deadlines: r.Deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
 		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
 	}
 	source := "Secret " + s.cluster.Namespace + "/" + kubeconfigSecret(s.cluster)

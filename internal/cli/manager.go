@@ -120,11 +120,18 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 	if err != nil {
 		return err
 	}
+	deadlines, err := o.deadlines()
+	if err != nil {
+		return err
+	}
+	if len(o.waits) > 0 {
+		log.Info("waits that prove something are shortened: this is for testbeds only", "waits", o.waits)
+	}
 	reconciler := &cluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		ControlPlane: &controlplane.Reader{Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}},
+		ControlPlane: &controlplane.Reader{Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}, Deadlines: deadlines},
 		UserClusters: registry, Catalogue: catalogue,
-		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
+		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics, Deadlines: deadlines,
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -33,6 +35,8 @@ type managerOptions struct {
 	workers        int
 	connectWorkers int
 	allow          usercluster.Allow
+	// waits are hidden: they are for testbeds.
+	waits map[string]string
 }
 
 func (o *managerOptions) bind(flags *pflag.FlagSet) {
@@ -49,6 +53,22 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
 	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
 	bindAllow(flags, &o.allow)
+	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another cluster a loop may run twice.")
+	_ = flags.MarkHidden(unsafeWaits)
+}
+
+const unsafeWaits = "unsafe-waits"
+
+// deadlines are the real ones, but for waits that a testbed shortens.
+func (o *managerOptions) deadlines() (migration.Deadlines, error) {
+	deadlines := migration.RealDeadlines()
+	for name, text := range o.waits {
+		to, err := time.ParseDuration(text)
+		if err != nil || !deadlines.ShortenWait(name, to) {
+			return deadlines, fmt.Errorf("--%s %s=%s: it is no wait that can be shortened, or %s is not shorter", unsafeWaits, name, text, text)
+		}
+	}
+	return deadlines, nil
 }
 
 // bindAllow is for operators whose kubeconfig Secrets are not written by tenants.
@@ -74,6 +94,9 @@ func (o *managerOptions) validate() error {
 	}
 	if o.workers < 1 || o.connectWorkers < 1 {
 		errs = append(errs, errors.New("--workers and --connect-workers are at least 1"))
+	}
+	if _, err := o.deadlines(); err != nil {
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

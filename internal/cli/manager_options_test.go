@@ -2,9 +2,12 @@ package cli
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 func TestManagerOptions(t *testing.T) {
@@ -17,6 +20,11 @@ func TestManagerOptions(t *testing.T) {
 		"an unknown source of certificates is named":    {args: []string{"--webhook-certificates=vault"}, want: `"vault"`},
 		"a manager without a namespace has no Lease":    {args: []string{"--namespace="}, want: "--namespace"},
 		"a manager without workers would never look up": {args: []string{"--workers=0"}, want: "--workers"},
+		"a testbed shortens a wait":                     {args: []string{"--unsafe-waits=settle=2s,probe=1s"}},
+		"a deadline cannot be shortened":                {args: []string{"--unsafe-waits=handover=2s"}, want: "handover=2s"},
+		"a wait cannot become longer":                   {args: []string{"--unsafe-waits=settle=1h"}, want: "settle=1h"},
+		"a wait cannot be left out":                     {args: []string{"--unsafe-waits=settle=0s"}, want: "settle=0s"},
+		"a wait is a duration":                          {args: []string{"--unsafe-waits=settle=2"}, want: "settle=2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -33,6 +41,20 @@ func TestManagerOptions(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 		})
 	}
+}
+
+func TestAManagerWaitsForTheRealTimesByDefault(t *testing.T) {
+	g := NewWithT(t)
+	options := &managerOptions{}
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.bind(flags)
+	g.Expect(options.deadlines()).To(Equal(migration.RealDeadlines()))
+	g.Expect(flags.FlagUsages()).NotTo(ContainSubstring(unsafeWaits), "it is hidden")
+
+	g.Expect(flags.Parse([]string{"--unsafe-waits=kubelet-margin=5s"})).To(Succeed())
+	want := migration.RealDeadlines()
+	want.KubeletMargin = 5 * time.Second
+	g.Expect(options.deadlines()).To(Equal(want))
 }
 
 func TestKubeconfigsOfTenantsAreRefusedByDefault(t *testing.T) {

@@ -12,9 +12,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// kubeletMargin is what a kubelet gets beyond the grace period to end containers whose pod is gone.
-const kubeletMargin = 30 * time.Second
-
 // maxBecause is the length of endedBecause in the API.
 const maxBecause = 253
 
@@ -47,7 +44,7 @@ func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) 
 		process := *handover.Processes[i].DeepCopy()
 		switch pod := pods[process.PodUID]; {
 		case process.ConfigHash != "":
-			followStatic(&process, cluster, plane, now)
+			r.followStatic(&process, cluster, plane, now)
 		case process.EndedAt != nil:
 		case pod != nil:
 			followPod(&process, pod, now)
@@ -112,10 +109,10 @@ func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Clus
 	if node.RenewingSince.After(begin) {
 		begin = node.RenewingSince
 	}
-	due := begin.Add(time.Duration(process.GracePeriodSeconds)*time.Second + kubeletMargin)
+	due := begin.Add(time.Duration(process.GracePeriodSeconds)*time.Second + r.Deadlines.OrReal().KubeletMargin)
 	if !node.LeaseRenewed.Before(due) {
 		ended(process, now, fmt.Sprintf("the kubelet of Node %s went on for the grace period and %s after its pod was gone",
-			process.NodeName, kubeletMargin))
+			process.NodeName, r.Deadlines.OrReal().KubeletMargin))
 	}
 }
 

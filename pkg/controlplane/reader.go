@@ -23,6 +23,8 @@ type Reader struct {
 	Ledger *Ledger
 	// Clock is ours: nothing is concluded from timestamps of others.
 	Clock clock.PassiveClock
+	// Deadlines are the real ones when they are left out.
+	Deadlines migration.Deadlines
 
 	leases leaseWatch
 	runs   runWatch

@@ -12,13 +12,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// settleTime is how long the successor of a static pod has to run, as one container and on our clock, before it proves its
-// predecessor's end. A kubelet remembers the order of static pods in memory: one that was restarted in between starts the
-// new one at once and ends what it no longer has a manifest for two seconds later
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet.go, housekeepingPeriod). A KCM that cannot
-// have its port, because another one holds it, does not run for that long.
-const settleTime = 10 * time.Second
-
 // followStatic brings the record of a static pod up to date. The record stands for a manifest on a machine, so it goes on
 // when its mirror pod is made anew, when its container is restarted, and when its Node is booted with the same manifest.
 // A mirror pod that is gone proves nothing, however long its kubelet goes on: one that may not make another one, because
@@ -28,7 +21,7 @@ const settleTime = 10 * time.Second
 //	another boot of the same machine ─────────────► ended: no process outlives its kernel
 //	Ready, same boot, another manifest runs ──────► ended: the kubelet starts one after the other
 //	anything else ────────────────────────────────► not known; a person may vouch for it
-func followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane migration.ControlPlane, now metav1.MicroTime) {
+func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane migration.ControlPlane, now metav1.MicroTime) {
 	node, shown, accepted := plane.ManagementNodes[process.NodeName], staticPodOf(process, plane.KCM.Pods), isAccepted(cluster, *process)
 	switch {
 	case goesOn(process, shown, accepted):
@@ -37,7 +30,7 @@ func followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane mig
 	case rebooted(process, node):
 		process.VanishedAt = nil
 		ended(process, now, fmt.Sprintf("Node %s was booted anew, and its machine is the same", process.NodeName))
-	case succeeded(process, shown, node) && now.Sub(shown.RunningSince) >= settleTime:
+	case succeeded(process, shown, node) && now.Sub(shown.RunningSince) >= r.Deadlines.OrReal().Settle:
 		process.VanishedAt = nil
 		// Dated back to the first sight: a renewal of the Lease within the time would contradict it.
 		ended(process, metav1.NewMicroTime(shown.RunningSince), fmt.Sprintf("Node %s runs Pod %s from another manifest", process.NodeName, process.PodName))

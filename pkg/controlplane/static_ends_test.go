@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 // staticEnd is a recorded static pod, what its Node shows for a while, and whether that proves its end.
@@ -33,7 +34,7 @@ func (e staticEnd) run(t *testing.T) {
 	cluster.Spec.Handover.AcceptLostManagers = e.accept
 	user := testClient(interceptor.Funcs{}, append(e.objects, controlPlaneNode("cp-1"), mirrorOf("cp-1", "new", silentFlag))...)
 	if e.watched == 0 {
-		e.watched = settleTime
+		e.watched = settled()
 	}
 	for _, at := range []time.Duration{0, e.watched} {
 		clock.SetTime(startTime().Add(at))
@@ -48,6 +49,8 @@ func (e staticEnd) run(t *testing.T) {
 		e.want(g, process)
 	}
 }
+
+func settled() time.Duration { return migration.RealDeadlines().Settle }
 
 func bootedAnew(node *corev1.Node) { node.Status.NodeInfo.BootID = "boot-2" }
 
@@ -69,7 +72,7 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", loudFlag)), because: "from another manifest",
 		},
 		"one that has not run for long enough does not": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settleTime - 1,
+			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settled() - 1,
 		},
 		"one whose container does not run does not": {
 			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), waiting(mirrorOf("cp-0", "new", silentFlag))),
@@ -156,7 +159,7 @@ func TestALostStaticPod(t *testing.T) {
 		"may be vouched for when its mirror pod is gone": {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0")), because: "acceptLostManagers"},
 		"cannot be vouched for while its Node is Ready":  {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag))},
 		"cannot be vouched for while its successor has only begun to prove it": {
-			recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settleTime - 1,
+			recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settled() - 1,
 		},
 		"cannot be vouched for by the name of another":      {recorded: staticRecord(), accept: []string{"kube-controller-manager-cp-1"}},
 		"may be vouched for when its Node is another one":   {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", bootedAnew, machine("other")), mirrorOf("cp-0", "new", silentFlag)), because: "acceptLostManagers"},

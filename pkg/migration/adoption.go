@@ -3,14 +3,11 @@ package migration
 import (
 	"slices"
 	"strings"
-	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 const (
-	// adoptionNotice is how long a plan stands in the status before it is carried out.
-	adoptionNotice = time.Minute
 	// maxChanges and maxChange are the bounds of status.adoption.changes.
 	maxChanges = 64
 	maxChange  = 512
@@ -117,7 +114,7 @@ func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
 	}
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
-	if wait := adoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
+	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
 		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of somebody else are adopted a minute after the plan stood in status.adoption: "+
 			named(set.changes(2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}

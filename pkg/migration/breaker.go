@@ -23,9 +23,6 @@ import (
 // https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machinedeployment/sync.go
 
 const (
-	defaultInitializationDeadline = 3 * time.Minute
-	// leastMargin is what a pass may take (30 s) from the deadline of a Node to the pause.
-	leastMargin = 30 * time.Second
 	// maxGuarded and maxWarnings bound status.breaker.
 	maxGuarded  = 200
 	maxWarnings = 20
@@ -49,26 +46,6 @@ type Guard struct {
 	AppliedAt time.Time
 	// Canary says that it is ours, for the canary.
 	Canary bool
-}
-
-// InitializationDeadline is from the registration of a Node.
-func InitializationDeadline(cluster *ucv1.Cluster) time.Duration {
-	if seconds := cluster.Spec.Rollout.InitializationDeadlineSeconds; seconds != nil {
-		return time.Duration(*seconds) * time.Second
-	}
-	return defaultInitializationDeadline
-}
-
-// guardSeconds is our minReadySeconds: longer than the deadline, by the time of a pass and more.
-func guardSeconds(deadline time.Duration) int32 {
-	return int32((deadline + max(leastMargin, deadline/2)) / time.Second)
-}
-
-// SkewTolerance is by how much the clocks of the two clusters may differ before the breaker's pause could come too late: the deadline is
-// judged by ours, and minReadySeconds by the user cluster's.
-func SkewTolerance(cluster *ucv1.Cluster) time.Duration {
-	deadline := InitializationDeadline(cluster)
-	return time.Duration(guardSeconds(deadline))*time.Second - deadline - leastMargin
 }
 
 // heldByOthers: our own pause is not for a person to take back.
@@ -290,7 +267,7 @@ func (p *pass) returnAll(pools []pool) (outcome, bool) {
 	return outcome{}, false
 }
 
-func (p *pass) guardSeconds() int32 { return guardSeconds(p.initializationDeadline()) }
+func (p *pass) guardSeconds() int32 { return p.o.Deadlines.guardSeconds(p.initializationDeadline()) }
 
 func (p *pass) breaker() *ucv1.BreakerStatus {
 	if p.facts.Breaker == nil {

@@ -11,10 +11,6 @@ import (
 )
 
 const (
-	// canaryRetry is when a canary that failed is made anew: until then a person can look at it.
-	canaryRetry = 10 * time.Minute
-	// canaryRemoval is how long its workload may take to go before its Machine is taken away all the same.
-	canaryRemoval = 5 * time.Minute
 	// DefaultCanaryImage is what its pod runs unless the spec says otherwise.
 	DefaultCanaryImage = "registry.k8s.io/pause:3.10"
 )
@@ -118,7 +114,7 @@ func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
 		return p.beginCanary(pools, intents, 1)
 	case !p.o.StorageClasses.IsKnown():
 		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
-	case fact.FailedAt != nil && p.now.Sub(fact.FailedAt.Time) > canaryRetry:
+	case fact.FailedAt != nil && p.now.Sub(fact.FailedAt.Time) > p.o.Deadlines.CanaryRetry:
 		if out, left := p.removeCanary(); left {
 			return out
 		}
@@ -164,7 +160,7 @@ func (p *pass) judgeCanary(lacks []string, deadline time.Time) outcome {
 		fact.FailedAt = p.stamp()
 		return records("Recording that the canary is not proven in time.")
 	}
-	again := fact.FailedAt.Add(canaryRetry)
+	again := fact.FailedAt.Add(p.o.Deadlines.CanaryRetry)
 	return fails(ucv1.CanaryFailedReason, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+strings.Join(lacks, "; ")+
 		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made anew then; or change spec.rollout.canary."+p.undoOffer())
 }

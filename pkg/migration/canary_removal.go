@@ -16,7 +16,7 @@ func (p *pass) removeCanary() (outcome, bool) {
 	if !known {
 		return cannotLook("the canary", p.o.Canary.Why()), true
 	}
-	now, held := workload.leaving(p.now)
+	now, held := workload.leaving(p.now, p.o.Deadlines.CanaryRemoval)
 	_, seen := p.o.Machines.Value().split()
 	if len(now)+len(held) == 0 {
 		now = stillThere(seen.Deployments)
@@ -53,13 +53,14 @@ func (p *pass) stuckCanary(seen Machines) []string {
 	return names
 }
 
-// leaving are the objects that are to be deleted, and those that the Machine has to stay for until they are gone.
-func (w CanaryWorkload) leaving(now time.Time) (next, held []Ref) {
+// leaving are the objects that are to be deleted, and those that the Machine has to stay for until they are gone, or the
+// patience is at its end.
+func (w CanaryWorkload) leaving(now time.Time, patience time.Duration) (next, held []Ref) {
 	for _, object := range w.Objects {
 		switch {
 		case object.DeletingSince.IsZero():
 			next = append(next, object.Ref)
-		case object.Kind != "Service" && now.Sub(object.DeletingSince) < canaryRemoval:
+		case object.Kind != "Service" && now.Sub(object.DeletingSince) < patience:
 			held = append(held, object.Ref)
 		}
 	}

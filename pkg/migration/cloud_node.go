@@ -11,16 +11,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// addressesTime is how long the addresses of Nodes are compared while the CCM leads with its loop cloud-node, and
-// addressesTimeOfNode how much longer for each Node. The loop writes all of them when it starts, before 1.27 one Node after the
-// other, and a kubelet of the in-tree provider writes its own back within ten seconds:
-// https://github.com/kubernetes/cloud-provider/blob/v0.25.16/controllers/node/node_controller.go (UpdateNodeStatus)
-// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/kubelet_node_status.go (updateNodeStatus)
-const (
-	addressesTime       = time.Minute
-	addressesTimeOfNode = time.Second
-)
-
 // WithholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
 // whose kubelets do that themselves, and where the two see different ones they write them in turn. Before the first kubelet that
 // needs it, it has to run: https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go#L96-L104
@@ -118,7 +108,7 @@ func (p *pass) cloudNodeLeads(nodes int) outcome {
 		state.ComparedUntil = nil
 		return p.cloudNodeInTime(out)
 	case state.ComparedUntil == nil:
-		until := now.Add(addressesTime + time.Duration(nodes)*addressesTimeOfNode).Truncate(time.Second)
+		until := now.Add(p.o.Deadlines.Addresses + time.Duration(nodes)*p.o.Deadlines.AddressesOfNode).Truncate(time.Second)
 		state.ComparedUntil = new(metav1.NewTime(until))
 		return records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " + until.UTC().Format(time.RFC3339) + ".")
 	}
@@ -147,7 +137,7 @@ func (p *pass) cloudNodeServes(nodes int) outcome {
 // cloudNodeInTime calls a person when no CCM comes to lead with the loop.
 func (p *pass) cloudNodeInTime(out outcome) outcome {
 	enabled := p.facts.CloudNode.EnabledAt
-	if out.wait == nil || out.wait.Unknown || p.now.Sub(enabled.Time) <= handoverDeadline {
+	if out.wait == nil || out.wait.Unknown || p.now.Sub(enabled.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
 	return fails(out.reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",

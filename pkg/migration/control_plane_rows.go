@@ -152,8 +152,8 @@ func (p *pass) withoutMachineController() outcome {
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
 func (p *pass) ccmCanServe() outcome {
 	out := p.ccmLeads()
-	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.deadSince(p.now, leaderDeadline) {
-		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+leaderDeadline.String()+": "+
+	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.deadSince(p.now, p.o.Deadlines.Leader) {
+		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
 			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer())
 	}
 	nodes, known := p.o.Nodes.Get()

@@ -22,6 +22,7 @@ type pass struct {
 
 // Decide names the one next thing for a cluster. It is total and deterministic.
 func Decide(o Observation, now time.Time) Decision {
+	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
 	decision.Findings = p.findings

@@ -12,12 +12,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// leaderDeadline is how long the CCM may take to lead after the fence was opened; it retries every one or two seconds.
-const leaderDeadline = 2 * time.Minute
-
-// handoverDeadline is how long the hand-over may wait before a person is called.
-const handoverDeadline = 10 * time.Minute
-
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
 func (p *pass) handover() outcome {
 	if p.facts.Handover.FinishedAt != nil {
@@ -62,7 +56,7 @@ func (p *pass) handedOver() outcome {
 // inTime turns a wait that lasts too long into a failure: from the first patch on, nobody may be running the cloud loops.
 func (p *pass) inTime(out outcome) outcome {
 	started := p.waitingSince()
-	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(*started) <= handoverDeadline {
+	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
 		return out
 	}
 	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and nobody may be running the cloud loops. %s",
@@ -330,7 +324,7 @@ func (p *pass) leading() outcome {
 		return p.finishWithoutNodes()
 	}
 	since := p.mayLeadSince()
-	if waited := p.now.Sub(since); waited > leaderDeadline {
+	if waited := p.now.Sub(since); waited > p.o.Deadlines.Leader {
 		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s Look at the logs of its pods in the user cluster.",
 			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}

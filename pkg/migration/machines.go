@@ -8,8 +8,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-const defaultNodeDeadline = 20 * time.Minute
-
 // fleetView answers questions about the Machines of one cluster from one observation.
 type fleetView struct {
 	machines Machines
@@ -39,10 +37,7 @@ func (p *pass) fleet() fleetView {
 	machines, _ := p.o.Machines.Value().split()
 	v := fleetView{
 		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{}, generation: p.facts.RollGeneration, rolled: p.facts.RolledMachineDeployments,
-		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: defaultNodeDeadline, now: p.now,
-	}
-	if seconds := p.o.Cluster.Spec.Rollout.NodeDeadlineSeconds; seconds != nil {
-		v.deadline = time.Duration(*seconds) * time.Second
+		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
 	}
 	if p.undoing() {
 		v.turnRound(p.facts)

@@ -26,23 +26,16 @@ func Measures(cluster *ucv1.Cluster, now time.Time) bool {
 	if facts.Origin != ucv1.OriginMigrating || facts.Rollback != nil || facts.Handover == nil || facts.Handover.FinishedAt == nil {
 		return false
 	}
-	until := measuredUntil(facts, cluster.Spec)
+	until := measuredUntil(facts, cluster)
 	return until == nil || now.Before(until.Time)
 }
 
 // measuredUntil is the end of the soak time after completion; nil before that.
-func measuredUntil(facts ucv1.Facts, spec ucv1.ClusterSpec) *metav1.Time {
+func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 	if facts.CompletedAt == nil {
 		return nil
 	}
-	return new(metav1.NewTime(facts.CompletedAt.Add(soakOf(spec))))
-}
-
-func soakOf(spec ucv1.ClusterSpec) time.Duration {
-	if spec.Rollout.SoakSeconds != nil {
-		return time.Duration(*spec.Rollout.SoakSeconds) * time.Second
-	}
-	return defaultSoak
+	return new(metav1.NewTime(facts.CompletedAt.Add(SoakTime(cluster))))
 }
 
 // countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in a
@@ -75,7 +68,7 @@ func (p *pass) sloStatus(configured metav1.Time) *ucv1.SLOStatus {
 	if since := p.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
 		status = &ucv1.SLOStatus{Since: since.DeepCopy(), CountedUntil: status.CountedUntil}
 	}
-	status.Until = measuredUntil(p.facts, p.o.Cluster.Spec)
+	status.Until = measuredUntil(p.facts, p.o.Cluster)
 	return status
 }
 

@@ -11,6 +11,8 @@ import (
 type Observation struct {
 	// Cluster is the object itself: its spec and the facts persisted in its status.
 	Cluster *ucv1.Cluster
+	// Deadlines are the real ones when they are left out.
+	Deadlines Deadlines
 	// Contenders is absent when no other Cluster names the same control plane, else known with their names.
 	Contenders Observed[[]string]
 	// Provider is the catalogue's entry for the cluster's provider and version; absent when there is none.

@@ -7,15 +7,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-const (
-	// probeDeadline is how long the probe may take until it has led for probeTime.
-	probeDeadline = 3 * time.Minute
-	// probeTime is how long the same process has to lead: a cloud that refuses the configuration ends a CCM at once.
-	probeTime = 10 * time.Second
-	// probeRetry is when a probe that failed is tried again without anybody asking for it.
-	probeRetry = 5 * time.Minute
-)
-
 // Probe is the state of the probe's objects: a CCM that leads a Lease of its own and runs no loop.
 type Probe struct {
 	// Set is what is wanted; empty while the probe is not.
@@ -84,14 +75,14 @@ func (p *pass) probeLeads() outcome {
 	case lease.Holder != "" && lease.renewed(p.now) && handover.ProbeHolder != lease.Holder:
 		handover.ProbeHolder, handover.ProbeLedAt = lease.Holder, p.stamp()
 		return records("Recording that the probe of the CCM leads.")
-	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder && lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= probeTime:
+	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder && lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= p.o.Deadlines.ProbeTime:
 		handover.ProbedAt = p.stamp()
 		handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
 		return records("Recording that the probe of the CCM led and stayed up.")
-	case p.now.Sub(handover.ProbeStartedAt.Time) > probeDeadline:
+	case p.now.Sub(handover.ProbeStartedAt.Time) > p.o.Deadlines.Probe:
 		return p.failProbe(probe)
 	}
-	return waitsUntil(ucv1.ProbingReason, "The probe of the CCM has to lead and stay up for "+probeTime.String()+
+	return waitsUntil(ucv1.ProbingReason, "The probe of the CCM has to lead and stay up for "+p.o.Deadlines.ProbeTime.String()+
 		" before KCM is touched."+sentences(probe.Set.Unhealthy), 2*time.Second)
 }
 
@@ -112,13 +103,13 @@ func (p *pass) probeFailed() outcome {
 	if out := p.probeGone(); !out.holds {
 		return out
 	}
-	if p.now.Sub(p.facts.Handover.ProbeFailedAt.Time) >= probeRetry {
+	if p.now.Sub(p.facts.Handover.ProbeFailedAt.Time) >= p.o.Deadlines.ProbeRetry {
 		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem = nil, ""
 		return records("Recording that the probe of the CCM is tried again.")
 	}
 	return fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its probe failed: "+
 		p.facts.Handover.ProbeProblem+" Look at the cloud configuration and at its credentials; the probe is tried again when they change, and every "+
-		probeRetry.String()+".")
+		p.o.Deadlines.ProbeRetry.String()+".")
 }
 
 // forgetProbe: what was proven, or failed, was another CCM.

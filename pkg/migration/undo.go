@@ -204,7 +204,7 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 // undoInTime calls a person where nobody may be running the cloud loops for too long.
 func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
 	since := p.facts.Rollback.WorkloadWithdrawnAt
-	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= handoverDeadline {
+	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
 	runs := "nobody may be running the cloud loops"

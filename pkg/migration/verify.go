@@ -8,8 +8,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-const defaultSoak = 5 * time.Minute
-
 func hasProviderID(node Node, prefix string) bool {
 	return strings.HasPrefix(node.ProviderID, prefix) && len(node.ProviderID) > len(prefix)
 }
@@ -49,7 +47,7 @@ func (p *pass) wasAway(node Node) bool {
 }
 
 func (p *pass) soak() outcome {
-	soak := soakOf(p.o.Cluster.Spec)
+	soak := SoakTime(p.o.Cluster)
 	if p.facts.StableSince == nil {
 		p.facts.StableSince = p.stamp()
 		if soak > 0 {

@@ -37,7 +37,7 @@ func endings() []mutant {
 		in("1 ends", "preflight is judged again after the start", "start.go", "if p.facts.StartedAt != nil {", "if false {"),
 		in("1 ends", "a finished hand-over is walked again", "handover.go",
 			"if p.facts.Handover.FinishedAt != nil {\n\t\treturn p.handedOver()", "if false {\n\t\treturn p.handedOver()"),
-		in("1 ends", "a wait in the hand-over may take forever", "handover.go", "p.now.Sub(*started) <= handoverDeadline", "p.now.Sub(*started) >= 0"),
+		in("1 ends", "a wait in the hand-over may take forever", "handover.go", "p.now.Sub(*started) <= p.o.Deadlines.Handover", "p.now.Sub(*started) >= 0"),
 	}
 }
 
@@ -92,7 +92,7 @@ func fence() []mutant {
 		in("2 contention", "who runs the loops now is not recorded", "silence.go", "	p.addProcesses(kcm)\n	out := fails", "	out := fails"),
 		in("2 contention", "a fence that somebody closed is opened without the proof", "addons.go",
 			"if doubts := p.doubts(); len(doubts) > 0 {", "if doubts := p.doubts(); len(doubts) < 0 {"),
-		in("2 probe", "a probe that led for a moment is enough", "probe.go", ">= probeTime:", ">= 0:"),
+		in("2 probe", "a probe that led for a moment is enough", "probe.go", ">= p.o.Deadlines.ProbeTime:", ">= 0:"),
 		{
 			rule: "2 probe", name: "a Lease that was read before its holder died counts as renewed", file: "pkg/usercluster/leases.go",
 			old: "!older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since)", new: "lease != nil",

@@ -10,7 +10,7 @@ func addresses() []mutant {
 		in(rule, "a CCM that is rolling out counts", file, "case len(addons.CCM.Unhealthy) > 0:", "case len(addons.CCM.Unhealthy) > 9:"),
 		in(rule, "addresses are not compared", file, "!there || slices.Equal(before.Addresses, after.Addresses)", "there"),
 		in(rule, "addresses are compared for a moment only", file,
-			"now.Add(addressesTime + time.Duration(nodes)*addressesTimeOfNode).Truncate(time.Second)", "now.Truncate(time.Second)"),
+			"now.Add(p.o.Deadlines.Addresses + time.Duration(nodes)*p.o.Deadlines.AddressesOfNode).Truncate(time.Second)", "now.Truncate(time.Second)"),
 		in(rule, "the loop is tried again with the same configuration", file, "state.Judged == p.cloudNodeInputs()", "false"),
 		in(rule, "the loop is switched off although Machines may be external", file,
 			"state.ComparedUntil != nil && !p.now.Before(state.ComparedUntil.Time)", "false"),

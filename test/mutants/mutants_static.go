@@ -17,7 +17,7 @@ func inTables(rule, name, file, old, changed string) mutant {
 // Rule 2 for static pods: the end of each is proven by what its kubelet shows.
 func staticEnds() []mutant {
 	return []mutant{
-		inStatic("a successor proves the end at once", "static_ends.go", "now.Sub(shown.RunningSince) >= settleTime", "now.Sub(shown.RunningSince) >= 0"),
+		inStatic("a successor proves the end at once", "static_ends.go", "now.Sub(shown.RunningSince) >= r.Deadlines.OrReal().Settle", "now.Sub(shown.RunningSince) >= 0"),
 		inStatic("a successor on a Node that is not Ready proves it", "static_ends.go", "node.Ready && process.BootID != \"\" &&", "process.BootID != \"\" &&"),
 		inStatic("a successor in another boot proves it", "static_ends.go", "process.BootID != \"\" && node.BootID == process.BootID\n", "process.BootID != \"\"\n"),
 		inStatic("a successor without a boot to compare proves it", "static_ends.go", "node.Ready && process.BootID != \"\" && node.BootID == process.BootID",

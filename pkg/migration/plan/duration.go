@@ -17,8 +17,6 @@ const (
 	assumedRollout = time.Minute
 	assumedLeader  = 20 * time.Second
 	assumedProof   = 2 * time.Minute
-	comparedFor    = time.Minute
-	defaultSoak    = 5 * time.Minute
 )
 
 // estimate adds up what the verbs of the plan take.
@@ -59,7 +57,7 @@ func handoverParts(plan Plan) []Part {
 func machineParts(in Input, plan Plan) []Part {
 	parts := []Part{}
 	if in.Start.Observation.Provider.Value().CloudNodeLater && plan.Outcome.Step != ucv1.StepPreflight {
-		parts = append(parts, part("Addresses of Nodes are compared", comparedFor+time.Duration(len(in.Start.Observation.Nodes.Value()))*time.Second,
+		parts = append(parts, part("Addresses of Nodes are compared", compared(in),
 			"Set: 1 min and 1 s for each Node."))
 	}
 	if does(plan, ucv1.StepRoll, migration.VerbCreateCanary) > 0 {
@@ -75,7 +73,7 @@ func machineParts(in Input, plan Plan) []Part {
 func closingParts(in Input, plan Plan) []Part {
 	parts := []Part{}
 	if slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) && in.Start.Observation.Cluster.Status.CompletedAt == nil {
-		parts = append(parts, part("Soak", soak(in), "Set by spec.rollout.soakSeconds, or its default of 300."))
+		parts = append(parts, part("Soak", migration.SoakTime(in.Start.Observation.Cluster), "Set by spec.rollout.soakSeconds, or its default of 300."))
 	}
 	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, migration.VerbChangeArguments))*assumedRollout, assumedRollouts))
 }
@@ -90,11 +88,11 @@ func does(plan Plan, step ucv1.Step, kind migration.VerbKind) int {
 	return count
 }
 
-func soak(in Input) time.Duration {
-	if seconds := in.Start.Observation.Cluster.Spec.Rollout.SoakSeconds; seconds != nil {
-		return time.Duration(*seconds) * time.Second
-	}
-	return defaultSoak
+// compared is how long the addresses of Nodes are.
+func compared(in Input) time.Duration {
+	observed := in.Start.Observation
+	deadlines := observed.Deadlines.OrReal()
+	return deadlines.Addresses + time.Duration(len(observed.Nodes.Value()))*deadlines.AddressesOfNode
 }
 
 // rollSpan: all share the budget, but for a first one that is the canary.

@@ -12,7 +12,6 @@ import (
 const (
 	aroundMachines = time.Hour
 	eachMachine    = 15 * time.Minute
-	soak           = 5 * time.Minute
 	soonExpired    = 7 * 24 * time.Hour
 )
 
@@ -88,11 +87,7 @@ func rightsMissing(o Facts, _ time.Time) []migration.Finding {
 
 // ends is when a migration that starts now is over at the latest, as far as anybody can tell.
 func (o Facts) ends(now time.Time) time.Time {
-	soaking := soak
-	if seconds := o.Cluster.Spec.Rollout.SoakSeconds; seconds != nil {
-		soaking = time.Duration(*seconds) * time.Second
-	}
-	return now.Add(aroundMachines + soaking + time.Duration(len(o.Machines.Value().Machines))*eachMachine)
+	return now.Add(aroundMachines + migration.SoakTime(o.Cluster) + time.Duration(len(o.Machines.Value().Machines))*eachMachine)
 }
 
 // expiring blocks a start only: a migration that has started goes on as long as it can, and its message must not tick.

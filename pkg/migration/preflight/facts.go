@@ -9,7 +9,9 @@ import (
 
 // Facts are what the checks rest on. The first ones are looked at in every pass anyway; the others are read for the checks only.
 type Facts struct {
-	Cluster           *ucv1.Cluster
+	Cluster *ucv1.Cluster
+	// Deadlines are the real ones when they are left out.
+	Deadlines         migration.Deadlines
 	Provider          migration.Observed[migration.Provider]
 	ControlPlane      migration.Observed[migration.ControlPlane]
 	MachineController migration.Observed[[]migration.MachineControllerDeployment]

@@ -35,7 +35,7 @@ func clockSkew(o Facts, _ time.Time) []migration.Finding {
 		Message: fmt.Sprintf("The clock of the user cluster's API server is more than %s %s ours.", someSkew, direction),
 		Action:  "Synchronize the clocks of both clusters.", Severity: migration.Warning,
 	}
-	if wrong := max(someSkew, min(tokenSkew, migration.SkewTolerance(o.Cluster))); skew.Abs() >= wrong {
+	if wrong := max(someSkew, min(tokenSkew, o.Deadlines.OrReal().SkewTolerance(o.Cluster))); skew.Abs() >= wrong {
 		finding.Message = fmt.Sprintf("The clock of the user cluster's API server is more than %s %s ours: Nodes and Machines would miss their "+
 			"deadlines, or never, and the circuit breaker would come too late.", wrong, direction)
 		finding.Severity = migration.Blocking

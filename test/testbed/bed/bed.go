@@ -42,6 +42,8 @@ type Options struct {
 	LeaseDuration time.Duration
 	// SampleInterval is how often the loops of each manager are read; twice a second when it is zero.
 	SampleInterval time.Duration
+	// Waits are the manager's --unsafe-waits: shorter ones than the real ones where nothing has to happen; empty: none.
+	Waits string
 	// OutliveForceDelete says which pods' processes outlive their force-deleted pods.
 	OutliveForceDelete func(*corev1.Pod) bool
 	// Audited has the API servers of all clusters write down every request.

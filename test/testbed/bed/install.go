@@ -34,7 +34,7 @@ func (b *Bed) InstallManager() error {
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			return useURL(object, port)
 		case "Deployment":
-			return adaptManager(object, port)
+			return adaptManager(object, port, b.options.Waits)
 		}
 		return nil
 	}); err != nil {
@@ -59,7 +59,7 @@ func useURL(object *unstructured.Unstructured, port int) error {
 	return unstructured.SetNestedSlice(object.Object, webhooks, "webhooks")
 }
 
-func adaptManager(object *unstructured.Unstructured, port int) error {
+func adaptManager(object *unstructured.Unstructured, port int, waits string) error {
 	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 	if err != nil {
 		return err
@@ -69,6 +69,9 @@ func adaptManager(object *unstructured.Unstructured, port int) error {
 	container["command"] = []any{"ccm-migration-controller"}
 	container["args"] = append(container["args"].([]any), "--health-probe-bind-address=$(POD_IP):8081",
 		"--metrics-bind-address=$(POD_IP):8443", "--webhook-host=localhost", "--webhook-port="+strconv.Itoa(port))
+	if waits != "" {
+		container["args"] = append(container["args"].([]any), "--unsafe-waits="+waits)
+	}
 	container["env"] = append(container["env"].([]any), map[string]any{
 		"name": "POD_IP", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}},
 	})
