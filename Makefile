@@ -25,7 +25,7 @@ help: ## Show this help.
 ##@ See it
 
 .PHONY: demo
-demo: binaries ## Set everything up and migrate four user clusters; the first time builds for minutes.
+demo: binaries-demo ## Set everything up and migrate four user clusters; the first time builds for minutes.
 	$(BIN)/testbed demo $(ARGS)
 
 # How many hand-overs of make handover are disturbed at random; without it the scenarios are played: those whose names
@@ -34,17 +34,17 @@ N ?=
 SCENARIOS ?=
 SEED ?=
 .PHONY: handover
-handover: binaries ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
+handover: binaries-demo ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
 	$(BIN)/testbed handover $(if $(N),--random=$(N) --beside=6) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
 
 # Hazards are made in the clusters whose names match the regular expression HAZARDS.
 HAZARDS ?=
 .PHONY: hazards
-hazards: binaries ## Make what preflight warns of on purpose, and see whether that happens.
+hazards: binaries-demo ## Make what preflight warns of on purpose, and see whether that happens.
 	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(ARGS)
 
 .PHONY: testbed
-testbed: binaries ## Start the same clusters and leave them running, to use kubectl by hand.
+testbed: binaries-demo ## Start the same clusters and leave them running, to use kubectl by hand.
 	$(BIN)/testbed up $(ARGS)
 
 .PHONY: run
@@ -58,7 +58,7 @@ generate: ## Generate code, CRDs, RBAC and the webhook configuration.
 	hack/generate.sh
 
 .PHONY: test
-test: binaries ## Run all tests, the end-to-end ones included.
+test: binaries-test ## Run all tests, the end-to-end ones included.
 	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
 	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
 		--raw-command -- hack/test.sh $(RACE) -shuffle=on
@@ -71,19 +71,19 @@ test-unit: ## Run the tests that need no built binary.
 # The kube-apiserver of the newest minor of the catalogue; in make test its objects meet that of 1.30 only.
 NEWEST = $(BIN)/$(shell cd test/kubernetes/newest && go list -m -f '{{.Version}}' k8s.io/kubernetes)/kube-apiserver
 .PHONY: conformance-addons
-conformance-addons: binaries ## Prove the catalogue on the kube-apiserver of 1.30 and of its newest minor.
-	test/kubernetes/build.sh $(BIN) newest
+conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver of 1.30 and of its newest minor.
+	hack/binaries.sh $(BIN) newest
 	go test -count=1 ./test/conformance/addons
 	TEST_ASSET_KUBE_APISERVER=$(NEWEST) go test -count=1 ./test/conformance/addons
 
 .PHONY: mutants
-mutants: binaries ## Break each safety rule on purpose and show that a test fails.
+mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.
 	go run ./test/mutants $(ARGS)
 
 .PHONY: lint
 lint: ## Lint all modules.
 	$(TOOL) golangci-lint run ./...
-	@# The flags of build.sh, so that both share the build cache; the linter itself is built without them.
+	@# The flags of hack/binaries.sh, so that both share the build cache; the linter itself is built without them.
 	cd test/kubernetes && linter=$$($(TOOL) -n golangci-lint) && GOFLAGS="-trimpath -buildvcs=false" \
 		"$$linter" run --config=$(CURDIR)/.golangci.yml ./...
 
@@ -104,7 +104,19 @@ vuln: ## Look for known vulnerabilities in what the manager calls.
 
 .PHONY: build
 build: ## Build the manager.
-	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o $(BIN)/ccm-migration-controller .
+	@hack/binaries.sh $(BIN) manager
+
+.PHONY: binaries-demo
+binaries-demo: ## Build what the demo and the testbed run.
+	@hack/binaries.sh $(BIN) demo
+
+.PHONY: binaries-test
+binaries-test: ## Build what the tests run: that of the demo, and programs that others wrote.
+	@hack/binaries.sh $(BIN) test
+
+# The name that messages of the tests have for it.
+.PHONY: binaries
+binaries: binaries-test
 
 .PHONY: image
 image: ## Build the container image IMAGE.
@@ -113,16 +125,3 @@ image: ## Build the container image IMAGE.
 .PHONY: clean
 clean: ## Remove everything that was built or written by the demo.
 	rm -rf _output
-
-# What the tests and the demo run: the control planes, the manager, and the testbed under all its names.
-STAND_INS := machine-controller machine-controller-webhook operating-system-manager csi-driver
-CONTROL_PLANES := $(BIN)/.control-planes
-
-.PHONY: binaries
-binaries: $(CONTROL_PLANES) build
-	CGO_ENABLED=0 go build -trimpath -o $(BIN)/testbed ./test/testbed/cmd/testbed
-	@for name in $(STAND_INS); do ln -sfn testbed $(BIN)/$$name; done
-
-$(CONTROL_PLANES): $(shell find test/kubernetes -type f)
-	test/kubernetes/build.sh $(BIN)
-	@touch $@

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Builds what the testbed runs into a directory:
+#   binaries.sh BIN_DIR demo|test|newest|manager
+# demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, newest is
+# the kube-apiserver of the newest minor of the catalogue, and manager is the manager alone. Needs nothing but Go.
+#
+# A program that was built from the same sources by the same Go is not built again, whatever it was built for.
+set -euo pipefail
+
+if [[ $# -ne 2 || ! $2 =~ ^(demo|test|newest|manager)$ ]]; then
+	echo "usage: $0 BIN_DIR demo|test|newest|manager" >&2
+	exit 2
+fi
+wanted=$2
+mkdir -p "$1/.built"
+bin=$(cd "$1" && pwd)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+go_version=$(go env GOVERSION)
+
+# A row is a program: its module below test/kubernetes, the seconds of its first build on 2 cores after those above it
+# and without downloads, the module whose release is its version, its package. Programs of the modules next, aws and newest
+# go to a folder of their version. In next is the next minor's KCM: what a finished migration leaves has to start there,
+# too. In aws is a CCM that others wrote: the catalogue's arguments and rights are to be enough for it.
+kubernetes=k8s.io/kubernetes aws=k8s.io/cloud-provider-aws
+rows_demo=(
+	"etcd                         . 45 $kubernetes go.etcd.io/etcd/server/v3"
+	"kube-apiserver               . 105 $kubernetes $kubernetes/cmd/kube-apiserver"
+	"kube-scheduler               . 15 $kubernetes $kubernetes/cmd/kube-scheduler"
+	"kube-controller-manager      . 60 $kubernetes ./cmd/kube-controller-manager"
+	"cloud-controller-manager     . 6 $kubernetes ./cmd/cloud-controller-manager"
+)
+rows_test=(
+	"kube-controller-manager      next 220 $kubernetes $kubernetes/cmd/kube-controller-manager"
+	"aws-cloud-controller-manager aws 120 $aws $aws/cmd/aws-cloud-controller-manager"
+)
+rows_newest=("kube-apiserver newest 220 $kubernetes $kubernetes/cmd/kube-apiserver")
+# The two programs of our own are built in any case: go build knows best what changed. The first time takes so long.
+seconds_own=150
+
+# The components report the version that they are, as released ones do: clients
+# read it from /version, and the controller decides by it.
+ldflags() {
+	local version=$1 major minor package flags="-s -w"
+	IFS=. read -r major minor _ <<<"${version#v}"
+	for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+		flags+=" -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor"
+		flags+=" -X $package.gitCommit=testbed -X $package.gitTreeState=clean"
+	done
+	echo "$flags"
+}
+
+# sources MODULE is a checksum of what its programs are made of. That of the outer one has the modules in it, too: to
+# build once too often takes seconds, to leave files out would be a rule more.
+sources() {
+	{
+		echo "$go_version"
+		cat hack/binaries.sh
+		find "test/kubernetes/$1" -type f -not -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
+	} | sha256sum | cut -d' ' -f1
+}
+
+# is_built NAME MODULE: from the sources that there are now. Its stamp has their checksum and the place of the program.
+is_built() {
+	local checksum program
+	[[ -e $bin/.built/$1@$2 ]] || return 1
+	read -r checksum program <"$bin/.built/$1@$2"
+	[[ -x $bin/$program && $checksum == "$(sources "$2")" ]]
+}
+
+# build NAME MODULE VERSION PACKAGE
+build() {
+	local name=$1 module=$2 version=$3 package=$4 program=$1
+	[[ $module == . ]] || program=$version/$name
+	# Version control stamps are off: each commit would link everything again.
+	(cd "test/kubernetes/$module" &&
+		go build -trimpath -buildvcs=false -ldflags "$(ldflags "$version")" -o "$bin/$program" "$package")
+	echo "$(sources "$module") $program" >"$bin/.built/$name@$module"
+}
+
+# build_own PROGRAM: with the flags of go test and go run. With others, as those of the Dockerfile, all libraries would
+# be compiled a second time. The testbed does not have the commit in it: each would link it again.
+build_own() {
+	case $1 in
+	manager) go build -ldflags="-s -w" -o "$bin/ccm-migration-controller" . ;;
+	testbed)
+		go build -buildvcs=false -o "$bin/testbed" ./test/testbed/cmd/testbed
+		# The testbed is also what stands in for the programs of others, by these names.
+		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver; do
+			ln -sfn testbed "$bin/$name"
+		done
+		;;
+	esac
+}
+
+# about SECONDS, in a person's words.
+about() {
+	local minutes=$((($1 + 30) / 60))
+	case $minutes in
+	0) echo "less than a minute left" ;;
+	1) echo "about a minute left" ;;
+	*) echo "about $minutes minutes left" ;;
+	esac
+}
+
+case $wanted in
+manager) rows=() own=(manager) ;;
+newest) rows=("${rows_newest[@]}") own=() ;;
+demo) rows=("${rows_demo[@]}") own=(manager testbed) ;;
+test) rows=("${rows_demo[@]}" "${rows_test[@]}") own=(manager testbed) ;;
+esac
+
+todo=() left=0
+for row in "${rows[@]}"; do
+	read -r name module seconds _ <<<"$row"
+	is_built "$name" "$module" || { todo+=("$row") && left=$((left + seconds)); }
+done
+own_is_new=0
+if [[ ${#own[@]} -eq 2 && ! -e $bin/testbed ]]; then
+	own_is_new=1 left=$((left + seconds_own))
+fi
+if ((${#rows[@]} && !${#todo[@]})); then
+	echo "the ${#rows[@]} programs of control planes are up to date"
+fi
+
+# What is left takes as many times its seconds as what was built so far took of its own. Before there is any: as many
+# times as there are less cores than 2.
+took=2 planned=$(nproc)
+number=0
+for row in "${todo[@]}"; do
+	read -r name module seconds released package <<<"$row"
+	number=$((number + 1))
+	started=$SECONDS
+	version=$(cd "test/kubernetes/$module" && go list -m -f '{{.Version}}' "$released")
+	echo "building $number of ${#todo[@]}: $name $version ($(about $((left * took / planned))))"
+	build "$name" "$module" "$version" "$package"
+	((number > 1)) || took=0 planned=0
+	took=$((took + SECONDS - started)) planned=$((planned + seconds)) left=$((left - seconds))
+done
+if ((own_is_new)); then
+	echo "building the manager and the testbed ($(about $((left * took / planned))))"
+fi
+for program in "${own[@]}"; do
+	build_own "$program"
+done
