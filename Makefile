@@ -8,9 +8,6 @@ TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
 IMAGE ?= ccm-migration-controller:latest
 # Arguments for make run, testbed, demo, handover and hazards.
 ARGS ?=
-# The race detector needs a C compiler; Go says whether it found one.
-RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-
 # envtest and the testbed take etcd and kube-apiserver from here.
 export KUBEBUILDER_ASSETS := $(BIN)
 
@@ -57,16 +54,17 @@ run: ## Run the manager against the current kubeconfig.
 generate: ## Generate code, CRDs, RBAC and the webhook configuration.
 	hack/generate.sh
 
-.PHONY: test
-test: binaries-test ## Run all tests, the end-to-end ones included.
-	@$(if $(RACE),,echo "no C compiler: the tests run without the race detector")
-	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
-		--raw-command -- hack/test.sh $(RACE) -shuffle=on
-
 .PHONY: test-unit
-test-unit: ## Run the tests that need no built binary.
-	$(TOOL) gotestsum --format=pkgname --post-run-command=hack/test-summary.sh \
-		-- $(RACE) -shuffle=on ./api/... ./internal/... ./pkg/... ./webhooks/... ./test/architecture/...
+test-unit: ## Run the tests that need no built program: for every change.
+	@hack/test.sh unit
+
+.PHONY: test
+test: binaries-test ## Run those, the API server's, those of the testbed and the core of the end-to-end tests.
+	@hack/test.sh test
+
+.PHONY: test-all
+test-all: binaries-test ## Run all tests, as CI does.
+	@hack/test.sh all
 
 # The kube-apiserver of the newest minor of the catalogue; in make test its objects meet that of 1.30 only.
 NEWEST = $(BIN)/$(shell cd test/kubernetes/newest && go list -m -f '{{.Version}}' k8s.io/kubernetes)/kube-apiserver

@@ -1,39 +1,137 @@
 #!/usr/bin/env bash
-# Runs all tests and writes their events, as JSON, for gotestsum:
-#   test.sh [FLAG...]
-# The end-to-end tests come last and alone: they measure time, and nothing else may compete for the machine.
+# Runs the tests of a tier, group after group, and reports:
+#   test.sh unit|test|all
+# Each tier contains the one before. unit needs no built binary; test is the README's test command; all is what CI runs:
+# with the race detector, more seeds, all end-to-end tests, and a tenth of the mutants. What a run leaves, for
+# hack/testreport and for people, is in _output/test/TIER; the last line that is printed counts the tests.
 set -euo pipefail
 
+tier=${1-}
+if [[ $# -ne 1 || ! $tier =~ ^(unit|test|all)$ ]]; then
+	echo "usage: $0 unit|test|all" >&2
+	exit 2
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export KUBEBUILDER_ASSETS=${KUBEBUILDER_ASSETS:-$PWD/_output/bin}
+out=$PWD/_output/test/$tier
+rm -rf "$out"
+mkdir -p "$out"
+: >"$out/groups"
+# The suites of Ginkgo write what became of their specs there.
+export E2E_REPORTS=$out/junit
+
+module=$(go list -m)
+gotestsum=$(go tool -modfile=hack/tools/go.mod -n gotestsum)
+race=-race
+if [[ $tier != unit && $(go env CGO_ENABLED) != 1 ]]; then
+	race=""
+	echo "no C compiler: the tests run without the race detector"
+fi
 
 # Packages without tests are left out: go test would build them, again and with the race detector.
 packages() {
 	go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...
 }
 
-# One run of the simulation is one goroutine, and thousands of runs take minutes: it goes without the race detector.
-unraced=()
-for flag in "$@"; do
-	[[ $flag == -race ]] || unraced+=("$flag")
-done
+# is_concurrent PACKAGE: the race detector finds something only where goroutines share something. A package that starts
+# some shows it: by a go statement, the packages that one needs to wait for it or to serve, or parallel tests.
+is_concurrent() {
+	local imports='"(sync|sync/atomic|golang\.org/x/sync/errgroup|net/http/httptest)"'
+	grep -qE "^[[:space:]]+go [[:alpha:]]|$imports|\.Parallel\(\)" "${1#"$module/"}"/*.go
+}
 
-e2e=()
-simulations=()
-others=()
-while IFS= read -r package; do
-	case $package in
-	*/test/e2e | */test/e2e/*) e2e+=("$package") ;;
-	*/pkg/migration/simulation) simulations+=("$package") ;;
-	*) others+=("$package") ;;
+is_suite() {
+	grep -q '"github.com/onsi/ginkgo/v2"' "${1#"$module/"}"/*_test.go
+}
+
+# Each package is in one group. One run of the simulation is one goroutine, and thousands of runs take minutes: it goes
+# without the race detector.
+plain=() concurrent=() simulation=() parts=() integration=() suites=()
+classify() {
+	local package=$1
+	case ${package#"$module/"} in
+	pkg/migration/simulation) simulation+=("$package") ;;
+	test/integration) integration+=("$package") ;;
+	test/architecture) plain+=("$package") ;;
+	test/*) if is_suite "$package"; then suites+=("$package"); else parts+=("$package"); fi ;;
+	*) if is_concurrent "$package"; then concurrent+=("$package"); else plain+=("$package"); fi ;;
 	esac
-done < <(packages)
+}
+
+found=$(packages)
+while IFS= read -r package; do
+	classify "$package"
+done <<<"$found"
+
+# With the race detector all libraries are compiled a second time, which takes longer than all of the first tier: there
+# it is off. What it slows down by minutes has it in the last tier only; end-to-end tests in none: they run programs that
+# were built without it, and their deadlines do not bear a slow testbed.
+#
+# What measures time comes last, and nothing else competes with it for the machine.
+case $tier in
+unit)
+	plain+=("${concurrent[@]}") suites=()
+	plan=(unit simulation) seeds=500
+	;;
+test)
+	plan=(unit unit-race simulation kubernetes parts integration e2e)
+	seeds=500 race_everywhere="" filter=(-ginkgo.label-filter=core)
+	;;
+all)
+	plan=(unit unit-race simulation kubernetes parts integration mutants e2e)
+	seeds=2000 race_everywhere=$race filter=()
+	;;
+esac
+printf '%s\n' "${plan[@]}" >"$out/plan"
+printf '%s\n' "${suites[@]#"$module/"}" >"$out/suites"
+
+# go_test FLAG... PACKAGE... [-args FLAG...]: for the group that runs. Without go vet, which the linter has in it, too:
+# here it would read all libraries before the first test, and once more for the race detector.
+go_test() {
+	if [[ " $* " != *" $module/"* ]]; then
+		echo "group $name has no package" >&2
+		return 1
+	fi
+	"$gotestsum" --format=pkgname --jsonfile="$out/$name.jsonl" -- -vet=off -shuffle=on "$@"
+}
+
+# in_kubernetes runs the tests of the module test/kubernetes, with the flags that its binaries are built with: what they
+# have compiled is not compiled again.
+in_kubernetes() {
+	cd test/kubernetes || return
+	export GOFLAGS="-trimpath -buildvcs=false"
+	found=$(packages) || return
+	mapfile -t inner <<<"$found"
+	go_test -timeout=5m "${inner[@]}"
+}
+
+# run_group NAME: its time limits are for a test that hangs; hack/test-budgets.txt is for one that has become slow.
+run_group() {
+	local name=$1
+	case $name in
+	unit) go_test -timeout=5m "${plain[@]}" ;;
+	unit-race) go_test ${race:+"$race"} -timeout=10m "${concurrent[@]}" ;;
+	simulation) go_test -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
+	kubernetes) (in_kubernetes) ;;
+	parts) go_test ${race_everywhere:+"$race_everywhere"} -timeout=15m "${parts[@]}" ;;
+	integration) go_test ${race_everywhere:+"$race_everywhere"} -timeout=25m "${integration[@]}" ;;
+	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" ;;
+	# Ginkgo ends before go test would end it, and still says what became of each spec.
+	e2e) go_test -timeout=25m -p=3 "${suites[@]}" -args -ginkgo.timeout=24m "${filter[@]}" ;;
+	esac
+}
 
 status=0
-go test -json "$@" -timeout=30m "${others[@]}" || status=1
-go test -json "${unraced[@]}" -timeout=30m "${simulations[@]}" || status=1
-(cd test/kubernetes && packages | xargs --no-run-if-empty go test -json "$@" -timeout=30m) || status=1
-if ((${#e2e[@]})); then
-	# Their clusters mostly wait.
-	go test -json "$@" -timeout=50m -p=1 -parallel=4 "${e2e[@]}" || status=1
-fi
+for group in "${plan[@]}"; do
+	echo "== $group"
+	started=$SECONDS
+	ended=0
+	run_group "$group" || ended=$?
+	((ended == 0)) || status=1
+	echo "$group $((SECONDS - started)) $ended" >>"$out/groups"
+done
+
+# Not by go run, which would say the exit status after the last line.
+go build -o "$out/testreport" ./hack/testreport
+"$out/testreport" count "$tier" "$out" || status=1
 exit "$status"
