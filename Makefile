@@ -66,6 +66,12 @@ test: binaries-test ## Run those, the API server's, those of the testbed and the
 test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
+# What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
+EXTRA := handover hazards mutants conformance-addons
+.PHONY: test-extra
+test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
+	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
+
 # The kube-apiserver of the newest minor of the catalogue; in make test its objects meet that of 1.30 only.
 NEWEST = $(BIN)/$(shell cd test/kubernetes/newest && go list -m -f '{{.Version}}' k8s.io/kubernetes)/kube-apiserver
 .PHONY: conformance-addons
