@@ -60,25 +60,27 @@ func (s *Story) End() {
 	s.stop()
 }
 
+// setUp installs the manager and starts the user clusters side by side: most of that is waiting.
 func (s *Story) setUp() error {
-	if err := s.Bed.InstallManager(); err != nil {
-		return err
-	}
-	for _, name := range names() {
-		cluster, err := s.Bed.AddUserCluster(bed.UserClusterOptions{
-			Name: name, External: name == "beta", CCMBesideControlPlane: name == "gamma",
-		})
-		if err != nil {
-			return err
-		}
-		s.clusters[name] = cluster
-	}
 	group, _ := errgroup.WithContext(s.ctx)
-	for _, name := range names() {
-		group.Go(func() error { return s.populate(s.clusters[name]) })
+	group.Go(s.Bed.InstallManager)
+	added := make([]*bed.UserCluster, len(names()))
+	for at, name := range names() {
+		group.Go(func() (err error) {
+			added[at], err = s.Bed.AddUserCluster(bed.UserClusterOptions{
+				Name: name, External: name == "beta", CCMBesideControlPlane: name == "gamma",
+			})
+			if err != nil {
+				return err
+			}
+			return s.populate(added[at])
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
+	}
+	for _, cluster := range added {
+		s.clusters[cluster.Options.Name] = cluster
 	}
 	for _, name := range []string{"alpha", "gamma", "delta"} {
 		if err := s.Bed.Client.Create(s.ctx, s.clusters[name].NewCluster(false)); err != nil {
