@@ -65,6 +65,14 @@ func Run(ctx context.Context, options Options, scenarios []Scenario) ([]Outcome,
 	return only(r.outcomes, func(outcome Outcome) bool { return outcome.Scenario.Name != "" }), err
 }
 
+// One plays a scenario in a Bed that runs already and has a manager, beside what else goes on there. Processes that outlive
+// their pods are known to Run only.
+func One(ctx context.Context, b *bed.Bed, seed uint64, scenario Scenario) (Outcome, error) {
+	r := &runner{options: Options{Seed: seed}, bed: b, survivors: newSurvivors(), outcomes: make([]Outcome, 1)}
+	err := r.one(ctx, 0, scenario)
+	return r.outcomes[0], err
+}
+
 func (r *runner) all(ctx context.Context, scenarios []Scenario) error {
 	slow, ctx := errgroup.WithContext(ctx)
 	beside, besideCtx := errgroup.WithContext(ctx)

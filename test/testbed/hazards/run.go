@@ -57,7 +57,7 @@ func Run(ctx context.Context, options Options, groups []Group) ([]Row, error) {
 	playing.SetLimit(max(options.Beside, 1))
 	for at, group := range groups {
 		playing.Go(func() (err error) {
-			results[at], err = one(ctx, testbed, group)
+			results[at], err = One(ctx, testbed, group)
 			return err
 		})
 	}
@@ -69,8 +69,9 @@ func Run(ctx context.Context, options Options, groups []Group) ([]Row, error) {
 	return rows, err
 }
 
-// one plays a group. What goes wrong in it is said in its rows, as long as the testbed runs.
-func one(ctx context.Context, testbed *bed.Bed, group Group) ([]Row, error) {
+// One plays a group in a Bed that runs already, is audited and has a manager. What goes wrong in it is said in its rows, as
+// long as the testbed runs.
+func One(ctx context.Context, testbed *bed.Bed, group Group) ([]Row, error) {
 	play := &Play{Bed: testbed, Group: group}
 	played := play.run(ctx)
 	if played != nil && (ctx.Err() != nil || testbed.Err() != nil) {
