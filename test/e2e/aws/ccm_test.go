@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -23,40 +23,33 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 )
 
 const program = "aws-cloud-controller-manager"
 
-// TestCCMThatOthersWrote takes the real CCM of AWS through what the controller does with it, in the two ways in which it comes to
-// its credentials and its VPC.
-func TestCCMThatOthersWrote(t *testing.T) {
-	for name, tc := range map[string]struct {
-		cloudConfig map[string][]byte
-		metadata    bool
-		// asked is what AWS is asked for by a CCM that does not lead.
-		asked []string
-	}{
-		"the configuration has the VPC, and the Secret the access key": {cloudConfig: profile(NewWithT(t)).Example()},
-		"both are those of the instance": {
-			cloudConfig: map[string][]byte{"cloud.conf": []byte("[Global]\nZone = " + zone + "\nKubernetesClusterID = " + cluster + "\n")},
-			metadata:    true, asked: []string{"DescribeInstances"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			if tc.metadata {
-				w.startMetadata()
-			}
-			w.story(tc.cloudConfig, tc.asked)
-		})
-	}
-}
+// The real CCM of AWS is taken through what the controller does with it, in the two ways in which it comes to its
+// credentials and its VPC. What AWS is asked for by a CCM that does not lead is the last argument of their stories.
+var _ = Describe("The CCM that others wrote is handed over", Label("aws"), func() {
+	It("when the configuration has the VPC, and the Secret the access key", func(ctx SpecContext) {
+		w := newWorld(ctx, "secret")
+		w.story(profile(NewGomega(Fail)).Example(), nil)
+	}, NodeTimeout(suite.SpecTime))
 
-// story is that of a migration: the CCM is rendered and applied, waits behind the fence, is let through, and goes on with what
-// the in-tree provider left.
+	It("when both are those of the instance", func(ctx SpecContext) {
+		w := newWorld(ctx, "instance")
+		w.startMetadata()
+		w.story(map[string][]byte{
+			"cloud.conf": []byte("[Global]\nZone = " + zone + "\nKubernetesClusterID = " + cluster + "\n"),
+		}, []string{"DescribeInstances"})
+	}, NodeTimeout(suite.SpecTime))
+})
+
+// story is that of a migration: the CCM is rendered and applied, waits behind the fence, is let through, and goes on
+// with what the in-tree provider left.
 func (w *world) story(cloudConfig map[string][]byte, asked []string) {
-	w.t.Helper()
+	GinkgoHelper()
 	service := w.makeLoadBalancer()
 	rendered := w.render(cloudConfig)
 	w.apply(w.startable(rendered))
@@ -69,10 +62,11 @@ func (w *world) story(cloudConfig map[string][]byte, asked []string) {
 	w.step(opened, "leads", func(g Gomega) { g.Expect(w.holder(g)).To(HavePrefix("ip-10-0-1-")) })
 	w.step(opened, "initialized the new Node", w.expectInitialized)
 	w.step(opened, "tainted the Node whose instance is stopped", func(g Gomega) {
-		g.Expect(w.node(g, stoppedNode).Spec.Taints).To(ContainElement(HaveField("Key", "node.cloudprovider.kubernetes.io/shutdown")))
+		isShutDown := HaveField("Key", "node.cloudprovider.kubernetes.io/shutdown")
+		g.Expect(w.node(g, stoppedNode).Spec.Taints).To(ContainElement(isShutDown))
 	})
 	w.step(opened, "deleted the Node whose instance is gone", func(g Gomega) {
-		err := w.client.Get(w.t.Context(), client.ObjectKey{Name: goneNode}, &corev1.Node{})
+		err := w.client.Get(w.ctx, client.ObjectKey{Name: goneNode}, &corev1.Node{})
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
 	})
 	w.step(opened, "routes to both Nodes", w.expectRoutes)
@@ -85,25 +79,24 @@ func (w *world) story(cloudConfig map[string][]byte, asked []string) {
 
 // step waits for what happens after the fence was opened.
 func (w *world) step(opened time.Time, what string, happens func(g Gomega)) {
-	w.t.Helper()
-	NewWithT(w.t).Eventually(happens).WithContext(w.t.Context()).WithTimeout(patience).WithPolling(interval).
+	GinkgoHelper()
+	Eventually(happens).WithContext(w.ctx).WithTimeout(patience).WithPolling(interval).
 		Should(Succeed(), func() string { return what + "\n" + w.explain() })
-	w.t.Logf("%s after opening the fence the CCM: %s", time.Since(opened).Round(interval), what)
+	GinkgoWriter.Printf("%s after opening the fence the CCM: %s\n", time.Since(opened).Round(interval), what)
 }
 
-// startable are the objects with the one change that they need to run here: the kubelet of the testbed starts what an image of
-// its own registry names. Arguments, environment, files and ports stay as they are, because its processes have the file system
-// and the hostname of their pod.
+// startable are the objects with the one change that they need to run here: the kubelet of the testbed starts what an
+// image of its own registry names. Arguments, environment, files and ports stay as they are, because its processes
+// have the file system and the hostname of their pod.
 func (w *world) startable(rendered provider.Set) []*unstructured.Unstructured {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	var objects []*unstructured.Unstructured
 	for _, object := range rendered.Objects {
 		objects = append(objects, object.DeepCopy())
 	}
-	g.Expect(manifest.ChangePods(objects, func(pod *corev1.PodTemplateSpec) {
+	Expect(manifest.ChangePods(objects, func(pod *corev1.PodTemplateSpec) {
 		_, tag, _ := strings.Cut(pod.Spec.Containers[0].Image, ":")
-		g.Expect(filepath.Join(w.binaries, tag, program)).To(BeAnExistingFile(),
+		Expect(filepath.Join(w.binaries, tag, program)).To(BeAnExistingFile(),
 			"test/kubernetes/aws builds another release than the catalogue has for 1.%d", provider.LastMinor)
 		pod.Spec.Containers[0].Image = "registry.example/" + program + ":" + tag
 	})).To(Succeed())
@@ -112,18 +105,20 @@ func (w *world) startable(rendered provider.Set) []*unstructured.Unstructured {
 
 // awaitReady waits for the Deployment: every flag was understood, and the health of both replicas is good.
 func (w *world) awaitReady() []corev1.Pod {
-	w.t.Helper()
+	GinkgoHelper()
 	pods := &corev1.PodList{}
-	NewWithT(w.t).Eventually(func(g Gomega) {
-		g.Expect(w.client.List(w.t.Context(), pods, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(w.client.List(w.ctx, pods, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 		for _, pod := range pods.Items {
-			g.Expect(pod.Status.ContainerStatuses).To(HaveEach(HaveField("RestartCount", BeZero())), func() string { return w.log(pod) })
+			g.Expect(pod.Status.ContainerStatuses).To(HaveEach(HaveField("RestartCount", BeZero())),
+				func() string { return w.log(pod) })
 		}
 		deployment := &appsv1.Deployment{}
-		g.Expect(w.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: program}, deployment)).To(Succeed())
+		key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: program}
+		g.Expect(w.client.Get(w.ctx, key, deployment)).To(Succeed())
 		g.Expect(deployment.Status.ReadyReplicas).To(Equal(ptr.Deref(deployment.Spec.Replicas, 1)))
 		g.Expect(pods.Items).To(HaveLen(int(deployment.Status.ReadyReplicas)))
-	}).WithContext(w.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
+	}).WithContext(w.ctx).WithTimeout(patience).WithPolling(interval).Should(Succeed())
 	return pods.Items
 }
 
@@ -148,55 +143,56 @@ func (w *world) explain() string {
 
 // expectExactlyAsRendered asks the kernel what runs.
 func (w *world) expectExactlyAsRendered(pods []corev1.Pod, rendered provider.Set) {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	var wanted []string
-	g.Expect(manifest.ChangePods(rendered.Objects, func(pod *corev1.PodTemplateSpec) { wanted = pod.Spec.Containers[0].Args })).To(Succeed())
-	g.Expect(wanted).To(ContainElement(HavePrefix("--cloud-config=/etc/kubernetes/")))
+	Expect(manifest.ChangePods(rendered.Objects, func(pod *corev1.PodTemplateSpec) {
+		wanted = pod.Spec.Containers[0].Args
+	})).To(Succeed())
+	Expect(wanted).To(ContainElement(HavePrefix("--cloud-config=/etc/kubernetes/")))
 	for _, pod := range pods {
 		content, err := os.ReadFile(filepath.Join(w.dir, "processes", cluster, pod.Name+"_"+program+".json"))
-		g.Expect(err).NotTo(HaveOccurred())
+		Expect(err).NotTo(HaveOccurred())
 		entry := kubelet.Entry{}
-		g.Expect(json.Unmarshal(content, &entry)).To(Succeed())
+		Expect(json.Unmarshal(content, &entry)).To(Succeed())
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", entry.PID))
-		g.Expect(err).NotTo(HaveOccurred())
+		Expect(err).NotTo(HaveOccurred())
 		running := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		g.Expect(filepath.Base(running[0])).To(Equal(program))
-		g.Expect(running[1:]).To(Equal(wanted))
-		g.Expect(pod.Spec.ServiceAccountName).To(Equal(w.identity().ServiceAccountName))
+		Expect(filepath.Base(running[0])).To(Equal(program))
+		Expect(running[1:]).To(Equal(wanted))
+		Expect(pod.Spec.ServiceAccountName).To(Equal(w.identity().ServiceAccountName))
 	}
-	w.t.Logf("%d processes run with the %d arguments that were rendered: %s", len(pods), len(wanted), strings.Join(wanted, " "))
+	GinkgoWriter.Printf("%d processes run with the %d arguments that were rendered: %s\n",
+		len(pods), len(wanted), strings.Join(wanted, " "))
 }
 
 // expectFenced waits until each replica was refused its Lease more than once, and looks at what did not happen.
 func (w *world) expectFenced(pods []corev1.Pod, asked []string) {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	for _, pod := range pods {
-		g.Eventually(func() int { return w.refusedLease(pod) }).WithTimeout(patience).WithPolling(interval).Should(BeNumerically(">=", 5),
-			func() string { return w.log(pod) })
+		Eventually(func() int { return w.refusedLease(pod) }).WithContext(w.ctx).WithTimeout(patience).WithPolling(interval).
+			Should(BeNumerically(">=", 5), func() string { return w.log(pod) })
 	}
 	w.awaitReady()
-	err := w.client.Get(w.t.Context(), w.lease(), &coordinationv1.Lease{})
-	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
-	node := w.node(g, newNode)
-	g.Expect(node.Spec.ProviderID).To(BeEmpty())
-	g.Expect(node.Spec.Taints).To(ContainElement(HaveField("Key", uninitialized)))
+	err := w.client.Get(w.ctx, w.lease(), &coordinationv1.Lease{})
+	Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%v", err)
+	node := w.node(NewGomega(Fail), newNode)
+	Expect(node.Spec.ProviderID).To(BeEmpty())
+	Expect(node.Spec.Taints).To(ContainElement(HaveField("Key", uninitialized)))
 	var actions []string
 	for _, call := range w.cloud.Calls() {
 		actions = append(actions, call.Action)
 	}
 	slices.Sort(actions)
-	g.Expect(slices.Compact(actions)).To(Equal(asked), "what AWS is asked for by those that do not lead")
+	Expect(slices.Compact(actions)).To(Equal(asked), "what AWS is asked for by those that do not lead")
 }
 
 func (w *world) node(g Gomega, name string) *corev1.Node {
 	node := &corev1.Node{}
-	g.Expect(w.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
+	g.Expect(w.client.Get(w.ctx, client.ObjectKey{Name: name}, node)).To(Succeed())
 	return node
 }
 
-func (w *world) identity() provider.Identity { return profile(NewWithT(w.t)).Identity() }
+func (w *world) identity() provider.Identity { return profile(NewGomega(Fail)).Identity() }
 
 func (w *world) lease() client.ObjectKey {
 	id := w.identity()
@@ -205,7 +201,7 @@ func (w *world) lease() client.ObjectKey {
 
 func (w *world) holder(g Gomega) string {
 	lease := &coordinationv1.Lease{}
-	g.Expect(w.client.Get(w.t.Context(), w.lease(), lease)).To(Succeed())
+	g.Expect(w.client.Get(w.ctx, w.lease(), lease)).To(Succeed())
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
 
@@ -214,7 +210,8 @@ func (w *world) expectInitialized(g Gomega) {
 	node := w.node(g, newNode)
 	g.Expect(node.Spec.Taints).NotTo(ContainElement(HaveField("Key", uninitialized)))
 	g.Expect(node.Spec.ProviderID).To(Equal("aws:///" + zone + "/" + newInstance))
-	g.Expect(regexp.MustCompile(profile(g).Describe().ProviderID).MatchString(node.Spec.ProviderID)).To(BeTrue(), "the catalogue knows its form")
+	known := regexp.MustCompile(profile(g).Describe().ProviderID)
+	g.Expect(known.MatchString(node.Spec.ProviderID)).To(BeTrue(), "the catalogue knows its form")
 	g.Expect(node.Status.Addresses).To(ConsistOf(
 		corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: "10.0.1.20"},
 		corev1.NodeAddress{Type: corev1.NodeInternalDNS, Address: newNode},
@@ -231,7 +228,8 @@ func (w *world) expectInitialized(g Gomega) {
 func (w *world) expectRoutes(g Gomega) {
 	for _, name := range []string{oldNode, newNode} {
 		g.Expect(w.node(g, name).Status.Conditions).To(ContainElement(And(
-			HaveField("Type", corev1.NodeNetworkUnavailable), HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "RouteCreated"),
+			HaveField("Type", corev1.NodeNetworkUnavailable), HaveField("Status", corev1.ConditionFalse),
+			HaveField("Reason", "RouteCreated"),
 		)))
 	}
 }
@@ -239,7 +237,7 @@ func (w *world) expectRoutes(g Gomega) {
 // expectLoadBalancer is the in-tree provider's one, whose address the Service has now.
 func (w *world) expectLoadBalancer(g Gomega, service *corev1.Service) {
 	found := &corev1.Service{}
-	g.Expect(w.client.Get(w.t.Context(), client.ObjectKeyFromObject(service), found)).To(Succeed())
+	g.Expect(w.client.Get(w.ctx, client.ObjectKeyFromObject(service), found)).To(Succeed())
 	g.Expect(found.Status.LoadBalancer.Ingress).To(ConsistOf(HaveField("Hostname", HaveSuffix(".elb.example"))))
 	g.Expect(found.Finalizers).To(ContainElement("service.kubernetes.io/load-balancer-cleanup"))
 }
@@ -256,15 +254,17 @@ func (w *world) expectChanges(g Gomega) {
 		g.Expect(call.Changes.Encode()).To(ContainSubstring(newInstance), "%s", call.Action)
 	}
 	slices.Sort(changes)
-	g.Expect(slices.Compact(changes)).To(Equal([]string{"CreateRoute", "ModifyInstanceAttribute", "RegisterInstancesWithLoadBalancer"}))
+	g.Expect(slices.Compact(changes)).To(Equal([]string{
+		"CreateRoute", "ModifyInstanceAttribute", "RegisterInstancesWithLoadBalancer",
+	}))
 }
 
 // countCalls is for people.
 func (w *world) countCalls() {
-	w.t.Helper()
+	GinkgoHelper()
 	counts := map[string]int{}
 	for _, call := range w.cloud.Calls() {
 		counts[call.Service+" "+call.Action]++
 	}
-	w.t.Logf("calls that AWS got, each signed with the key of the Secret: %v", counts)
+	GinkgoWriter.Printf("calls that AWS got, each signed with the key of the Secret: %v\n", counts)
 }

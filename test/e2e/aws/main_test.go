@@ -13,26 +13,19 @@ import (
 	"github.com/go-logr/logr"
 	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/awscloud"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
 
 // inside is set for the test program that has a network of its own.
 const inside = "AWS_TEST_HAS_ITS_NETWORK"
 
-// TestMain lets the test program also be the shim that the kubelet starts processes with, and runs the test in a network of its
-// own: the CCM, which shares its Node's network, binds its port of all addresses, and other testbeds may run on the machine.
+// TestMain runs the specs in a network of their own: the CCM, which shares its Node's network, binds its port of all
+// addresses, and other testbeds may run on the machine.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) > 1 && os.Args[1] == "shim":
-		fmt.Fprintln(os.Stderr, process.RunShim(os.Args[2:]))
-		os.Exit(1)
-	case os.Getenv("KUBEBUILDER_ASSETS") == "":
-		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS does not name the directory that make binaries fills: run make test")
-		os.Exit(1)
-	case os.Getenv(inside) == "":
+	suite.Prepare()
+	if os.Getenv(inside) == "" {
 		os.Exit(runInside())
 	}
 	if err := setUpNetwork(); err != nil {
@@ -40,9 +33,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	klog.SetLogger(logr.Discard())
-	ctrl.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
+
+func TestAWS(t *testing.T) { suite.Run(t, "aws") }
 
 // runInside runs this program again, in a new network namespace. Whoever is not root gets one by being root in a user
 // namespace that knows only themselves.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -62,17 +63,16 @@ func (r request) pod() string {
 func (r request) forbidden() bool { return r.Annotations["authorization.k8s.io/decision"] != "allow" }
 
 func (w *world) auditArguments() []string {
-	w.t.Helper()
+	GinkgoHelper()
 	policy := filepath.Join(w.dir, "audit-policy.yaml")
-	NewWithT(w.t).Expect(os.WriteFile(policy, []byte(auditPolicy), 0o600)).To(Succeed())
+	Expect(os.WriteFile(policy, []byte(auditPolicy), 0o600)).To(Succeed())
 	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + filepath.Join(w.dir, "audit.jsonl")}
 }
 
 func (w *world) requests() []request {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join(w.dir, "audit.jsonl"))
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	var all []request
 	for line := range strings.Lines(string(content)) {
 		made := request{}
@@ -97,12 +97,11 @@ func (w *world) refusedLease(pod corev1.Pod) int {
 
 // expectTheRightsItNeeds compares what the CCM asked for with what its role allows, now that all loops have run.
 func (w *world) expectTheRightsItNeeds(rendered provider.Set) {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	used := map[string]bool{}
 	for _, made := range w.requests() {
 		if right := made.right(); right != "" && !made.isLease() {
-			g.Expect(made.forbidden()).To(BeFalse(), "%s was forbidden", right)
+			Expect(made.forbidden()).To(BeFalse(), "%s was forbidden", right)
 			used[right] = true
 		}
 	}
@@ -112,16 +111,16 @@ func (w *world) expectTheRightsItNeeds(rendered provider.Set) {
 			continue
 		}
 		role := &rbacv1.ClusterRole{}
-		g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
+		Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
 		for _, rule := range role.Rules {
 			for _, verb := range rule.Verbs {
 				granted[rightTo(verb, rule.APIGroups[0], rule.Resources[0])] = true
 			}
 		}
 	}
-	w.t.Logf("rights that were used: %s", strings.Join(slices.Sorted(maps.Keys(used)), ", "))
+	GinkgoWriter.Printf("rights that were used: %s\n", strings.Join(slices.Sorted(maps.Keys(used)), ", "))
 	maps.DeleteFunc(granted, func(right string, _ bool) bool { return used[right] })
 	// An event is patched when it comes again, which is a matter of chance.
 	delete(granted, "patch events")
-	g.Expect(granted).To(BeEmpty(), "rights that nobody needed")
+	Expect(granted).To(BeEmpty(), "rights that are granted and were not used")
 }

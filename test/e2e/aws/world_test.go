@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +22,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/awscloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
@@ -34,8 +35,8 @@ const (
 	interval = 100 * time.Millisecond
 
 	cluster, region, zone = "alpha", "eu-central-1", "eu-central-1a"
-	// The Node old was made under the in-tree provider, and new has joined since and waits for the CCM. The instances of stopped
-	// and gone were stopped and terminated.
+	// The Node old was made under the in-tree provider, and new has joined since and waits for the CCM. The instances
+	// of stopped and gone were stopped and terminated.
 	oldNode, oldInstance         = "ip-10-0-1-10.eu-central-1.compute.internal", "i-0123456789abcdef0"
 	newNode, newInstance         = "ip-10-0-1-20.eu-central-1.compute.internal", "i-0123456789abcdef1"
 	stoppedNode, stoppedInstance = "ip-10-0-1-30.eu-central-1.compute.internal", "i-0123456789abcdef2"
@@ -46,7 +47,8 @@ const (
 
 // world is a user cluster in AWS: a real control plane, kubelets that run processes, and the cloud.
 type world struct {
-	t        *testing.T
+	// ctx is that of the spec, which is the end of the world.
+	ctx      context.Context
 	cloud    *awscloud.Cloud
 	cloudURL string
 	client   client.Client
@@ -55,13 +57,12 @@ type world struct {
 	binaries string
 }
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	g := NewWithT(t)
-	w := &world{t: t, dir: t.TempDir()}
-	var err error
-	w.binaries, err = filepath.Abs(os.Getenv("KUBEBUILDER_ASSETS"))
-	g.Expect(err).NotTo(HaveOccurred())
+func newWorld(ctx SpecContext, name string) *world {
+	GinkgoHelper()
+	w := &world{ctx: ctx, dir: suite.OutputDir("aws/" + name), binaries: suite.Binaries()}
+	Expect(os.RemoveAll(w.dir)).To(Succeed())
+	Expect(os.MkdirAll(w.dir, 0o755)).To(Succeed())
+	GinkgoWriter.Println("raw records:", w.dir)
 	w.cloud = awscloud.New(awscloud.World{
 		Region: region, Zone: zone, ZoneID: "euc1-az2", VPC: "vpc-0123456789abcdef0", SubnetID: "subnet-0123456789abcdef0",
 		RouteTableID: "rtb-0123456789abcdef0", ClusterID: cluster, NodeGroup: "sg-0123456789abcdef0",
@@ -73,7 +74,7 @@ func newWorld(t *testing.T) *world {
 		},
 	})
 	server := httptest.NewServer(w.cloud)
-	t.Cleanup(server.Close)
+	DeferCleanup(server.Close)
 	w.cloudURL = server.URL
 	w.startCluster()
 	w.makeNodes()
@@ -82,49 +83,49 @@ func newWorld(t *testing.T) *world {
 
 // startCluster starts a control plane and the kubelet of its Nodes.
 func (w *world) startCluster() {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	supervisor := process.NewSupervisor()
-	w.t.Cleanup(supervisor.Close)
-	control, err := apiserver.Start(w.t.Context(), apiserver.Options{
-		Name: cluster, Index: 1, Dir: w.dir, BinDir: w.binaries, Supervisor: supervisor, WithScheduler: true, WithControllerManager: true,
-		APIServerArgs: w.auditArguments(),
+	DeferCleanup(supervisor.Close)
+	control, err := apiserver.Start(w.ctx, apiserver.Options{
+		Name: cluster, Index: 1, Dir: w.dir, BinDir: w.binaries, Supervisor: supervisor,
+		WithScheduler: true, WithControllerManager: true, APIServerArgs: w.auditArguments(),
 	})
-	g.Expect(err).NotTo(HaveOccurred())
-	w.t.Cleanup(control.Stop)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(control.Stop)
 	w.client, err = client.New(control.AdminConfig(), client.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 
 	// The kubelet may say something after the test's end, which a test's own log does not like.
 	trouble, err := os.Create(filepath.Join(w.dir, "kubelet.log"))
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	w.kubelet, err = kubelet.New(kubelet.Options{
 		Cluster: cluster, Index: 1, Config: control.AdminConfig(), RunDir: w.dir, BinDir: w.binaries, Supervisor: supervisor,
 		Log: funcr.New(func(prefix, args string) { _, _ = fmt.Fprintln(trouble, prefix, args) }, funcr.Options{}),
 	})
-	g.Expect(err).NotTo(HaveOccurred())
-	ctx, cancel := context.WithCancel(w.t.Context())
+	Expect(err).NotTo(HaveOccurred())
+	ctx, cancel := context.WithCancel(w.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- w.kubelet.Run(ctx) }()
-	w.t.Cleanup(func() {
+	DeferCleanup(func() {
 		cancel()
-		g.Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
+		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
 	})
 }
 
 // makeNodes makes them as their kubelets and the in-tree provider do.
 func (w *world) makeNodes() {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	node := func(name, providerID, cidr string, taints ...corev1.Taint) *corev1.Node {
-		made := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}}}
+		labels := map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}
+		made := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 		made.Spec = corev1.NodeSpec{ProviderID: providerID, PodCIDR: cidr, Taints: taints}
 		if cidr != "" {
 			made.Spec.PodCIDRs = []string{cidr}
 		}
 		return made
 	}
-	stopped, gone := node(stoppedNode, "aws:///"+zone+"/"+stoppedInstance, ""), node(goneNode, "aws:///"+zone+"/"+goneInstance, "")
+	stopped := node(stoppedNode, "aws:///"+zone+"/"+stoppedInstance, "")
+	gone := node(goneNode, "aws:///"+zone+"/"+goneInstance, "")
 	for _, silent := range []*corev1.Node{stopped, gone} {
 		silent.Labels[kubelet.ModeLabel] = kubelet.ModeNone
 		silent.Spec.Unschedulable = true
@@ -134,14 +135,14 @@ func (w *world) makeNodes() {
 		node(newNode, "", newCIDR, corev1.Taint{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}),
 		stopped, gone,
 	} {
-		g.Expect(w.client.Create(w.t.Context(), made)).To(Succeed())
+		Expect(w.client.Create(w.ctx, made)).To(Succeed())
 	}
 }
 
-// makeLoadBalancer makes a Service, and the load balancer that the in-tree provider has made for it: with its name, and the
-// Nodes that there were.
+// makeLoadBalancer makes a Service, and the load balancer that the in-tree provider has made for it: with its name,
+// and the Nodes that there were.
 func (w *world) makeLoadBalancer() *corev1.Service {
-	w.t.Helper()
+	GinkgoHelper()
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "web"},
 		Spec: corev1.ServiceSpec{
@@ -149,7 +150,7 @@ func (w *world) makeLoadBalancer() *corev1.Service {
 			Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080), NodePort: 30080}},
 		},
 	}
-	NewWithT(w.t).Expect(w.client.Create(w.t.Context(), service)).To(Succeed())
+	Expect(w.client.Create(w.ctx, service)).To(Succeed())
 	name := ("a" + strings.ReplaceAll(string(service.UID), "-", ""))[:32]
 	w.cloud.AddLoadBalancer(awscloud.LoadBalancer{
 		Name: name, DNSName: name + ".elb.example", Group: "sg-0123456789abcdef1", Port: 80, NodePort: 30080,
@@ -158,11 +159,10 @@ func (w *world) makeLoadBalancer() *corev1.Service {
 	return service
 }
 
-// render makes the CCM of the newest minor in the catalogue. The endpoints are overridden by the names that the in-tree provider
-// has for the services, which are not those of this CCM.
+// render makes the CCM of the newest minor in the catalogue. The endpoints are overridden by the names that the
+// in-tree provider has for the services, which are not those of this CCM.
 func (w *world) render(cloudConfig map[string][]byte) provider.Set {
-	w.t.Helper()
-	g := NewWithT(w.t)
+	GinkgoHelper()
 	for _, service := range []string{"ec2", "elasticloadbalancing"} {
 		cloudConfig["cloud.conf"] = fmt.Appendf(cloudConfig["cloud.conf"], `[ServiceOverride "%[1]s"]
 Service = %[1]s
@@ -171,7 +171,7 @@ URL = %[3]s
 SigningRegion = %[2]s
 `, service, region, w.cloudURL)
 	}
-	addons, err := profile(g).Render(provider.RenderInput{
+	addons, err := profile(NewGomega(Fail)).Render(provider.RenderInput{
 		Version: fmt.Sprintf("1.%d.0", provider.LastMinor),
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
@@ -180,7 +180,7 @@ SigningRegion = %[2]s
 		CloudConfig: cloudConfig,
 		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 	})
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	return addons.CCM
 }
 
@@ -191,20 +191,21 @@ func profile(g Gomega) provider.Profile {
 }
 
 func (w *world) apply(objects []*unstructured.Unstructured) {
-	w.t.Helper()
+	GinkgoHelper()
 	for _, object := range objects {
-		err := w.client.Apply(w.t.Context(), client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(ucv1.FieldManager))
-		NewWithT(w.t).Expect(err).NotTo(HaveOccurred(), "%s %s", object.GetKind(), object.GetName())
+		configuration := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
+		err := w.client.Apply(w.ctx, configuration, client.FieldOwner(ucv1.FieldManager))
+		Expect(err).NotTo(HaveOccurred(), "%s %s", object.GetKind(), object.GetName())
 	}
 }
 
 // startMetadata makes every process one of the old Node's instance.
 func (w *world) startMetadata() {
-	w.t.Helper()
+	GinkgoHelper()
 	listener, err := net.Listen("tcp", awscloud.MetadataAddress+":80")
-	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	server := httptest.NewUnstartedServer(w.cloud.Metadata(oldInstance))
 	server.Listener = listener
 	server.Start()
-	w.t.Cleanup(server.Close)
+	DeferCleanup(server.Close)
 }

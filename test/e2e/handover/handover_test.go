@@ -1,19 +1,16 @@
-package e2e_test
+package handover_test
 
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,132 +20,88 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 )
 
-const (
-	ccmName  = "cloud-controller-manager"
-	pollTime = 500 * time.Millisecond
-)
-
 // handovers is one testbed with a user cluster for each difficulty.
 type handovers struct {
-	*bed.Bed
-	survivors *survivors
-
-	mu       sync.Mutex
-	clusters map[string]*bed.UserCluster
+	*suite.Testbed
+	// managerBack is closed when the manager is there for good.
+	managerBack chan struct{}
 }
 
-// TestHandover makes hand-overs difficult. The outage comes first: it would hide what the others are about.
-func TestHandover(t *testing.T) {
-	h := startHandovers(t, "handover", bed.UserClusterOptions{Name: "outage"}, bed.UserClusterOptions{Name: "leader"}, bed.UserClusterOptions{Name: "standby"})
-	defer expectStopped(t, h.Bed, h.Stop)
-	verdicts := watchClusters(t, h.Bed)
+// The labels of topics.
+const (
+	outage    = "outage"
+	outliving = "outliving"
+	lock      = "lock"
+	external  = "external"
+	scenarios = "scenarios"
+)
 
-	t.Run("while the manager is away nothing runs", h.outage)
-	t.Run("then", func(t *testing.T) {
-		t.Run("the hand-over goes on after the outage", h.afterOutage)
-		t.Run("the proof never passes while a leader outlives its pod", h.leaderOutlives)
-		t.Run("the proof never passes while a standby outlives its pod on a Node that is cut off", h.standbyOutlives)
+// The outage comes first, while the other user clusters start: it would hide what their stories are about.
+var _ = Describe("Hand-overs", Ordered, ContinueOnFailure, func() {
+	h := &handovers{Testbed: suite.NewTestbed(), managerBack: make(chan struct{})}
+	managerIsBack := sync.OnceFunc(func() { close(h.managerBack) })
+	whenBack := func(options bed.UserClusterOptions, tell func(context.Context, *suite.Scene, *bed.UserCluster)) func(
+		context.Context, *suite.Scene) {
+		return h.With(options, tell, h.managerBack)
+	}
+
+	away := h.With(bed.UserClusterOptions{Name: "outage"}, h.outage(managerIsBack))
+	without := h.Stories.Add(func(ctx context.Context, s *suite.Scene) {
+		defer managerIsBack()
+		away(ctx, s)
 	})
-	expectNothingRanTwice(t, h.Bed)
-	expectNothingForbidden(t, h.Bed)
-	verdicts.expectGood(t)
-}
-
-func startHandovers(t *testing.T, name string, clusters ...bed.UserClusterOptions) *handovers {
-	t.Helper()
-	options, _ := bedOptions(t, name)
-	return startWith(t, options, clusters...)
-}
-
-func startWith(t *testing.T, options bed.Options, clusters ...bed.UserClusterOptions) *handovers {
-	t.Helper()
-	g := NewWithT(t)
-	h := &handovers{survivors: &survivors{pods: map[types.UID]bool{}}, clusters: map[string]*bed.UserCluster{}}
-	options.OutliveForceDelete = h.survivors.outlive
-	var err error
-	h.Bed, err = bed.Start(t.Context(), options)
-	g.Expect(err).NotTo(HaveOccurred())
-	if err := h.populate(t.Context(), clusters); err != nil {
-		h.Stop()
-		t.Fatal(err)
-	}
-	return h
-}
-
-// populate installs the manager and starts the user clusters side by side: most of that is waiting.
-func (h *handovers) populate(ctx context.Context, clusters []bed.UserClusterOptions) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(h.InstallManager)
-	for _, options := range clusters {
-		group.Go(func() error {
-			u, err := h.AddUserCluster(options)
-			if err != nil {
-				return err
-			}
-			h.mu.Lock()
-			h.clusters[options.Name] = u
-			h.mu.Unlock()
-			return h.furnish(groupCtx, u)
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, u := range h.clusters {
-		if err := h.Client.Create(ctx, u.NewCluster(false)); err != nil {
-			return err
+	BeforeAll(func(ctx SpecContext) {
+		if !without.IsTold() {
+			managerIsBack()
 		}
-	}
-	return nil
-}
+		options, _ := suite.BedOptions("handover/bed")
+		h.Start(ctx, options)
+	}, NodeTimeout(suite.StartTime))
 
-// furnish gives a cluster a Node for the CCM and a Service for its service loop.
-func (h *handovers) furnish(ctx context.Context, u *bed.UserCluster) error {
-	for _, object := range []client.Object{bed.MachineDeployment("pool", 1), bed.LoadBalancer("web")} {
-		if err := u.Client.Create(ctx, object); err != nil {
-			return err
-		}
-	}
-	return h.waitForLoadBalancer(ctx, u)
-}
+	without.It("while the manager is away nothing runs", nil, Label(suite.Core, outage))
+	without.It("the hand-over goes on after the outage", nil, Label(suite.Core, outage))
+	h.Stories.It("the proof never passes while a leader outlives its pod",
+		whenBack(bed.UserClusterOptions{Name: "leader"}, h.leaderOutlives), Label(suite.Core, outliving))
+	h.Stories.It("the proof never passes while a standby outlives its pod on a Node that is cut off",
+		whenBack(bed.UserClusterOptions{Name: "standby"}, h.standbyOutlives), Label(outliving))
 
-func (h *handovers) waitForLoadBalancer(ctx context.Context, u *bed.UserCluster) error {
-	return h.WaitFor(ctx, "user cluster "+u.Options.Name+": load balancer and Node", patience, func(ctx context.Context) (string, error) {
-		service, nodes := &corev1.Service{}, &corev1.NodeList{}
-		if err := u.Client.Get(ctx, client.ObjectKeyFromObject(bed.LoadBalancer("web")), service); err != nil {
-			return "", err
-		}
-		if err := u.Client.List(ctx, nodes); err != nil {
-			return "", err
-		}
-		if len(service.Status.LoadBalancer.Ingress) == 0 || len(nodes.Items) == 0 {
-			return "there is no address or no Node yet", nil
-		}
-		return "", nil
-	})
-}
+	h.Stories.It("administrators: one who follows the instructions gets to the end",
+		whenBack(bed.UserClusterOptions{Name: "three", ControlPlaneNodes: 3}, h.follows), Label(external))
+	h.Stories.It("administrators: one with a single Node without leader election, too",
+		whenBack(bed.UserClusterOptions{Name: "one", ControlPlaneNodes: 1, WithoutElection: true}, h.followsAlone),
+		Label(external))
+	h.Stories.It("administrators: nothing opens for one who takes the wrong order and stops half way",
+		whenBack(bed.UserClusterOptions{Name: "astray", ControlPlaneNodes: 3}, h.goesAstray), Label(external))
 
-// flip sets the feature and expects the webhook's annotations in the very answer, also when it is only tried.
-func (h *handovers) flip(t *testing.T, u *bed.UserCluster) {
-	t.Helper()
-	g := NewWithT(t)
-	for _, options := range [][]client.PatchOption{{client.DryRunAll}, nil} {
-		cluster, err := flip(t.Context(), h.Client, u, options...)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(cluster.Annotations).To(And(
-			HaveKeyWithValue(ucv1.CCMMigrationNeededAnnotation, ""), HaveKeyWithValue(ucv1.CSIMigrationNeededAnnotation, "")))
-	}
-}
+	h.Stories.It("protocol LeaderMigration hands over by the migration lock",
+		whenBack(bed.UserClusterOptions{Name: "lock"}, h.handsOverByLock), Label(lock))
+
+	h.scenarios()
+
+	// In a scenario a person may have a loop run in two managers; each is judged by its own records.
+	It("no cloud loop ran in two managers", func(SpecContext) {
+		h.ExpectNothingRanTwice(suite.ThisSpec())
+	}, NodeTimeout(suite.SpecTime), Label(suite.Core, outage, outliving, lock, external))
+	all := Label(suite.Core, outage, outliving, lock, external, scenarios)
+	It("the manager was forbidden nothing", func(SpecContext) {
+		h.ExpectNothingForbidden(suite.ThisSpec())
+	}, NodeTimeout(suite.SpecTime), all)
+	It("every status was one that other tools understand", func(SpecContext) {
+		h.ExpectGoodVerdicts(suite.ThisSpec())
+	}, NodeTimeout(suite.SpecTime), all)
+})
 
 // recorded waits until the controller has recorded the processes and switched the loops off.
-func (h *handovers) recorded(t *testing.T, u *bed.UserCluster) {
-	t.Helper()
-	waitForCluster(t, h.Bed, u, "its KCM's arguments to be changed", func(cluster *ucv1.Cluster) string {
-		if handover := cluster.Status.Handover; cluster.Status.Step == ucv1.StepHandover && handover != nil && handover.Line == "Silent" {
+func (h *handovers) recorded(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	GinkgoHelper()
+	h.WaitForCluster(ctx, s, u, "its KCM's arguments to be changed", func(cluster *ucv1.Cluster) string {
+		handover := cluster.Status.Handover
+		if cluster.Status.Step == ucv1.StepHandover && handover != nil && handover.Line == "Silent" {
 			return ""
 		}
 		return "step " + string(cluster.Status.Step)
@@ -157,65 +110,67 @@ func (h *handovers) recorded(t *testing.T, u *bed.UserCluster) {
 
 // outage takes the manager away when the loops are off in KCM's Deployment and no old pod has ended yet: they all end
 // unseen.
-func (h *handovers) outage(t *testing.T) {
-	g, u := NewWithT(t), h.clusters["outage"]
-	holdRollouts(t, h.Bed, u, true)
-	h.flip(t, u)
-	h.recorded(t, u)
-	h.scaleManager(t, 0)
-	holdRollouts(t, h.Bed, u, false)
-	g.Expect(h.WaitForDeployment(u.Namespace, kcmName)).To(Succeed())
-
-	g.Consistently(func(g Gomega) {
-		g.Expect(h.Err()).NotTo(HaveOccurred())
-		g.Expect(h.fenceIsClosed(t.Context(), u)).To(Succeed())
-	}).WithTimeout(2 * leaseDuration).WithPolling(pollTime).Should(Succeed())
-	h.expectSilentCCM(t, u)
-	h.scaleManager(t, 1)
+func (h *handovers) outage(managerIsBack func()) func(context.Context, *suite.Scene, *bed.UserCluster) {
+	return func(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+		h.nothingRunsWithoutManager(ctx, s, u)
+		managerIsBack()
+		h.WaitForCluster(ctx, s, u, "the end of its hand-over", suite.IsTrue(ucv1.HandoverCompletedCondition))
+		h.ExpectLeadingCCM(ctx, s, u)
+	}
 }
 
-func (h *handovers) afterOutage(t *testing.T) {
-	t.Parallel()
-	u := h.clusters["outage"]
-	waitForCluster(t, h.Bed, u, "the end of its hand-over", isTrue(ucv1.HandoverCompletedCondition))
-	h.expectLeadingCCM(t, u)
+func (h *handovers) nothingRunsWithoutManager(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	GinkgoHelper()
+	h.holdRollouts(ctx, s, u, true)
+	h.Flip(ctx, s, u)
+	h.recorded(ctx, s, u)
+	h.scaleManager(ctx, s, 0)
+	h.holdRollouts(ctx, s, u, false)
+	s.Expect(h.WaitForDeployment(u.Namespace, suite.KCM)).To(Succeed())
+
+	s.Consistently(func(g Gomega) {
+		g.Expect(h.Err()).NotTo(HaveOccurred())
+		g.Expect(h.fenceIsClosed(ctx, u)).To(Succeed())
+	}).WithContext(ctx).WithTimeout(suite.AwayTime).WithPolling(suite.PollTime).Should(Succeed())
+	h.expectSilentCCM(s, u)
+	h.scaleManager(ctx, s, 1)
 }
 
 // leaderOutlives: the pod of KCM's leader is deleted by force and its process goes on, holding the Lease and running
 // the loops. Its Node's kubelet is well, which is evidence for the end of the process; the Lease contradicts it.
-func (h *handovers) leaderOutlives(t *testing.T) {
-	t.Parallel()
-	g, u := NewWithT(t), h.clusters["leader"]
-	leader := leaderPod(t, h.Bed, u)
-	holdRollouts(t, h.Bed, u, true)
-	h.flip(t, u)
-	h.recorded(t, u)
-	h.survivors.set(leader, true)
-	deleteAtOnce(t, h.Bed, leader)
-	holdRollouts(t, h.Bed, u, false)
-	g.Expect(h.WaitForDeployment(u.Namespace, kcmName)).To(Succeed())
+func (h *handovers) leaderOutlives(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	leader := h.leaderPod(ctx, s, u)
+	h.holdRollouts(ctx, s, u, true)
+	h.Flip(ctx, s, u)
+	h.recorded(ctx, s, u)
+	h.Survivors.Set(leader, true)
+	h.deleteAtOnce(ctx, s, leader)
+	h.holdRollouts(ctx, s, u, false)
+	s.Expect(h.WaitForDeployment(u.Namespace, suite.KCM)).To(Succeed())
 
 	vouched := time.Time{}
-	err := h.provingUntil(t.Context(), u, leader.Name, func(process ucv1.ManagerProcess) (bool, error) {
+	err := h.provingUntil(ctx, u, leader.Name, func(process ucv1.ManagerProcess) (bool, error) {
 		if process.EndedAt != nil && vouched.IsZero() {
 			vouched = time.Now()
-			t.Logf("for the kubelet it has ended: %s", process.EndedBecause)
+			s.Logf("for the kubelet it has ended: %s", process.EndedBecause)
 		}
-		return !vouched.IsZero() && time.Since(vouched) > 3*leaseDuration, nil
+		return !vouched.IsZero() && time.Since(vouched) > suite.SurvivedTime, nil
 	})
-	g.Expect(err).NotTo(HaveOccurred())
-	h.expectSilentCCM(t, u)
-	g.Expect(h.processesOf(t, bed.ManagementName, leader.Name)).To(HaveLen(1), "the process that outlives its pod")
+	s.Expect(err).NotTo(HaveOccurred())
+	h.expectSilentCCM(s, u)
+	s.Expect(h.ProcessesOf(s, bed.ManagementName, leader.Name)).To(HaveLen(1), "the process that outlives its pod")
 
-	h.survivors.set(leader, false)
-	waitForCluster(t, h.Bed, u, "the end of its hand-over", isTrue(ucv1.HandoverCompletedCondition))
-	h.expectLeadingCCM(t, u)
+	h.Survivors.Set(leader, false)
+	h.WaitForCluster(ctx, s, u, "the end of its hand-over", suite.IsTrue(ucv1.HandoverCompletedCondition))
+	h.ExpectLeadingCCM(ctx, s, u)
 }
 
-// provingUntil asks done with the record of the pod as often as the condition says that its process stands in the way. It
-// fails when the hand-over went on, or said anything else than that it cannot look or repairs what comes before it.
-func (h *handovers) provingUntil(ctx context.Context, u *bed.UserCluster, pod string, done func(ucv1.ManagerProcess) (bool, error)) error {
-	return wait.PollUntilContextTimeout(ctx, pollTime, patience, true, func(ctx context.Context) (bool, error) {
+// provingUntil asks done with the record of the pod as often as the condition says that its process stands in the way.
+// It fails when the hand-over went on, or said anything else than that it cannot look or repairs what comes before it.
+func (h *handovers) provingUntil(
+	ctx context.Context, u *bed.UserCluster, pod string, done func(ucv1.ManagerProcess) (bool, error),
+) error {
+	looks := func(ctx context.Context) (bool, error) {
 		if err := h.fenceIsClosed(ctx, u); err != nil {
 			return false, err
 		}
@@ -229,20 +184,24 @@ func (h *handovers) provingUntil(ctx context.Context, u *bed.UserCluster, pod st
 		}
 		if cluster.Status.Step != ucv1.StepHandover || proof.Status != metav1.ConditionFalse ||
 			proof.Reason != ucv1.ProvingSilenceReason || !strings.Contains(proof.Message, pod) {
-			return false, fmt.Errorf("step %s, HandoverCompleted %s, %s: %s", cluster.Status.Step, proof.Status, proof.Reason, proof.Message)
+			return false, fmt.Errorf("step %s, HandoverCompleted %s, %s: %s",
+				cluster.Status.Step, proof.Status, proof.Reason, proof.Message)
 		}
-		at := slices.IndexFunc(cluster.Status.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.PodName == pod })
+		processes := cluster.Status.Handover.Processes
+		at := slices.IndexFunc(processes, func(process ucv1.ManagerProcess) bool { return process.PodName == pod })
 		if at < 0 {
 			return false, fmt.Errorf("pod %s is not recorded", pod)
 		}
-		return done(cluster.Status.Handover.Processes[at])
-	})
+		return done(processes[at])
+	}
+	return wait.PollUntilContextTimeout(ctx, suite.PollTime, suite.Patience, true, looks)
 }
 
 // fenceIsClosed: the Role that opens the fence does not exist, and the controller does not think that it opened it.
 func (h *handovers) fenceIsClosed(ctx context.Context, u *bed.UserCluster) error {
+	fence := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "ccm-migration:" + suite.CCM + "-lease"}
 	for _, object := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
-		err := u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "ccm-migration:" + ccmName + "-lease"}, object)
+		err := u.Client.Get(ctx, fence, object)
 		if err == nil {
 			return fmt.Errorf("the fence of %s was opened: %T exists", u.Options.Name, object)
 		}
@@ -261,63 +220,24 @@ func (h *handovers) fenceIsClosed(ctx context.Context, u *bed.UserCluster) error
 }
 
 // expectSilentCCM: it is there and waits behind the fence.
-func (h *handovers) expectSilentCCM(t *testing.T, u *bed.UserCluster) {
-	t.Helper()
-	g := NewWithT(t)
-	g.Expect(h.processesOf(t, u.Options.Name, ccmName)).NotTo(BeEmpty(), "processes of the CCM")
-	g.Expect(h.loopsOfCCM(t, u)).To(BeEmpty())
-	calls, _ := records(t, h.Bed)
+func (h *handovers) expectSilentCCM(s *suite.Scene, u *bed.UserCluster) {
+	GinkgoHelper()
+	s.Expect(h.ProcessesOf(s, u.Options.Name, suite.CCM)).NotTo(BeEmpty(), "processes of the CCM")
+	s.Expect(h.LoopsOfCCM(s, u)).To(BeEmpty())
+	calls, _ := suite.Records(s, h.Bed)
 	for _, call := range loops.OfCluster(calls, u.Options.Name) {
-		g.Expect(call.Component).NotTo(Equal(ccmName), "%+v", call)
+		s.Expect(call.Component).NotTo(Equal(suite.CCM), "%+v", call)
 	}
-}
-
-func (h *handovers) expectLeadingCCM(t *testing.T, u *bed.UserCluster) {
-	t.Helper()
-	g := NewWithT(t)
-	g.Eventually(func() map[string]bool { return h.loopsOfCCM(t, u) }).WithTimeout(patience).WithPolling(pollTime).
-		Should(And(HaveKey("service"), HaveKey("route"), HaveKey("cloud-node-lifecycle")))
-	cluster, err := u.Get(t.Context())
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, process := range cluster.Status.Handover.Processes {
-		t.Logf("%s: %s", process.PodName, process.EndedBecause)
-	}
-	_, samples := records(t, h.Bed)
-	gaps := loops.Gaps(loops.OfCluster(samples, u.Options.Name), time.Time{}, time.Time{})
-	for _, loop := range loops.CloudLoops() {
-		t.Logf("gap of %s: %.1f s", loop, gaps[loop].Seconds())
-	}
-}
-
-// loopsOfCCM are the loops that the sampler ever saw in the cluster's CCM.
-func (h *handovers) loopsOfCCM(t *testing.T, u *bed.UserCluster) map[string]bool {
-	t.Helper()
-	_, samples := records(t, h.Bed)
-	running := map[string]bool{}
-	for _, sample := range loops.OfCluster(samples, u.Options.Name) {
-		if sample.Component == ccmName && sample.Running {
-			running[sample.Loop] = true
-		}
-	}
-	return running
-}
-
-// processesOf are the entries of a cluster's registry whose pods' names begin so.
-func (h *handovers) processesOf(t *testing.T, cluster, pod string) []string {
-	t.Helper()
-	entries, err := filepath.Glob(h.File("processes", cluster, pod+"*.json"))
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return entries
 }
 
 // scaleManager waits until there is such a number of processes, and the webhook can be asked.
-func (h *handovers) scaleManager(t *testing.T, replicas int) {
-	t.Helper()
-	g := NewWithT(t)
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: managerName}}
+func (h *handovers) scaleManager(ctx context.Context, s *suite.Scene, replicas int) {
+	GinkgoHelper()
+	deployment := &appsv1.Deployment{}
+	deployment.Namespace, deployment.Name = suite.ManagerNamespace, suite.ManagerName
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
-	g.Expect(h.Client.Patch(t.Context(), deployment, patch)).To(Succeed())
-	g.Eventually(func() []string { return h.processesOf(t, bed.ManagementName, managerName) }).
-		WithTimeout(patience).WithPolling(pollTime).Should(HaveLen(replicas))
-	g.Expect(h.WaitForDeployment(managerNamespace, managerName)).To(Succeed())
+	s.Expect(h.Client.Patch(ctx, deployment, patch)).To(Succeed())
+	s.Eventually(func() []string { return h.ProcessesOf(s, bed.ManagementName, suite.ManagerName) }).
+		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(HaveLen(replicas))
+	s.Expect(h.WaitForDeployment(suite.ManagerNamespace, suite.ManagerName)).To(Succeed())
 }

@@ -1,12 +1,11 @@
-package e2e_test
+package handover_test
 
 import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -16,62 +15,45 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
-const kcmName = "kube-controller-manager"
-
-// survivors are pods whose processes outlive them.
-type survivors struct {
-	mu   sync.Mutex
-	pods map[types.UID]bool
-}
-
-func (s *survivors) outlive(pod *corev1.Pod) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pods[pod.UID]
-}
-
-func (s *survivors) set(pod *corev1.Pod, outlives bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pods[pod.UID] = outlives
-}
-
 // holdRollouts makes the Deployment's controller keep the old pods, whatever becomes of the new ones.
-func holdRollouts(t *testing.T, b *bed.Bed, u *bed.UserCluster, hold bool) {
-	t.Helper()
+func (h *handovers) holdRollouts(ctx context.Context, s *suite.Scene, u *bed.UserCluster, hold bool) {
+	GinkgoHelper()
 	seconds := 0
 	if hold {
 		seconds = 3600
 	}
 	patch := fmt.Appendf(nil, `{"spec":{"minReadySeconds":%d,"progressDeadlineSeconds":%d}}`, seconds, seconds+600)
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: kcmName}}
-	NewWithT(t).Expect(b.Client.Patch(t.Context(), deployment, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: suite.KCM}}
+	s.Expect(h.Client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
 // leaderPod is the pod that holds KCM's Lease; standbyPod is another one.
-func leaderPod(t *testing.T, b *bed.Bed, u *bed.UserCluster) *corev1.Pod {
-	t.Helper()
-	return kcmPod(t, b, u, true)
+func (h *handovers) leaderPod(ctx context.Context, s *suite.Scene, u *bed.UserCluster) *corev1.Pod {
+	GinkgoHelper()
+	return h.kcmPod(ctx, s, u, true)
 }
 
-func standbyPod(t *testing.T, b *bed.Bed, u *bed.UserCluster) *corev1.Pod {
-	t.Helper()
-	return kcmPod(t, b, u, false)
+func (h *handovers) standbyPod(ctx context.Context, s *suite.Scene, u *bed.UserCluster) *corev1.Pod {
+	GinkgoHelper()
+	return h.kcmPod(ctx, s, u, false)
 }
 
-func kcmPod(t *testing.T, b *bed.Bed, u *bed.UserCluster, leads bool) *corev1.Pod {
-	t.Helper()
+func (h *handovers) kcmPod(ctx context.Context, s *suite.Scene, u *bed.UserCluster, leads bool) *corev1.Pod {
+	GinkgoHelper()
 	var found *corev1.Pod
-	err := b.WaitFor(t.Context(), fmt.Sprintf("a KCM pod of %s whose leadership is %t", u.Options.Name, leads), patience, func(ctx context.Context) (string, error) {
+	what := fmt.Sprintf("a KCM pod of %s whose leadership is %t", u.Options.Name, leads)
+	err := h.WaitFor(ctx, what, suite.Patience, func(ctx context.Context) (string, error) {
 		lease := &coordinationv1.Lease{}
-		if err := u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease); err != nil {
+		if err := u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: suite.KCM}, lease); err != nil {
 			return "", err
 		}
 		pods := &corev1.PodList{}
-		if err := b.Client.List(ctx, pods, client.InNamespace(u.Namespace), client.MatchingLabels{"app": kcmName}); err != nil {
+		ofKCM := client.MatchingLabels{"app": suite.KCM}
+		if err := h.Client.List(ctx, pods, client.InNamespace(u.Namespace), ofKCM); err != nil {
 			return "", err
 		}
 		for i := range pods.Items {
@@ -81,14 +63,14 @@ func kcmPod(t *testing.T, b *bed.Bed, u *bed.UserCluster, leads bool) *corev1.Po
 				return "", nil
 			}
 		}
-		return "the Lease is held by " + ptr.Deref(lease.Spec.HolderIdentity, "nobody"), nil
+		return "the Lease is held by " + ptr.Deref(lease.Spec.HolderIdentity, "no one"), nil
 	})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	s.Expect(err).NotTo(HaveOccurred())
 	return found
 }
 
-// deleteAtOnce is what kubectl delete --force does: nobody asks the kubelet.
-func deleteAtOnce(t *testing.T, b *bed.Bed, pod *corev1.Pod) {
-	t.Helper()
-	NewWithT(t).Expect(b.Client.Delete(t.Context(), pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})).To(Succeed())
+// deleteAtOnce is what kubectl delete --force does: the kubelet is not asked.
+func (h *handovers) deleteAtOnce(ctx context.Context, s *suite.Scene, pod *corev1.Pod) {
+	GinkgoHelper()
+	s.Expect(h.Client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})).To(Succeed())
 }

@@ -1,35 +1,43 @@
-package e2e_test
+package handover_test
 
 import (
+	"context"
 	"slices"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/handover"
 )
 
-// TestScenarios plays some scenarios of make handover, three at once. How long anything takes depends on the machine, and
-// make handover judges it.
-func TestScenarios(t *testing.T) {
-	g := NewWithT(t)
-	options, _ := bedOptions(t, "scenarios")
-	scenarios := slices.DeleteFunc(handover.Scenarios(), func(scenario handover.Scenario) bool { return !scenario.CI })
-	var testbed *bed.Bed
-	var verdicts *verdicts
-	outcomes, err := handover.Run(t.Context(), handover.Options{Bed: options, Beside: 3, Seed: 1, Started: func(b *bed.Bed) {
-		testbed, verdicts = b, watchClusters(t, b)
-	}}, scenarios)
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, outcome := range outcomes {
-		t.Run(outcome.Scenario.Name, func(t *testing.T) {
-			g := NewWithT(t)
-			t.Logf("%s with %s", outcome.Row.Result, outcome.Row.Protocol)
-			g.Expect(outcome.Unmet).To(BeEmpty(), "raw records: %s", testbed.File(outcome.Scenario.Name))
-		})
+// inCore are the scenarios that make test plays, too.
+func inCore() []string { return []string{"fenced-kcm-3-lease-15", "ccm-dies-after-its-election"} }
+
+// scenarios plays some scenarios of make handover. How long anything takes depends on the machine, and make handover
+// judges it.
+func (h *handovers) scenarios() {
+	for _, scenario := range handover.Scenarios() {
+		if !scenario.CI {
+			continue
+		}
+		labels := Label(scenarios)
+		if slices.Contains(inCore(), scenario.Name) {
+			labels = append(labels, suite.Core)
+		}
+		h.Stories.It("scenario "+scenario.Name, h.plays(scenario), labels)
 	}
-	expectNothingForbidden(t, testbed)
-	expectEmptyRegistry(t, options.Dir)
-	verdicts.expectGood(t)
+}
+
+// plays judges the records of the scenario's user cluster, in which a person may have two managers run a loop.
+func (h *handovers) plays(scenario handover.Scenario) func(context.Context, *suite.Scene) {
+	return func(ctx context.Context, s *suite.Scene) {
+		s.Expect(scenario.Exclusive).To(BeFalse(), "it would disturb the stories beside it")
+		h.Installed(ctx, s)
+		h.Passes(ctx, s, h.managerBack)
+		outcome, err := handover.One(ctx, h.Bed, 1, scenario)
+		s.Expect(err).NotTo(HaveOccurred())
+		s.Logf("%s with %s", outcome.Row.Result, outcome.Row.Protocol)
+		s.Expect(outcome.Unmet).To(BeEmpty(), "raw records: %s", h.File(scenario.Name))
+	}
 }

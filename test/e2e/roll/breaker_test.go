@@ -1,4 +1,4 @@
-package e2e_test
+package roll_test
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
@@ -29,83 +29,73 @@ import (
 const (
 	brokenPool  = "workers"
 	volumeClass = "csi.simcloud.k8c.io"
-	// guardTime is our minReadySeconds with the testbed's deadline of 15 s.
-	guardTime = 45 * time.Second
 )
 
-// TestBreaker stops rolls in the middle: one because a Node is not initialized, one because the objectives are violated. The cloud does
-// not answer what the CCM asks to initialize a Node.
-func TestBreaker(t *testing.T) {
-	h := startHandovers(t, "breaker", bed.UserClusterOptions{Name: "halfway"}, bed.UserClusterOptions{Name: "slow"})
-	defer expectStopped(t, h.Bed, h.Stop)
-	t.Run("rolls", func(t *testing.T) {
-		t.Run("one in which the cloud stops to initialize Nodes half way", h.stopsHalfWay)
-		t.Run("one in which the objectives are violated halts until a person looked", h.haltsWhenViolated)
-	})
-	expectNothingForbidden(t, h.Bed)
-}
-
-// stopsHalfWay rolls three Machines. A canary comes first.
-func (h *handovers) stopsHalfWay(t *testing.T) {
-	t.Parallel()
-	g, u := NewWithT(t), h.clusters["halfway"]
-	g.Expect(u.Client.Create(t.Context(), bed.MachineDeployment(brokenPool, 3))).To(Succeed())
-	g.Expect(h.nodesJoin(t.Context(), u, 4)).To(Succeed())
+// stopsHalfWay rolls three Machines; a canary comes first. The cloud does not answer what the CCM asks to initialize a
+// Node.
+func (h *rolls) stopsHalfWay(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	s.Expect(u.Client.Create(ctx, bed.MachineDeployment(brokenPool, 3))).To(Succeed())
+	h.NodesJoin(ctx, s, u, 4)
 	// The cloud is away for longer than the objectives allow.
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rollout":{"canary":"Machine"},"slo":{"onViolation":"Continue"}}}`))
-	g.Expect(h.Client.Patch(t.Context(), u.NewCluster(false), patch)).To(Succeed())
-	seen := h.watchMachines(t, u)
+	h.Patch(ctx, s, u, `{"spec":{"rollout":{"canary":"Machine"},"slo":{"onViolation":"Continue"}}}`)
+	seen, stop := h.watchMachines(ctx, u)
+	defer stop()
+	defer h.serveVolumes(ctx, u)()
 
-	h.flip(t, u)
-	waitForCluster(t, h.Bed, u, "a proven canary", func(cluster *ucv1.Cluster) string {
+	h.Flip(ctx, s, u)
+	h.WaitForCluster(ctx, s, u, "a proven canary", func(cluster *ucv1.Cluster) string {
 		if canary := cluster.Status.Canary; canary == nil || canary.ProvenAt == nil {
-			return fmt.Sprintf("step %s: %s", cluster.Status.Step, meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition).Message)
+			ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition)
+			return fmt.Sprintf("step %s: %s", cluster.Status.Step, ready.Message)
 		}
 		return ""
 	})
-	g.Eventually(seen.canary).WithTimeout(patience).WithPolling(pollTime).Should(BeTrue(), "a load balancer reached the canary's Node")
-	waitForCluster(t, h.Bed, u, "the middle of the roll", func(*ucv1.Cluster) string {
+	s.Eventually(seen.canary).WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).
+		Should(BeTrue(), "a load balancer reached the canary's Node")
+	h.WaitForCluster(ctx, s, u, "the middle of the roll", func(*ucv1.Cluster) string {
 		if rolled := seen.initialized(); rolled < 1 {
 			return fmt.Sprintf("%d Machines are new", rolled)
 		}
 		return ""
 	})
-	h.Cloud.AddFault(simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError})
-	h.expectTripped(t, u, seen)
+	h.Cloud.AddFault(simcloud.Fault{
+		Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError,
+	})
+	h.expectTripped(ctx, s, u, seen)
 	h.Cloud.ClearFaultsOf(u.Options.Name)
 
-	waitForCluster(t, h.Bed, u, "the end of its migration", isTrue(ucv1.CSIKubeletMigrationCompletedCondition))
-	h.expectGivenBack(t, u, brokenPool)
-	t.Logf("at most %d Machines were unproven at once", seen.most())
-	g.Expect(seen.most()).To(Equal(1), "maxSurge is 1, maxUnavailable 0")
+	h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
+	h.expectGivenBack(ctx, s, u, brokenPool)
+	s.Logf("at most %d Machines were unproven at once", seen.most())
+	s.Expect(seen.most()).To(Equal(1), "maxSurge is 1, maxUnavailable 0")
 }
 
-func (h *handovers) expectTripped(t *testing.T, u *bed.UserCluster, seen *machineWatch) {
-	t.Helper()
-	g := NewWithT(t)
-	waitForCluster(t, h.Bed, u, "the breaker to trip", func(cluster *ucv1.Cluster) string {
+func (h *rolls) expectTripped(ctx context.Context, s *suite.Scene, u *bed.UserCluster, seen *machineWatch) {
+	GinkgoHelper()
+	h.WaitForCluster(ctx, s, u, "the breaker to trip", func(cluster *ucv1.Cluster) string {
 		stalled := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.StalledCondition)
 		if stalled == nil || stalled.Reason != ucv1.BreakerTrippedReason {
 			return fmt.Sprintf("Stalled is %+v", stalled)
 		}
 		return ""
 	})
-	deployment := h.pool(t, u, brokenPool)
-	g.Expect(deployment.Spec.Paused).To(BeTrue())
-	g.Expect(h.breakersFields(deployment)).To(ConsistOf("f:minReadySeconds", "f:paused"))
+	deployment := h.pool(ctx, s, u, brokenPool)
+	s.Expect(deployment.Spec.Paused).To(BeTrue())
+	s.Expect(h.breakersFields(deployment)).To(ConsistOf("f:minReadySeconds", "f:paused"))
 	made := seen.all()
-	g.Consistently(seen.all).WithTimeout(guardTime+15*time.Second).WithPolling(pollTime).Should(Equal(made), "Machines were made in spite of the pause")
+	s.Consistently(seen.all).WithContext(ctx).WithTimeout(suite.GuardTime+suite.GuardMargin).WithPolling(suite.PollTime).
+		Should(Equal(made), "Machines were made in spite of the pause")
 }
 
-func (h *handovers) pool(t *testing.T, u *bed.UserCluster, name string) *machines.MachineDeployment {
-	t.Helper()
+func (h *rolls) pool(ctx context.Context, s *suite.Scene, u *bed.UserCluster, name string) *machines.MachineDeployment {
+	GinkgoHelper()
 	deployment := bed.MachineDeployment(name, 0)
-	NewWithT(t).Expect(u.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
+	s.Expect(u.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
 	return deployment
 }
 
 // breakersFields of the spec are those that the breaker owns.
-func (h *handovers) breakersFields(deployment *machines.MachineDeployment) []string {
+func (h *rolls) breakersFields(deployment *machines.MachineDeployment) []string {
 	var names []string
 	for _, entry := range deployment.ManagedFields {
 		fields := struct {
@@ -120,27 +110,16 @@ func (h *handovers) breakersFields(deployment *machines.MachineDeployment) []str
 	return names
 }
 
-func (h *handovers) expectGivenBack(t *testing.T, u *bed.UserCluster, pool string) {
-	t.Helper()
-	g := NewWithT(t)
-	deployment := h.pool(t, u, pool)
-	g.Expect(deployment.Spec.Paused).To(BeFalse())
-	g.Expect(deployment.Spec.MinReadySeconds == nil || *deployment.Spec.MinReadySeconds == 0).To(BeTrue())
-	g.Expect(h.breakersFields(deployment)).To(BeEmpty())
+func (h *rolls) expectGivenBack(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool string) {
+	GinkgoHelper()
+	deployment := h.pool(ctx, s, u, pool)
+	s.Expect(deployment.Spec.Paused).To(BeFalse())
+	s.Expect(deployment.Spec.MinReadySeconds == nil || *deployment.Spec.MinReadySeconds == 0).To(BeTrue())
+	s.Expect(h.breakersFields(deployment)).To(BeEmpty())
 	for _, object := range []client.Object{&corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &machines.MachineDeployment{}} {
-		err := u.Client.Get(t.Context(), client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}, object)
-		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T: %v", object, err)
+		err := u.Client.Get(ctx, client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}, object)
+		s.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T: %v", object, err)
 	}
-}
-
-func (h *handovers) nodesJoin(ctx context.Context, u *bed.UserCluster, count int) error {
-	return h.WaitFor(ctx, fmt.Sprintf("%d Nodes", count), patience, func(ctx context.Context) (string, error) {
-		nodes := &corev1.NodeList{}
-		if err := u.Client.List(ctx, nodes); err != nil || len(nodes.Items) == count {
-			return "", err
-		}
-		return fmt.Sprintf("%d", len(nodes.Items)), nil
-	})
 }
 
 // machineWatch looks at the user cluster a few times a second.
@@ -157,14 +136,10 @@ func (w *machineWatch) all() int         { w.mu.Lock(); defer w.mu.Unlock(); ret
 func (w *machineWatch) most() int        { w.mu.Lock(); defer w.mu.Unlock(); return w.mostUnproven }
 func (w *machineWatch) canary() bool     { w.mu.Lock(); defer w.mu.Unlock(); return w.reached }
 
-// watchMachines also serves the volumes of the canary.
-func (h *handovers) watchMachines(t *testing.T, u *bed.UserCluster) *machineWatch {
-	t.Helper()
-	w := &machineWatch{made: map[string]bool{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	group := sync.WaitGroup{}
-	group.Go(func() { _ = csi.ServeVolumes(ctx, u.Client, volumeClass) })
-	group.Go(func() {
+// watchMachines until it is stopped.
+func (h *rolls) watchMachines(ctx context.Context, u *bed.UserCluster) (w *machineWatch, stop func()) {
+	w = &machineWatch{made: map[string]bool{}}
+	return w, inBackground(ctx, func(ctx context.Context) {
 		ticker := time.NewTicker(200 * time.Millisecond)
 		defer ticker.Stop()
 		for {
@@ -176,8 +151,18 @@ func (h *handovers) watchMachines(t *testing.T, u *bed.UserCluster) *machineWatc
 			}
 		}
 	})
-	t.Cleanup(func() { cancel(); group.Wait() })
-	return w
+}
+
+// serveVolumes those of a canary, until it is stopped.
+func (h *rolls) serveVolumes(ctx context.Context, u *bed.UserCluster) (stop func()) {
+	return inBackground(ctx, func(ctx context.Context) { _ = csi.ServeVolumes(ctx, u.Client, volumeClass) })
+}
+
+func inBackground(ctx context.Context, run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	group := sync.WaitGroup{}
+	group.Go(func() { run(ctx) })
+	return func() { cancel(); group.Wait() }
 }
 
 // look counts the new Machines of the pool: those that are external.
@@ -188,9 +173,9 @@ func (w *machineWatch) look(ctx context.Context, u *bed.UserCluster, cloud simcl
 	}
 	tainted := map[string]bool{}
 	for _, node := range nodes.Items {
-		tainted[node.Name] = slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == machines.UninitializedTaint })
+		tainted[node.Name] = isUninitialized(node)
 	}
-	list.Items = slices.DeleteFunc(list.Items, func(m machines.Machine) bool { return m.Annotations[ucv1.ExternalCloudProviderAnnotation] != "true" })
+	list.Items = external(list.Items)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unproven, w.initially = 0, 0
@@ -207,6 +192,20 @@ func (w *machineWatch) look(ctx context.Context, u *bed.UserCluster, cloud simcl
 	}
 	w.mostUnproven = max(w.mostUnproven, w.unproven)
 	for _, balancer := range cloud.LoadBalancers {
-		w.reached = w.reached || slices.ContainsFunc(balancer.Hosts, func(host string) bool { return strings.HasPrefix(host, ucv1.CanaryName) })
+		isCanary := func(host string) bool { return strings.HasPrefix(host, ucv1.CanaryName) }
+		w.reached = w.reached || slices.ContainsFunc(balancer.Hosts, isCanary)
 	}
+}
+
+func isUninitialized(node corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == machines.UninitializedTaint
+	})
+}
+
+// external are the new Machines.
+func external(all []machines.Machine) []machines.Machine {
+	return slices.DeleteFunc(all, func(machine machines.Machine) bool {
+		return machine.Annotations[ucv1.ExternalCloudProviderAnnotation] != "true"
+	})
 }

@@ -1,34 +1,34 @@
-package e2e_test
+package roll_test
 
 import (
-	"os"
-	"slices"
-	"testing"
+	"context"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/hazards"
 )
 
-// TestHazards makes some hazards of make hazards: preflight finds them before anything is touched, and is right about them.
-func TestHazards(t *testing.T) {
-	g := NewWithT(t)
-	options, _ := bedOptions(t, "hazards")
-	groups := slices.DeleteFunc(hazards.Groups(), func(group hazards.Group) bool { return !group.CI })
-	var testbed *bed.Bed
-	var verdicts *verdicts
-	rows, err := hazards.Run(t.Context(), hazards.Options{Bed: options, Beside: len(groups), Started: func(b *bed.Bed) {
-		testbed, verdicts = b, watchClusters(t, b)
-	}}, groups)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(rows).NotTo(BeEmpty())
-	for _, row := range rows {
-		t.Run(row.ID, func(t *testing.T) {
-			NewWithT(t).Expect(row.Unmet).To(BeEmpty(), "raw records: %s", testbed.File(row.Cluster))
+// hazards makes some hazards of make hazards: preflight finds them before anything is touched, and is right about them.
+func (h *rolls) hazards() {
+	for _, group := range hazards.Groups() {
+		if !group.CI {
+			continue
+		}
+		var rows []hazards.Row
+		story := h.Stories.Add(func(ctx context.Context, s *suite.Scene) {
+			h.Installed(ctx, s)
+			var err error
+			rows, err = hazards.One(ctx, h.Bed, group)
+			s.Expect(err).NotTo(HaveOccurred())
+			s.Expect(rows).To(HaveLen(len(group.Hazards)))
 		})
+		for at, hazard := range group.Hazards {
+			story.It("hazard "+hazard.ID, func(s *suite.Scene) {
+				s.Expect(rows[at].ID).To(Equal(hazard.ID))
+				s.Expect(rows[at].Unmet).To(BeEmpty(), "raw records: %s", h.File(group.Name))
+			}, Label(hazardous))
+		}
 	}
-	expectNoneAlive(t, descendants(os.Getpid()))
-	expectEmptyRegistry(t, options.Dir)
-	verdicts.expectGood(t)
 }

@@ -1,12 +1,12 @@
-package e2e_test
+package story_test
 
 import (
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -17,45 +17,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
 // expectUpgrade replaces KCM by that of the next minor, which knows no in-tree provider and none of its gates any more:
 // what a finished migration left in its arguments has to do there.
-func expectUpgrade(t *testing.T, b *bed.Bed, name string) {
-	g, ctx := NewWithT(t), t.Context()
-	next, err := filepath.Glob(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "v1.*", kcmName))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(next).To(HaveLen(1), "make binaries builds KCM of the next minor")
+func expectUpgrade(ctx context.Context, b *bed.Bed, name string) {
+	next, err := filepath.Glob(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "v1.*", suite.KCM))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(next).To(HaveLen(1), "make binaries builds KCM of the next minor")
 	version := filepath.Base(filepath.Dir(next[0]))
-	image := "registry.example/simcloud/" + kcmName + ":" + version
+	image := "registry.example/simcloud/" + suite.KCM + ":" + version
 
 	cluster := &ucv1.Cluster{}
-	g.Expect(b.WaitFor(ctx, "the end of Finalize", patience, func(ctx context.Context) (string, error) {
+	Expect(b.WaitFor(ctx, "the end of Finalize", suite.Patience, func(ctx context.Context) (string, error) {
 		err := b.Client.Get(ctx, client.ObjectKey{Namespace: "user-" + name, Name: name}, cluster)
-		return isTrue(ucv1.InTreeConfigurationRemovedCondition)(cluster), err
+		return suite.IsTrue(ucv1.InTreeConfigurationRemovedCondition)(cluster), err
 	})).To(Succeed())
 	deployment := &appsv1.Deployment{}
-	g.Expect(b.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: kcmName}, deployment)).To(Succeed())
+	Expect(b.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: suite.KCM}, deployment)).To(Succeed())
 	container := &deployment.Spec.Template.Spec.Containers[0]
-	t.Logf("KCM %s gets %v %v", version, container.Command, container.Args)
+	GinkgoWriter.Printf("KCM %s gets %v %v\n", version, container.Command, container.Args)
 	container.Image = image
-	g.Expect(b.Client.Update(ctx, deployment)).To(Succeed())
+	Expect(b.Client.Update(ctx, deployment)).To(Succeed())
 
-	user := managersClient(t, b, name)
-	g.Expect(b.WaitFor(ctx, "KCM "+version+" leading", patience, func(ctx context.Context) (string, error) {
+	user := managersClient(ctx, b, name)
+	Expect(b.WaitFor(ctx, "KCM "+version+" leading", suite.Patience, func(ctx context.Context) (string, error) {
 		lease, pods := &coordinationv1.Lease{}, &corev1.PodList{}
-		if err := user.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease); err != nil {
+		if err := user.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: suite.KCM}, lease); err != nil {
 			return "", err
 		}
-		if err := b.Client.List(ctx, pods, client.InNamespace(cluster.Namespace), client.MatchingLabels{"app": kcmName}); err != nil {
+		ofKCM := client.MatchingLabels{"app": suite.KCM}
+		if err := b.Client.List(ctx, pods, client.InNamespace(cluster.Namespace), ofKCM); err != nil {
 			return "", err
 		}
 		return lacksLeader(ptr.Deref(lease.Spec.HolderIdentity, ""), image, pods.Items), nil
 	})).To(Succeed())
 
-	g.Expect(b.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
-	g.Expect(meta.IsStatusConditionTrue(cluster.Status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition)).To(BeTrue())
+	Expect(b.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+	Expect(meta.IsStatusConditionTrue(cluster.Status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition)).To(BeTrue())
 }
 
 // lacksLeader says what is missing until all of KCM is of that image, never restarted, and one of it leads.

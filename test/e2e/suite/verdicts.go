@@ -1,10 +1,11 @@
-package e2e_test
+package suite
 
 import (
+	"context"
 	"fmt"
 	"sync"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -14,8 +15,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
-// verdicts judge every version of every Cluster that a watch delivers.
-type verdicts struct {
+// Verdicts judge every version of every Cluster that a watch delivers.
+type Verdicts struct {
 	checker *conformance.Checker
 
 	mu         sync.Mutex
@@ -23,26 +24,26 @@ type verdicts struct {
 	objections []string
 }
 
-func watchClusters(t *testing.T, b *bed.Bed) *verdicts {
-	t.Helper()
-	g, ctx := NewWithT(t), t.Context()
+// WatchClusters begins to judge, until the context ends.
+func WatchClusters(ctx context.Context, b *bed.Bed) *Verdicts {
+	GinkgoHelper()
 	checker, err := conformance.New()
-	g.Expect(err).NotTo(HaveOccurred())
-	v := &verdicts{checker: checker}
+	Expect(err).NotTo(HaveOccurred())
+	v := &Verdicts{checker: checker}
 	objects, err := cache.New(b.Management.AdminConfig(), cache.Options{Scheme: b.Client.Scheme()})
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	informer, err := objects.GetInformer(ctx, &ucv1.Cluster{}, cache.BlockUntilSynced(false))
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: v.judge, UpdateFunc: func(_, object any) { v.judge(object) },
 	})
-	g.Expect(err).NotTo(HaveOccurred())
+	Expect(err).NotTo(HaveOccurred())
 	go func() { _ = objects.Start(ctx) }()
-	g.Expect(objects.WaitForCacheSync(ctx)).To(BeTrue())
+	Expect(objects.WaitForCacheSync(ctx)).To(BeTrue())
 	return v
 }
 
-func (v *verdicts) judge(object any) {
+func (v *Verdicts) judge(object any) {
 	cluster, ok := object.(*ucv1.Cluster)
 	if !ok {
 		return
@@ -54,15 +55,17 @@ func (v *verdicts) judge(object any) {
 	}
 	v.seen++
 	for _, objection := range v.checker.Objections(cluster) {
-		v.objections = append(v.objections, fmt.Sprintf("%s, resource version %s: %s", cluster.Name, cluster.ResourceVersion, objection))
+		v.objections = append(v.objections,
+			fmt.Sprintf("%s, resource version %s: %s", cluster.Name, cluster.ResourceVersion, objection))
 	}
 }
 
-func (v *verdicts) expectGood(t *testing.T) {
-	g := NewWithT(t)
+// ExpectGood verdicts so far.
+func (v *Verdicts) ExpectGood(s *Scene) {
+	GinkgoHelper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	t.Logf("%d versions of Clusters were judged", v.seen)
-	g.Expect(v.seen).NotTo(BeZero())
-	g.Expect(v.objections).To(BeEmpty())
+	s.Logf("%d versions of Clusters were judged", v.seen)
+	s.Expect(v.seen).NotTo(BeZero())
+	s.Expect(v.objections).To(BeEmpty())
 }
