@@ -29,6 +29,7 @@ var _ = Describe("A hand-over", Ordered, ContinueOnFailure, Label(rollback), fun
 	h := &rollbacks{Testbed: suite.NewTestbed()}
 	BeforeAll(func(ctx SpecContext) {
 		options, _ := suite.BedOptions("rollback/bed")
+		options.Waits = "" // One package waits for the real times.
 		h.Start(ctx, options)
 	}, NodeTimeout(suite.StartTime))
 

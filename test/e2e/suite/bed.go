@@ -42,7 +42,7 @@ func BedOptions(name string) (bed.Options, *demo.Screen) {
 	GinkgoHelper()
 	options, err := demo.BedOptions(ProjectRoot(), filepath.Join("e2e", filepath.FromSlash(name)), LeaseDuration, nil)
 	Expect(err).NotTo(HaveOccurred())
-	options.BinDir = Binaries()
+	options.BinDir, options.Waits = Binaries(), Waits
 	screen := demo.NewScreen(logFile(options.Dir, "story.log"))
 	options.Progress = screen.Say
 	kubelets := logFile(options.Dir, "kubelets.log")

@@ -32,14 +32,18 @@ const (
 	// AstrayTime is how long the fence has to stay closed while an administrator's work is half done.
 	AstrayTime = 4 * LeaseDuration
 
-	// KubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and 30 seconds.
-	KubeletTime = 40 * time.Second
+	// Waits are the manager's, shorter than the real ones. Package rollback has the real ones, and so have unit and
+	// integration tests, whose clocks are stepped.
+	Waits = "kubelet-margin=10s,settle=3s,breaker-margin=10s"
+
+	// KubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and the margin.
+	KubeletTime = 10*time.Second + 10*time.Second
 	// SilentTime is for a kubelet that is away, BackTime for one that has just come back.
 	SilentTime = KubeletTime + LeaseDuration
 	BackTime   = KubeletTime / 2
 
-	// GuardTime is the breaker's minReadySeconds with the testbed's deadline of 15 s: that, and 30 seconds.
-	GuardTime = 45 * time.Second
+	// GuardTime is the breaker's minReadySeconds with the testbed's deadline of 15 s: that, and the margin.
+	GuardTime = 15*time.Second + 10*time.Second
 	// SlowDeadline is longer than the minute of the objectives, which are violated first; SlowGuard is the breaker's
 	// minReadySeconds then: one and a half of it.
 	SlowDeadline = 70 * time.Second
