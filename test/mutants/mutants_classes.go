@@ -1,20 +1,21 @@
 package main
 
-// Rule 7: nobody else's default StorageClass is touched, never are there two of ours, and it is judged once.
+// Rule 7: the default StorageClass of others is not touched, never are there two of ours, and it is judged once.
 func defaultClasses() []mutant {
-	const rule, file = "7 defaults", "default_class.go"
+	const rule = "7 defaults"
 	return []mutant{
-		in(rule, "the default of another driver is taken", file, "class.Default && class.Provisioner != provider.DefaultClass.Plugin", "class.Default && class.Provisioner == \"-\""),
-		in(rule, "the former default stays one", file, "append(former, successor.Ref)", "append(former[:0], successor.Ref)"),
-		in(rule, "the new default comes before the former has gone", file, "append(former, successor.Ref)", "append([]Ref{successor.Ref}, former...)"),
-		in(rule, "a default beside ours counts as judged", file, "successor.Default && len(former) == 0", "successor.Default"),
-		in(rule, "it is judged again in every pass", file, "case facts.DefaultStorageClass != nil:", "case false:"),
-		in(rule, "classes that cannot be looked at are none", file, "case !known:\n\t\treturn cannotLook(\"the StorageClasses\"", "case !known && false:\n\t\treturn cannotLook(\"the StorageClasses\""),
-		in(rule, "the default changes while the migration can be undone", "control_plane_rows.go",
-			"func (p *pass) volumeMigration() outcome {\n", "func (p *pass) volumeMigration() outcome {\n\tp.facts.CompletedAt = p.stamp()\n\tif out := p.defaultClass(); out.verb != nil {\n\t\treturn out\n\t}\n"),
-		{
-			rule: rule, name: "a class that just became the default gets another one beside it", file: "pkg/usercluster/storage_classes.go",
-			old: "if isDefault(class) && ", new: "if false && ", packages: []string{"pkg/usercluster"},
-		},
+		in(rule, "the default of another driver is taken", "Provider.defaults", never("Plugin")),
+		in(rule, "the former default stays one",
+			"pass.defaultClass", becomes("Objects", "append(former[:0], successor.Ref)")),
+		in(rule, "the new default comes before the former has gone",
+			"pass.defaultClass", becomes("Objects", "append([]Ref{successor.Ref}, former...)")),
+		in(rule, "a default beside ours counts as judged", "pass.defaultClass", without("former")),
+		in(rule, "it is judged again in every pass", "JudgesDefaultClass", never("DefaultStorageClass")),
+		in(rule, "classes that cannot be looked at are none", "pass.defaultClass", never("known")),
+		in(rule, "the default changes while the migration can be undone",
+			"pass.volumeMigration",
+			begins("p.facts.CompletedAt = p.stamp()\nif out := p.defaultClass(); out.verb != nil {\nreturn out\n}")),
+		of(userClusterPackage, rule, "a class that just became the default gets another one beside it",
+			"Session.SwitchDefaultClass", never("isDefault")),
 	}
 }

@@ -1,25 +1,22 @@
 package main
 
-// Rule 2 where the hand-over is made by the migration lock: a CCM that leads with it is beside nobody who runs the loops
+// Rule 2 where the hand-over is made by the migration lock: beside a CCM that leads with it, none runs the loops
 // without it.
 func migrationLock() []mutant {
-	inLock := func(name, old, changed string) mutant { return in("2 lock", name, "lock.go", old, changed) }
-	inLines := func(name, old, changed string) mutant { return in("2 lock", name, "lock_lines.go", old, changed) }
+	const rule = "2 lock"
 	return []mutant{
-		inLock("any file is our lock", "path == lockPath", "path != \"\""),
-		inLock("a KCM that does not elect has the lock", " && arguments.True(\"leader-elect\", true)\n}", "\n}"),
-		inLock("live pods without the lock are not asked",
-			"if !process.Ended && !ended[process.PodUID] && mayRunUnlocked(process.Arguments) {", "if false {"),
-		inLock("recorded processes are not asked for the lock",
-			"if process.EndedAt == nil && !seen[process.PodUID] {", "if false {"),
-		inLock("the rollout of the lock need not end", "if !kcm.RolledOut {", "if false {"),
-		inLock("KCM's Lease is not asked for the lock", "if doubt := p.leaseDoubt(kcm); doubt != \"\" {", "if doubt := p.leaseDoubt(kcm); false {"),
-		inLock("a held lock is no objection", "case known && lock.Lease.Holder != \"\" && !lock.Lease.stale(p.now):", "case false:"),
-		inLines("a KCM that lost the lock gets it again", "if p.facts.Handover.LockArmedAt != nil {", "if false {"),
-		inLines("the lock need not be held", "case lock.Lease.Holder == \"\" || !lock.Lease.renewed(p.now):", "case lock.Granted && false:"),
-		inLines("a lock is taken from whoever holds it", "lease.Holder != \"\" && p.heldByTheDead(lease)", "lease.Holder != \"\""),
-		inLines("another process of the CCM has the lock", " && lock.Lease.Holder == p.o.CCMLease.Value().Holder", ""),
-		inLines("a lock that is held is deleted", "case lock.Lease.Holder != \"\" && !lock.Lease.stale(p.now):", "case false:"),
-		inLines("the lock stays in KCM", "	change.Unmount = true\n", ""),
+		in(rule, "any file is our lock", "armed", judged("lockPath", `path != ""`)),
+		in(rule, "a KCM that does not elect has the lock", "armed", without("leader-elect")),
+		in(rule, "live pods without the lock are not asked", "pass.unlockedProcesses", never("mayRunUnlocked")),
+		in(rule, "recorded processes are not asked for the lock", "pass.unlockedProcesses", never("EndedAt seen")),
+		in(rule, "the rollout of the lock need not end", "pass.lockDoubts", never("RolledOut")),
+		in(rule, "KCM's Lease is not asked for the lock", "pass.lockDoubts", never("leaseDoubt")),
+		in(rule, "a held lock is no objection", "pass.lockIsHeld", never("Holder")),
+		in(rule, "a KCM that lost the lock gets it again", "pass.kcmArmed", never("LockArmedAt !=")),
+		in(rule, "the lock need not be held", "pass.lockHeld", never("Holder renewed")),
+		in(rule, "a lock is taken from whoever holds it", "pass.lockAwaited", without("heldByTheDead")),
+		in(rule, "another process of the CCM has the lock", "pass.lockTaken", without("CCMLease")),
+		in(rule, "a lock that is held is deleted", "pass.lockGone", never("Holder stale")),
+		in(rule, "the lock stays in KCM", "disarm", skips("Unmount")),
 	}
 }

@@ -3,29 +3,28 @@ package main
 // Rules of a CCM beside the control plane: it is bound by the same fence, its pods count, and what is the management
 // cluster's stays apart from what is the user cluster's.
 func placements() []mutant {
-	inCatalogue := func(name, old, changed string) mutant {
-		return mutant{
-			rule: "2 placement", name: name, file: "pkg/provider/placement.go", old: old, new: changed, packages: []string{"pkg/provider"},
-		}
-	}
-	inSession := func(name, file, old, changed string) mutant {
-		return mutant{
-			rule: "2 placement", name: name, file: "pkg/usercluster/" + file, old: old, new: changed, packages: []string{"pkg/usercluster"},
-		}
-	}
+	const rule = "2 placement"
 	return []mutant{
-		inCatalogue("credentials go into the user cluster", `case "Secret", "ConfigMap":`, `case "ConfigMap":`),
-		inCatalogue("pods get a token of the management cluster", "pod.AutomountServiceAccountToken = \"\", new(false)", "pod.AutomountServiceAccountToken = \"\", new(true)"),
-		inCatalogue("Clusters of one namespace share their pods", "		p.mark(template.Labels)\n", ""),
-		inCatalogue("pods do not follow the API server", "Checksum(map[string][]byte{kubeconfigKey: p.Kubeconfig})", "Checksum(nil)"),
-		inSession("pods beside the control plane do not count", "undo_observe.go", "	if access == nil {", "	if access != nil {"),
-		inSession("pods that cannot be listed are none", "undo_observe.go", "		return migration.Unknown[[]string](\"listing Pods of \" + access", "		return migration.Known(names)\n		return migration.Unknown[[]string](\"listing Pods of \" + access"),
-		inSession("pods start before there is a token", "addons_apply.go",
-			"		func() error { return apply(ctx, s.beside.client, beside) },\n", "		func() error { return apply(ctx, s.beside.client, append(pods, beside...)) },\n"),
-		inSession("a token is never renewed", "beside.go", "s.clock.Now().After(renewal(secret)) ||", "s.clock.Now().Before(renewal(secret).Add(-24*365*time.Hour)) ||"),
-		inSession("a token of a ServiceAccount that is gone is good", "beside.go", "		secret.Annotations[accountAnnotation] != string(account.UID), nil", "		false, nil"),
-		inSession("an inventory names other namespaces", "inventory.go", "		entry.Namespace = \"\"\n", ""),
-		inSession("a changed Deployment is seen late", "beside.go", "generations = append(generations, deployment.Generation)", "generations = append(generations, 0)"),
-		inSession("the kubeconfig has our credentials", "kubeconfig.go", "{user: {TokenFile: tokenFile}}", "{user: {TokenFile: tokenFile, Token: \"ours\"}}"),
+		of(providerPackage, rule, "credentials go into the user cluster", "Place.Put", lacks("Secret")),
+		of(providerPackage, rule, "pods get a token of the management cluster",
+			"Place.pod", becomes("AutomountServiceAccountToken", "new(true)")),
+		of(providerPackage, rule, "Clusters of one namespace share their pods", "Place.deployment", skips("Labels")),
+		of(providerPackage, rule, "pods do not follow the API server",
+			"Place.deployment", instead("Checksum", "manifest.Checksum(nil)")),
+		of(userClusterPackage, rule, "pods beside the control plane do not count",
+			"Session.PodsOf", negated("access ==")),
+		of(userClusterPackage, rule, "pods that cannot be listed are none",
+			"Session.PodsOf", returns("Unknown access", "migration.Known(names)")),
+		of(userClusterPackage, rule, "pods start before there is a token",
+			"Session.ApplyAddons",
+			instead("apply beside -pods", "apply(ctx, s.beside.client, append(pods, beside...))")),
+		of(userClusterPackage, rule, "a token is never renewed", "Session.isTokenDue", without("renewal")),
+		of(userClusterPackage, rule, "a token of a ServiceAccount that is gone is good",
+			"Session.isTokenDue", without("Annotations")),
+		of(userClusterPackage, rule, "an inventory names other namespaces", "entryOf", skips("Namespace -Group")),
+		of(userClusterPackage, rule, "a changed Deployment is seen late",
+			"beside.generations", instead("Generation", "append(generations, 0)")),
+		of(userClusterPackage, rule, "the kubeconfig has our credentials",
+			"Session.KubeconfigWith", becomes("TokenFile", `tokenFile, Token: "ours"`)),
 	}
 }

@@ -1,25 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
-
-// mutant is one deliberate fault.
-type mutant struct {
-	rule, name string
-	file       string
-	old, new   string
-	packages   []string
-}
 
 // verdict is what became of a mutant.
 type verdict string
@@ -35,107 +28,131 @@ type result struct {
 	detail  string
 }
 
-func testAll(ctx context.Context, root string, chosen []mutant, parallel int) []result {
-	results := make([]result, len(chosen))
+// bench has what all mutants are tested with.
+type bench struct {
+	root, dir string
+	// batches are the tests of each package, in the order in which they are run.
+	batches map[string][]batch
+}
+
+// testAll compiles all mutants, shows that the tests pass without any, and tests each.
+func testAll(ctx context.Context, root string, some []mutant, parallel int) ([]result, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("find the root: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the mutants: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	results := make([]result, len(some))
+	breakages := findAll(root, some, results)
+	folders := foldersOf(some)
+	started := time.Now()
+	refused, err := build(ctx, root, dir, breakages, folders)
+	if err != nil {
+		return nil, err
+	}
+	for number, why := range refused {
+		results[number-1] = result{broken, "does not compile: " + why}
+	}
+	fmt.Fprintf(os.Stderr, "compiled in %s\n", time.Since(started).Round(time.Second))
+	b := &bench{root: root, dir: dir, batches: map[string][]batch{}}
+	for _, folder := range folders {
+		if b.batches[folder], err = b.baseline(ctx, folder); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(os.Stderr, "ran without mutants after %s\n", time.Since(started).Round(time.Second))
+	b.each(ctx, some, results, parallel)
+	return results, nil
+}
+
+// findAll returns what each mutant breaks, by its number: its place in the list, from 1.
+func findAll(root string, some []mutant, results []result) map[int][]breakage {
+	all := newPackages(root)
+	found := map[int][]breakage{}
+	for i, m := range some {
+		breakages, err := m.find(all)
+		if err != nil {
+			results[i] = result{broken, err.Error()}
+			continue
+		}
+		found[i+1] = breakages
+	}
+	return found
+}
+
+func foldersOf(some []mutant) []string {
+	var folders []string
+	for _, m := range some {
+		folders = append(folders, m.packages...)
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
+// each tests those that have no result yet.
+func (b *bench) each(ctx context.Context, some []mutant, results []result, parallel int) {
 	slots := make(chan struct{}, max(1, parallel))
 	var wait sync.WaitGroup
-	for i, m := range chosen {
+	for i, m := range some {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			results[i] = test(ctx, root, m)
-			// The table comes when the last one is done, and that may be an hour.
-			fmt.Fprintf(os.Stderr, "%d of %d: %s: %s\n", i+1, len(chosen), m.name, results[i].verdict)
+			started := time.Now()
+			if results[i].verdict == "" {
+				results[i] = b.test(ctx, i+1, m)
+			}
+			// The table comes when the last one is done.
+			fmt.Fprintf(os.Stderr, "%d of %d: %s: %s in %s\n",
+				i+1, len(some), m.name, results[i].verdict, time.Since(started).Round(100*time.Millisecond))
 		})
 	}
 	wait.Wait()
-	return results
 }
 
-// test runs the mutant's packages, those with the quick tests first, until a test of one fails.
-func test(ctx context.Context, root string, m mutant) result {
-	dir, err := os.MkdirTemp("", "mutant-")
-	if err != nil {
-		return result{broken, err.Error()}
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	overlay, err := writeOverlay(root, dir, m)
-	if err != nil {
-		return result{broken, err.Error()}
-	}
-	for _, pkg := range m.packages {
-		arguments := []string{"test", "-overlay", overlay, "-short", "-failfast", "-count=1", "./" + pkg}
-		command := exec.CommandContext(ctx, "go", arguments...)
-		command.Dir = root
-		output, err := command.CombinedOutput()
-		switch {
-		case err == nil:
-		case strings.Contains(string(output), "[build failed]") || strings.Contains(string(output), "[setup failed]"):
-			return result{broken, "does not compile: " + firstLine(string(output))}
-		case ctx.Err() != nil:
-			return result{broken, ctx.Err().Error()}
-		default:
-			return result{killed, path.Base(pkg) + "." + failedTest(string(output))}
+// test runs the tests of the mutant's packages until one fails.
+func (b *bench) test(ctx context.Context, number int, m mutant) result {
+	for _, folder := range m.packages {
+		for _, batch := range b.batches[folder] {
+			output, err := b.runTests(ctx, folder, number, batch.pattern())
+			if ctx.Err() != nil {
+				return result{broken, ctx.Err().Error()}
+			}
+			if err != nil {
+				return result{killed, filepath.Base(folder) + "." + failedTest(output)}
+			}
 		}
 	}
 	return result{survived, "by " + strings.Join(m.packages, ", ")}
 }
 
-// writeOverlay writes the changed copy of the file and the overlay that puts it in the original's place.
-func writeOverlay(root, dir string, m mutant) (string, error) {
-	original, err := filepath.Abs(filepath.Join(root, m.file))
+// baseline shows that the tests of a package pass when no mutant is active: else a failure would prove nothing. It
+// measures them, too.
+func (b *bench) baseline(ctx context.Context, folder string) ([]batch, error) {
+	output, err := b.runTests(ctx, folder, 0, ".")
 	if err != nil {
-		return "", fmt.Errorf("find %s: %w", m.file, err)
+		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w\n%s",
+			folder, failedTest(output), err, lastOf(output))
 	}
-	changed, err := m.apply(original)
-	if err != nil {
-		return "", err
-	}
-	replacement := filepath.Join(dir, filepath.Base(m.file))
-	if err := os.WriteFile(replacement, []byte(changed), 0o600); err != nil {
-		return "", fmt.Errorf("write the changed copy of %s: %w", m.file, err)
-	}
-	data, err := json.Marshal(map[string]map[string]string{"Replace": {original: replacement}})
-	if err != nil {
-		return "", fmt.Errorf("make the overlay of %s: %w", m.file, err)
-	}
-	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, data, 0o600); err != nil {
-		return "", fmt.Errorf("write the overlay of %s: %w", m.file, err)
-	}
-	return overlay, nil
+	return batches(durations(output)), nil
 }
 
-// apply returns the changed text; what is to be replaced has to be there exactly once.
-func (m mutant) apply(original string) (string, error) {
-	data, err := os.ReadFile(filepath.Clean(original))
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", m.file, err)
-	}
-	if found := strings.Count(string(data), m.old); found != 1 {
-		return "", fmt.Errorf("%s has %d times the text of mutant %q: bring the mutant up to date", m.file, found, m.name)
-	}
-	return strings.Replace(string(data), m.old, m.new, 1), nil
+func (b *bench) runTests(ctx context.Context, folder string, number int, pattern string) (string, error) {
+	command := exec.CommandContext(ctx, binaryOf(b.dir, folder),
+		"-test.short", "-test.failfast", "-test.v", "-test.timeout=10m", "-test.run="+pattern)
+	command.Dir = filepath.Join(b.root, folder)
+	command.Env = append(os.Environ(), variable+"="+strconv.Itoa(number))
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	err := command.Run()
+	return output.String(), err
 }
 
-func failedTest(output string) string {
-	for line := range strings.SplitSeq(output, "\n") {
-		if _, rest, found := strings.Cut(line, "--- FAIL: "); found {
-			name, _, _ := strings.Cut(rest, " ")
-			return name
-		}
-	}
-	if strings.Contains(output, "panic:") {
-		return "panic"
-	}
-	return "failed"
-}
-
-func firstLine(output string) string {
-	lines := strings.Split(output, "\n")
-	at := slices.IndexFunc(lines, func(line string) bool { return line != "" && !strings.HasPrefix(line, "#") })
-	if at < 0 {
-		return ""
-	}
-	return lines[at]
+// lastOf is the end of an output, where the tests say what failed.
+func lastOf(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
