@@ -31,11 +31,12 @@ type result struct {
 // bench has what all mutants are tested with.
 type bench struct {
 	root, dir string
-	// batches are the tests of each package, in the order in which they are run.
-	batches map[string][]batch
+	// batches are the tests of each package, in the order in which they are run. They are run without a mutant when
+	// they are asked for: the quick tests of one package often spare the long ones of the next.
+	batches map[string]func() ([]batch, error)
 }
 
-// testAll compiles all mutants, shows that the tests pass without any, and tests each.
+// testAll compiles all mutants and tests each.
 func testAll(ctx context.Context, root string, some []mutant, parallel int) ([]result, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -58,13 +59,10 @@ func testAll(ctx context.Context, root string, some []mutant, parallel int) ([]r
 		results[number-1] = result{broken, "does not compile: " + why}
 	}
 	fmt.Fprintf(os.Stderr, "compiled in %s\n", time.Since(started).Round(time.Second))
-	b := &bench{root: root, dir: dir, batches: map[string][]batch{}}
+	b := &bench{root: root, dir: dir, batches: map[string]func() ([]batch, error){}}
 	for _, folder := range folders {
-		if b.batches[folder], err = b.baseline(ctx, folder); err != nil {
-			return nil, err
-		}
+		b.batches[folder] = sync.OnceValues(func() ([]batch, error) { return b.baseline(ctx, folder) })
 	}
-	fmt.Fprintf(os.Stderr, "ran without mutants after %s\n", time.Since(started).Round(time.Second))
 	b.each(ctx, some, results, parallel)
 	return results, nil
 }
@@ -116,7 +114,11 @@ func (b *bench) each(ctx context.Context, some []mutant, results []result, paral
 // test runs the tests of the mutant's packages until one fails.
 func (b *bench) test(ctx context.Context, number int, m mutant) result {
 	for _, folder := range m.packages {
-		for _, batch := range b.batches[folder] {
+		batches, err := b.batches[folder]()
+		if err != nil {
+			return result{broken, err.Error()}
+		}
+		for _, batch := range batches {
 			output, err := b.runTests(ctx, folder, number, batch.pattern())
 			if ctx.Err() != nil {
 				return result{broken, ctx.Err().Error()}
@@ -132,11 +134,13 @@ func (b *bench) test(ctx context.Context, number int, m mutant) result {
 // baseline shows that the tests of a package pass when no mutant is active: else a failure would prove nothing. It
 // measures them, too.
 func (b *bench) baseline(ctx context.Context, folder string) ([]batch, error) {
+	started := time.Now()
 	output, err := b.runTests(ctx, folder, 0, ".")
 	if err != nil {
-		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w\n%s",
-			folder, failedTest(output), err, lastOf(output))
+		fmt.Fprintln(os.Stderr, lastOf(output))
+		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w", folder, failedTest(output), err)
 	}
+	fmt.Fprintf(os.Stderr, "%s without a mutant: passed in %s\n", folder, time.Since(started).Round(time.Second))
 	return batches(durations(output)), nil
 }
 
