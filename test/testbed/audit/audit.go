@@ -13,7 +13,7 @@ import (
 // longestLine of a log that can be read; requests are logged without their content.
 const longestLine = 1 << 20
 
-// policy has every request in the log, once and without its content.
+// policy has every request in the log, once and without its content. With userGroups behind it, it leaves out others.
 const policy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -24,14 +24,19 @@ rules:
 // Log is the audit log of one API server.
 type Log struct{ path string }
 
-// New writes the policy of a log into a folder. In mode blocking, the default, a request is answered when it is in the log.
+// New writes the policy of a log into a folder: the requests of users of these groups are logged, or all when none is
+// named. In mode blocking, the default, a request is answered when it is in the log.
 // https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/
-func New(folder string) (Log, error) {
+func New(folder string, groups ...string) (Log, error) {
 	log := Log{path: filepath.Join(folder, "audit.log")}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return log, err
 	}
-	return log, os.WriteFile(log.policyFile(), []byte(policy), 0o600)
+	content := policy
+	if len(groups) > 0 {
+		content += fmt.Sprintf("  userGroups: [%s]\n", strings.Join(groups, ", "))
+	}
+	return log, os.WriteFile(log.policyFile(), []byte(content), 0o600)
 }
 
 func (l Log) policyFile() string { return filepath.Join(filepath.Dir(l.path), "audit-policy.yaml") }
