@@ -33,6 +33,8 @@ type badInput struct {
 	says      []string
 	// mend makes it good again; nil where nothing can.
 	mend func(w *world)
+	// shared says that it is bad for the Clusters of other tests, too: no other may run beside this one.
+	shared bool
 }
 
 func badInputs() map[string]badInput {
@@ -86,7 +88,7 @@ func badInputs() map[string]badInput {
 			mend: func(w *world) {
 				w.edit(version("1.30.14"))
 				w.secret("cloud-config", simcloudConfig())
-				w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
+				w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.user.kubeconfig})
 			},
 		},
 	}
@@ -102,7 +104,7 @@ func kubeconfig(change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) func
 	return func(w *world) {
 		w.t.Helper()
 		g := NewWithT(w.t)
-		file, err := clientcmd.Load(suite.user.kubeconfig)
+		file, err := clientcmd.Load(w.user.kubeconfig)
 		g.Expect(err).NotTo(HaveOccurred())
 		current := file.Contexts[file.CurrentContext]
 		change(file.Clusters[current.Cluster], file.AuthInfos[current.AuthInfo])
@@ -117,14 +119,14 @@ func expired(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) {
 }
 
 func badKubeconfigs() map[string]badInput {
-	renew := func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig}) }
+	renew := func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.user.kubeconfig}) }
 	inputs := map[string]badInput{
 		"no kubeconfig": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", nil) },
 			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"/alpha-kubeconfig, key value is missing or empty"}, mend: renew,
 		},
 		"a kubeconfig under another key": {
-			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"kubeconfig": suite.user.kubeconfig}) },
+			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"kubeconfig": w.user.kubeconfig}) },
 			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"key value is missing or empty"},
 			mend: func(w *world) {
 				w.edit(func(c *ucv1.Cluster) {
@@ -215,16 +217,19 @@ func TestBadInputChangesNothingAndIsSaid(t *testing.T) {
 		}
 		for _, origin := range input.origins {
 			t.Run(name+", origin "+string(origin), func(t *testing.T) {
+				if !input.shared {
+					t.Parallel()
+				}
 				w := newWorld(t)
 				w.spoiled(input, origin)
-				user := userSnapshot(t)
+				user := w.userSnapshot()
 				w.requests.take()
 				w.passes(5)
 				// A busy machine may miss the first attempt's deadline; the next one needs the clock to go on.
 				w.reconnect(input.reachable)
 				g := NewWithT(t)
 				g.Expect(w.requests.take()).To(HaveEach(ContainSubstring("/namespaces/"+w.namespace+"/clusters/"+alpha)), "only the Cluster itself is written")
-				g.Expect(userSnapshot(t)).To(Equal(user))
+				g.Expect(w.userSnapshot()).To(Equal(user))
 				w.expectSaid(input, origin)
 				if input.mend != nil {
 					input.mend(w)

@@ -27,14 +27,14 @@ func (w *world) playCanary() {
 	service, g := &corev1.Service{}, NewWithT(w.t)
 	if w.canarys(service) && len(service.Status.LoadBalancer.Ingress) == 0 {
 		service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.7"}}
-		g.Expect(suite.user.client.Status().Update(w.t.Context(), service)).To(Succeed())
+		g.Expect(w.user.client.Status().Update(w.t.Context(), service)).To(Succeed())
 	}
 }
 
 // canarys says whether an object of the canary is there and stays, and reads it.
 func (w *world) canarys(object client.Object) bool {
 	w.t.Helper()
-	err := suite.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}, object)
+	err := w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}, object)
 	NewWithT(w.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
 	return err == nil && object.GetDeletionTimestamp() == nil
 }
@@ -44,16 +44,16 @@ func (w *world) canaryNode() string {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	list := &machines.MachineList{}
-	g.Expect(suite.user.client.List(w.t.Context(), list, client.HasLabels{ucv1.CanaryLabel})).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), list, client.HasLabels{ucv1.CanaryLabel})).To(Succeed())
 	for _, machine := range list.Items {
 		node := &corev1.Node{}
-		g.Expect(suite.user.client.Get(w.t.Context(), client.ObjectKey{Name: machine.Name}, node)).To(Succeed())
+		g.Expect(w.user.client.Get(w.t.Context(), client.ObjectKey{Name: machine.Name}, node)).To(Succeed())
 		if node.Spec.ProviderID == "" {
 			continue
 		}
 		if len(node.Status.Addresses) == 0 {
 			node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "192.0.2.8"}}
-			g.Expect(suite.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
+			g.Expect(w.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
 		}
 		return node.Name
 	}
@@ -62,7 +62,7 @@ func (w *world) canaryNode() string {
 
 func (w *world) bindVolume(claim *corev1.PersistentVolumeClaim, node string) {
 	w.t.Helper()
-	g, c := NewWithT(w.t), suite.user.client
+	g, c := NewWithT(w.t), w.user.client
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{GenerateName: "canary-"}, Spec: corev1.PersistentVolumeSpec{
 		Capacity: size, AccessModes: claim.Spec.AccessModes,
@@ -83,7 +83,7 @@ func (w *world) bindVolume(claim *corev1.PersistentVolumeClaim, node string) {
 
 func (w *world) runPod(pod *corev1.Pod, node string) {
 	w.t.Helper()
-	g, c := NewWithT(w.t), suite.user.client
+	g, c := NewWithT(w.t), w.user.client
 	g.Expect(c.SubResource("binding").Create(w.t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})).To(Succeed())
 	g.Expect(c.Get(w.t.Context(), client.ObjectKeyFromObject(pod), pod)).To(Succeed())
 	pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
@@ -93,7 +93,7 @@ func (w *world) runPod(pod *corev1.Pod, node string) {
 // playCanaryRemoval ends what is being deleted: the pod, the volume with all that is of it, and Machines without a MachineDeployment.
 func (w *world) playCanaryRemoval() {
 	w.t.Helper()
-	g, c, ctx := NewWithT(w.t), suite.user.client, w.t.Context()
+	g, c, ctx := NewWithT(w.t), w.user.client, w.t.Context()
 	key := client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}
 	pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
 	if c.Get(ctx, key, pod) == nil && pod.DeletionTimestamp != nil {

@@ -27,9 +27,10 @@ func (l later) Facts(version string) migration.Provider {
 }
 
 func TestTheCCMGetsTheLoopThatWritesAddressesBeforeTheFirstExternalMachine(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	w.reconciler.Catalogue = provider.New().With("simcloud", later{simcloud.Profile{}})
+	w.reconciler.Catalogue = suite.catalogue.With("simcloud", later{simcloud.Profile{}})
 	w.deployControlPlane(loopsOn()...)
 	w.pool("small", 1)
 	w.address("small-0-0", corev1.NodeInternalIP)
@@ -70,9 +71,9 @@ func (w *world) address(name string, kind corev1.NodeAddressType) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	node := &corev1.Node{}
-	g.Expect(suite.user.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
+	g.Expect(w.user.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
 	node.Status.Addresses = []corev1.NodeAddress{{Type: kind, Address: "192.0.2.7"}}
-	g.Expect(suite.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
 }
 
 // controllers is that flag of the CCM.
@@ -80,7 +81,7 @@ func (w *world) controllers() string {
 	w.t.Helper()
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}
-	NewWithT(w.t).Expect(suite.user.client.Get(w.t.Context(), key, deployment)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.Get(w.t.Context(), key, deployment)).To(Succeed())
 	arguments := deployment.Spec.Template.Spec.Containers[0].Args
 	at := slices.IndexFunc(arguments, func(argument string) bool { return strings.HasPrefix(argument, "--controllers=") })
 	return arguments[at]

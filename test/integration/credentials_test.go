@@ -11,8 +11,11 @@ import (
 
 // The certificates of these API servers last for a week, which is soon.
 func TestCredentialsOfAStartedMigrationAreWatchedOn(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
-	w := startedWorld(t, "the proof of silence", provingSilence, "pool")
+	w := newWorld(t)
+	w.kubeconfig = w.user.certified
+	w.begin("the proof of silence", provingSilence, "pool")
 	warns := HaveField("Findings", ContainElement(And(
 		HaveField("ID", "CredentialsExpire"), HaveField("Severity", ucv1.FindingSeverity(migration.Warning)), HaveField("Message", ContainSubstring("Secret "+w.namespace+"/alpha-kubeconfig run out at ")),
 	)))

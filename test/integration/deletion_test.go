@@ -30,6 +30,7 @@ func (w *world) gone(*ucv1.Cluster) bool {
 }
 
 func TestDeletionBeforeTheHandoverIsImmediate(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		prepare func(w *world)
 	}{
@@ -47,7 +48,7 @@ func TestDeletionBeforeTheHandoverIsImmediate(t *testing.T) {
 			w.deployControlPlane(loopsOn()...)
 			w.pool("pool", 1)
 			w.flip()
-			w.until("a CCM", func(*ucv1.Cluster) bool { return ccmDeployed(w.t) })
+			w.until("a CCM", func(*ucv1.Cluster) bool { return w.ccmDeployed() })
 		}},
 		"of a cluster that is external": {func(w *world) {
 			w.deployControlPlane("--cloud-provider=external")
@@ -56,19 +57,21 @@ func TestDeletionBeforeTheHandoverIsImmediate(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			tc.prepare(w)
-			management, user := w.snapshot(), userSnapshot(t)
+			management, user := w.snapshot(), w.userSnapshot()
 			w.delete()
 			w.expectGone(1)
 			g := NewWithT(t)
-			g.Expect(userSnapshot(t)).To(Equal(user), "nothing is rolled back")
+			g.Expect(w.userSnapshot()).To(Equal(user), "nothing is rolled back")
 			g.Expect(w.snapshot()).To(Equal(management))
 		})
 	}
 }
 
 func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -92,6 +95,7 @@ func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
 }
 
 func TestDeletionDuringTheRollWaitsForWhatIsRolling(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)

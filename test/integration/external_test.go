@@ -24,6 +24,7 @@ func (w *world) externalNode(name string) {
 }
 
 func TestClusterCreatedWithTheFeature(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane("--cloud-provider=external", "--controllers=*")
@@ -52,19 +53,20 @@ func TestClusterCreatedWithTheFeature(t *testing.T) {
 }
 
 func TestClusterCreatedWithTheFeatureWhoseKCMRunsLoops(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
 	w.create(feature(true))
-	management, user := w.snapshot(), userSnapshot(t)
+	management, user := w.snapshot(), w.userSnapshot()
 	w.passes(6)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsRunning"), HaveField("Message", And(
 		ContainSubstring("cloud-node-lifecycle-controller, service-lb-controller"),
 		ContainSubstring("--cloud-provider=simcloud --controllers=*,bootstrapsigner"), ContainSubstring(w.namespace+"/"+kcm)))))
-	g.Expect(ccmDeployed(t)).To(BeFalse(), "never a CCM beside it")
+	g.Expect(w.ccmDeployed()).To(BeFalse(), "never a CCM beside it")
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 
 	// Its template says external, but a pod of the old one is left.
 	deployment := w.deployment(kcm)
@@ -73,13 +75,14 @@ func TestClusterCreatedWithTheFeatureWhoseKCMRunsLoops(t *testing.T) {
 	w.playDeployment(kcm)
 	w.passes(2)
 	g.Expect(w.condition("Stalled").Reason).To(Equal("CloudLoopsRunning"))
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 
 	w.until("the end", at(ucv1.StepFinished), w.playEverybody)
 	g.Expect(w.condition("Ready").Reason).To(Equal("External"))
 }
 
 func TestClusterEditedBeforeItWasSeen(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		arguments []string
 		want      ucv1.Origin
@@ -88,6 +91,7 @@ func TestClusterEditedBeforeItWasSeen(t *testing.T) {
 		"was external when its KCM runs none":        {[]string{"--cloud-provider=external"}, ucv1.OriginExternal},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := newWorld(t)
 			w.create()
@@ -104,6 +108,7 @@ func TestClusterEditedBeforeItWasSeen(t *testing.T) {
 }
 
 func TestForeignAddonsBlockUntilTheyAreAdopted(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane("--cloud-provider=external")
@@ -111,9 +116,9 @@ func TestForeignAddonsBlockUntilTheyAreAdopted(t *testing.T) {
 	theirs := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 		Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: map[string]string{"meta.helm.sh/release-name": "simcloud-ccm"},
 	}}
-	g.Expect(suite.user.client.Create(t.Context(), theirs)).To(Succeed())
+	g.Expect(w.user.client.Create(t.Context(), theirs)).To(Succeed())
 	t.Cleanup(func() {
-		g.Expect(client.IgnoreNotFound(suite.user.client.Delete(context.WithoutCancel(t.Context()), theirs))).To(Succeed())
+		g.Expect(client.IgnoreNotFound(w.user.client.Delete(context.WithoutCancel(t.Context()), theirs))).To(Succeed())
 	})
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playEverybody)
@@ -121,7 +126,7 @@ func TestForeignAddonsBlockUntilTheyAreAdopted(t *testing.T) {
 	g.Expect(w.condition("Stalled").Message).To(And(
 		ContainSubstring("ServiceAccount kube-system/cloud-controller-manager (Helm release simcloud-ccm"), ContainSubstring("spec.addons.adoption")))
 	g.Expect(w.condition("CloudControllerManagerReady").Reason).To(Equal("ForeignObjects"))
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Addons.Adoption = ucv1.Adopt })
 	w.until("the end", at(ucv1.StepFinished), w.playEverybody)

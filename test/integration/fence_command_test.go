@@ -1,10 +1,7 @@
 package integration_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,15 +9,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
 )
 
 // operator is a person who may do in the namespace of the Cluster what docs/operations.md asks for, and nothing else.
-// What is returned runs the command line as that person.
-func (w *world) operator() (run func(arguments ...string) (output string, code int)) {
+func (w *world) operator() commandLine {
 	w.t.Helper()
 	return w.person(
 		rbacv1.PolicyRule{APIGroups: []string{"usercluster.k8c.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}},
@@ -30,7 +24,7 @@ func (w *world) operator() (run func(arguments ...string) (output string, code i
 }
 
 // person has these rights in the namespace of the Cluster, and no others anywhere.
-func (w *world) person(rules ...rbacv1.PolicyRule) (run func(arguments ...string) (output string, code int)) {
+func (w *world) person(rules ...rbacv1.PolicyRule) commandLine {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	meta := metav1.ObjectMeta{Namespace: w.namespace, Name: "operator"}
@@ -39,22 +33,7 @@ func (w *world) person(rules ...rbacv1.PolicyRule) (run func(arguments ...string
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "operator"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "operator-" + w.namespace}},
 	})).To(Succeed())
-	user, err := suite.environment.AddUser(envtest.User{Name: "operator-" + w.namespace}, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	kubeconfig, err := user.KubeConfig()
-	g.Expect(err).NotTo(HaveOccurred())
-	path := filepath.Join(w.t.TempDir(), "kubeconfig")
-	g.Expect(os.WriteFile(path, kubeconfig, 0o600)).To(Succeed())
-	w.t.Setenv("KUBECONFIG", path)
-	return func(arguments ...string) (string, int) {
-		out := &bytes.Buffer{}
-		command := cli.Command()
-		command.SetArgs(append(arguments, "--namespace="+w.namespace))
-		command.SetOut(out)
-		command.SetErr(out)
-		err := command.ExecuteContext(w.t.Context())
-		return out.String(), cli.ExitCode(err)
-	}
+	return w.commandLineOf("operator-" + w.namespace)
 }
 
 // fenceStatus is what a script reads.
@@ -102,10 +81,11 @@ func statusOf(t *testing.T, run func(...string) (string, int)) (status fenceStat
 }
 
 func TestFenceCommandWorksWithoutAController(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the hand-over", at(ucv1.StepHandover), "pool")
 	w.stop()
-	run := w.operator()
+	run := w.operator().run
 
 	status := statusOf(t, run)
 	g.Expect(status.Fence).To(Equal("Closed"))
@@ -146,11 +126,12 @@ func TestFenceCommandWorksWithoutAController(t *testing.T) {
 }
 
 func TestFenceCommandSeesALeaderAndWhatElseGrants(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	led := func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FinishedAt != nil }
 	w := startedWorld(t, "a leader", led, "pool")
 	w.stop()
-	run := w.operator()
+	run := w.operator().run
 	out, code := run("fence", "open", alpha)
 	g.Expect(code).To(BeZero(), "silence was proven: %s", out)
 	g.Expect(out).To(ContainSubstring("KCM was proven silent by "))
@@ -176,7 +157,7 @@ func TestFenceCommandSeesALeaderAndWhatElseGrants(t *testing.T) {
 			Labels: map[string]string{"app.kubernetes.io/managed-by": "ccm-migration-controller"}},
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: metav1.NamespaceSystem, Name: ccm}}}
-	g.Expect(suite.user.client.Create(t.Context(), stranger)).To(Succeed())
+	g.Expect(w.user.client.Create(t.Context(), stranger)).To(Succeed())
 	g.Eventually(func() error {
 		return w.asCCM.List(t.Context(), &rbacv1.RoleBindingList{}, client.InNamespace(metav1.NamespaceSystem))
 	}, deadline, interval).Should(Succeed(), "the authorizer reads the binding from a watch")
@@ -187,25 +168,27 @@ func TestFenceCommandSeesALeaderAndWhatElseGrants(t *testing.T) {
 }
 
 func TestFenceCommandKnowsNoFenceOfOtherProviders(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.create(ofProvider("cloudy"))
-	out, code := w.operator()("fence", "status", alpha)
+	out, code := w.operator().run("fence", "status", alpha)
 	g.Expect(code).To(Equal(1), out)
 	g.Expect(out).To(ContainSubstring(`provider "cloudy" is not in the catalogue (`))
 }
 
 func TestFenceCommandSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.create()
-	run := w.operator()
+	run := w.operator().run
 	const token = "example-only-hunter2"
 	for name, tc := range map[string]struct {
 		kubeconfig map[string][]byte
 		want       string
 	}{
 		"no Secret":                 {want: "Secret " + w.namespace + "/alpha-kubeconfig, key value is missing or empty: put the kubeconfig there"},
-		"another key":               {kubeconfig: map[string][]byte{"other": suite.user.kubeconfig}, want: "key value is missing or empty"},
+		"another key":               {kubeconfig: map[string][]byte{"other": w.user.kubeconfig}, want: "key value is missing or empty"},
 		"something else in the key": {kubeconfig: map[string][]byte{"value": []byte(token)}, want: "The kubeconfig in Secret " + w.namespace + "/alpha-kubeconfig, key value "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,6 +43,7 @@ func (s *staticPods) expectWaiting(why string) {
 }
 
 func TestAdministratorFollowsTheInstructions(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	s := w.staticControlPlane(loopsOn(), "cp-0", "cp-1", "cp-2")
@@ -87,6 +88,7 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 }
 
 func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	s := w.staticControlPlane(loopsOn(), "cp-0", "cp-1", "cp-2")
@@ -134,12 +136,13 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 }
 
 func TestSingleControlPlaneNodeWithoutLeaderElection(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	arguments := append(loopsOn()[:5:5], "--leader-elect=false")
 	s := w.staticControlPlane(arguments, "cp-0")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: kcm}}
-	g.Expect(suite.user.client.Delete(t.Context(), lease)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), lease)).To(Succeed())
 	w.pool("pool", 1)
 	quiet := func() { w.playControlPlane(); w.playAddons(); w.playMachines() }
 	w.create(func(c *ucv1.Cluster) {
@@ -159,6 +162,7 @@ func TestSingleControlPlaneNodeWithoutLeaderElection(t *testing.T) {
 }
 
 func TestALostControlPlaneNodeIsVouchedFor(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	s := w.staticControlPlane(loopsOn(), "cp-0", "cp-1")
@@ -167,7 +171,7 @@ func TestALostControlPlaneNodeIsVouchedFor(t *testing.T) {
 	s.do("cp-0")
 	s.expectWaiting("Node cp-1 is not done")
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "cp-1"}}
-	g.Expect(suite.user.client.Delete(t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), node)).To(Succeed())
 	s.remove("cp-1")
 	s.expectWaiting("what a Node that is gone runs is not known")
 	g.Expect(w.condition("HandoverCompleted").Message).To(And(ContainSubstring(kcm+"-cp-1 vanished"), ContainSubstring("Node cp-1 is gone")))
@@ -176,6 +180,7 @@ func TestALostControlPlaneNodeIsVouchedFor(t *testing.T) {
 }
 
 func TestAnOperatorFollowsTheInstructions(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	arguments := append(loopsOn()[:5:5], "--leader-elect=false")

@@ -18,6 +18,12 @@ import (
 func startedWorld(t *testing.T, what string, holds func(*ucv1.Cluster) bool, pools ...string) *world {
 	t.Helper()
 	w := newWorld(t)
+	w.begin(what, holds, pools...)
+	return w
+}
+
+func (w *world) begin(what string, holds func(*ucv1.Cluster) bool, pools ...string) {
+	w.t.Helper()
 	w.deployControlPlane(loopsOn()...)
 	for _, pool := range pools {
 		w.pool(pool, 1)
@@ -27,12 +33,12 @@ func startedWorld(t *testing.T, what string, holds func(*ucv1.Cluster) bool, poo
 	w.clock.Step(2 * time.Second)
 	w.flip()
 	w.until(what, holds, w.playEverybody)
-	return w
 }
 
 func finished(c *ucv1.Cluster) bool { return c.Status.Step == ucv1.StepFinished }
 
 func TestStatusOfAnOldVersionIsNotWritten(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.create()
@@ -62,6 +68,7 @@ func TestStatusOfAnOldVersionIsNotWritten(t *testing.T) {
 }
 
 func TestAControllerThatIsKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -82,6 +89,7 @@ func TestAControllerThatIsKilledAgainAndAgain(t *testing.T) {
 
 // One migration and what may happen in its middle, one after the other: each ends where it began.
 func TestTroubleDuringTheRoll(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "a forceRestart value", func(c *ucv1.Cluster) bool { return c.Status.RollGeneration != "" }, "pool")
 	for _, trouble := range []func(){w.pause, w.loseCredentials, w.loseCloudConfig, w.turnLoopsOn} {
@@ -97,13 +105,13 @@ func (w *world) pause() {
 	g := NewWithT(w.t)
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Paused = true })
 	w.playEverybody()
-	management, user := w.snapshot(), userSnapshot(w.t)
+	management, user := w.snapshot(), w.userSnapshot()
 	for range 5 {
 		w.clock.Step(time.Minute)
 		w.pass()
 	}
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(w.t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 	w.expectVerdict(kstatus.InProgressStatus)
 	g.Expect(w.condition("Paused").Status).To(Equal(metav1.ConditionTrue))
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Paused = false })
@@ -114,27 +122,27 @@ func (w *world) loseCredentials() {
 	g := NewWithT(w.t)
 	kubeconfig(expired)(w)
 	w.reconnect("Unauthorized")
-	user := userSnapshot(w.t)
+	user := w.userSnapshot()
 	w.passes(3)
-	g.Expect(userSnapshot(w.t)).To(Equal(user), "nothing is decided")
+	g.Expect(w.userSnapshot()).To(Equal(user), "nothing is decided")
 	w.expectVerdict(kstatus.InProgressStatus)
 	g.Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionUnknown))
 	g.Expect(w.condition("UserClusterReachable").Reason).To(Equal("Unauthorized"))
-	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
+	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.user.kubeconfig})
 	w.reconnect("Reachable")
 }
 
 func (w *world) loseCloudConfig() {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	user := userSnapshot(w.t)
+	user := w.userSnapshot()
 	for _, data := range []map[string][]byte{nil, {"token": []byte(confidential)}} {
 		w.secret("cloud-config", data)
 		w.passes(3)
 		g.Expect(w.condition("Ready").Status).NotTo(Equal(metav1.ConditionTrue))
 		g.Expect(w.condition("Ready").Message).To(ContainSubstring("Secret " + w.namespace + "/cloud-config"))
 	}
-	g.Expect(userSnapshot(w.t)).To(Equal(user), "nothing is decided")
+	g.Expect(w.userSnapshot()).To(Equal(user), "nothing is decided")
 	w.secret("cloud-config", simcloudConfig())
 }
 
@@ -145,7 +153,7 @@ func (w *world) turnLoopsOn() {
 	before := deployment.Spec.Template.Spec.Containers[0].Command
 	deployment.Spec.Template.Spec.Containers[0].Command = append([]string{kcm}, loopsOn()...)
 	g.Expect(suite.client.Update(w.t.Context(), deployment, client.FieldOwner("gitops"))).To(Succeed())
-	user := userSnapshot(w.t)
+	user := w.userSnapshot()
 	w.passes(3)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring("gitops"))))
@@ -154,12 +162,13 @@ func (w *world) turnLoopsOn() {
 		g.Expect(user).To(HaveKey(object))
 		delete(user, object)
 	}
-	g.Expect(userSnapshot(w.t)).To(Equal(user), "the fence is closed, and nothing is rolled")
+	g.Expect(w.userSnapshot()).To(Equal(user), "the fence is closed, and nothing is rolled")
 	g.Expect(w.deployment(kcm).Generation).To(Equal(deployment.Generation), "two owners do not fight")
 	w.rewrite(kcm, before[1:]...)
 }
 
 func TestAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the end", finished, "pool")
 	w.passes(2)
@@ -173,20 +182,21 @@ func TestAfterTheEnd(t *testing.T) {
 	g.Expect(w.status()).To(Equal(before))
 
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}}
-	g.Expect(suite.user.client.Delete(t.Context(), deployment)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), deployment)).To(Succeed())
 	w.clock.Step(20 * time.Minute)
-	w.until("a CCM, again", func(*ucv1.Cluster) bool { return ccmDeployed(t) })
+	w.until("a CCM, again", func(*ucv1.Cluster) bool { return w.ccmDeployed() })
 	w.until("the end, again", finished, w.playEverybody)
 	g.Expect(w.condition("CSIKubeletMigrationCompleted").Status).To(Equal(metav1.ConditionTrue), "it was never undone")
 }
 
 func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the baseline", func(c *ucv1.Cluster) bool { return c.Status.Baseline != nil }, "pool")
 	node := &corev1.Node{}
-	g.Expect(suite.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-0-0"}, node)).To(Succeed())
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-0-0"}, node)).To(Succeed())
 	node.Status.Conditions[0].Status = corev1.ConditionUnknown
-	g.Expect(suite.user.client.Status().Update(t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	for range 5 {
 		w.clock.Step(time.Minute)
 		w.pass()
@@ -196,6 +206,6 @@ func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
 	w.expectVerdict(kstatus.InProgressStatus)
 
 	node.Status.Conditions[0].Status = corev1.ConditionTrue
-	g.Expect(suite.user.client.Status().Update(t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	w.until("an open fence", func(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil }, w.playEverybody)
 }

@@ -21,6 +21,7 @@ import (
 )
 
 func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
+	t.Parallel()
 	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples"} {
 		t.Run(directory, func(t *testing.T) {
 			g := NewWithT(t)
@@ -45,6 +46,7 @@ func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
 }
 
 func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
+	t.Parallel()
 	for directory, tc := range map[string]struct {
 		argument, injectFrom string
 		kinds                []string
@@ -83,6 +85,7 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 }
 
 func TestManagerPodIsAdmittedUnderRestrictedPodSecurity(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	deployment, err := decodeOne[appsv1.Deployment]("default", "Deployment")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -100,6 +103,7 @@ func TestManagerPodIsAdmittedUnderRestrictedPodSecurity(t *testing.T) {
 }
 
 func TestWebhooksNeverFailClosed(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	configuration, err := mutatingWebhook("default")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -127,6 +131,7 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 }
 
 func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
+	t.Parallel()
 	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac"} {
 		objects, err := render(directory)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -27,12 +27,12 @@ const (
 )
 
 // kcmClient has the name that KCM has in every cluster; the real authorizer decides whether it gets the lock.
-func kcmClient(t *testing.T) client.Client {
-	t.Helper()
-	config := rest.CopyConfig(suite.user.environment.Config)
+func (w *world) kcmClient() client.Client {
+	w.t.Helper()
+	config := rest.CopyConfig(w.user.config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: migration.KCMUser, Groups: []string{"system:authenticated"}}
-	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: suite.user.client.RESTMapper()})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: w.user.client.RESTMapper()})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return c
 }
 
@@ -79,7 +79,7 @@ func loopsOff() string {
 func (p *lockPlayers) elect(as client.Client, holder string) {
 	p.t.Helper()
 	lease := &coordinationv1.Lease{}
-	err := suite.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: migration.LockName}, lease)
+	err := p.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: migration.LockName}, lease)
 	if err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != holder && p.clock.Now().Sub(lease.Spec.RenewTime.Time) < 15*time.Second {
 		return
 	}
@@ -99,7 +99,7 @@ func (p *lockPlayers) ccm() *appsv1.Deployment {
 
 func (p *lockPlayers) exists(object client.Object, name string) bool {
 	p.t.Helper()
-	err := suite.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object)
+	err := p.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object)
 	NewWithT(p.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
 	return err == nil
 }
@@ -110,9 +110,10 @@ func (p *lockPlayers) lockFile() (*corev1.ConfigMap, error) {
 }
 
 func TestTheMigrationLockGoesFromKCMToTheCCM(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	p := &lockPlayers{world: w, asKCM: kcmClient(t)}
+	p := &lockPlayers{world: w, asKCM: w.kcmClient()}
 	w.deployControlPlane(loopsOn()...)
 	w.pool("pool", 1)
 	w.playKCM(kcm + "-r1-0")
@@ -172,6 +173,7 @@ func (p *lockPlayers) expectNoLock() {
 }
 
 func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
+	t.Parallel()
 	with := func(flags ...string) []string { return append(loopsOn(), flags...) }
 	tests := map[string]struct {
 		arguments []string
@@ -190,17 +192,18 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		},
 		"a lock that somebody holds": {
 			arguments: loopsOn(), prepare: func(t *testing.T, w *world) {
-				NewWithT(t).Expect(w.renew(suite.user.client, migration.LockName, "stranger_1")).To(Succeed())
+				NewWithT(t).Expect(w.renew(w.user.client, migration.LockName, "stranger_1")).To(Succeed())
 			},
 			says: []string{"is held by stranger_1 already"},
 		},
 		"a CCM that the fence does not keep from its Lease, and a KCM without leader election": {
-			arguments: with("--leader-elect=false"), prepare: func(t *testing.T, _ *world) { leasesForEverybody(t) },
+			arguments: with("--leader-elect=false"), prepare: func(_ *testing.T, w *world) { w.leasesForEverybody() },
 			says: []string{"although our fence is closed", "--leader-elect=false"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := newWorld(t)
 			w.deployControlPlane(tc.arguments...)
@@ -221,9 +224,9 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 			}
 			g.Expect(w.status().StartedAt).To(BeNil())
 			g.Expect(w.snapshot()).To(Equal(before), "nothing is touched")
-			g.Expect(ccmDeployed(t)).To(BeFalse())
+			g.Expect(w.ccmDeployed()).To(BeFalse())
 			role := &rbacv1.Role{}
-			err := suite.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role)
+			err := w.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role)
 			g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 		})
 	}

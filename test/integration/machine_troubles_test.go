@@ -17,15 +17,16 @@ import (
 )
 
 func TestWhatCannotBeRolledIsNamedAndTheRestIsRolled(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
 	frozen := w.pool("frozen", 1)
 	w.pool("pool", 1)
 	frozen.Spec.Paused = true
-	g.Expect(suite.user.client.Update(t.Context(), frozen)).To(Succeed())
+	g.Expect(w.user.client.Update(t.Context(), frozen)).To(Succeed())
 	alone := &machines.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "alone"}}
-	g.Expect(suite.user.client.Create(t.Context(), alone)).To(Succeed())
+	g.Expect(w.user.client.Create(t.Context(), alone)).To(Succeed())
 	w.flip()
 
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "BlockedMachines" }, w.playEverybody)
@@ -35,16 +36,17 @@ func TestWhatCannotBeRolledIsNamedAndTheRestIsRolled(t *testing.T) {
 	g.Expect(w.machineNames()).To(ConsistOf("alone", "frozen-0-0", "pool-1-0"))
 	g.Expect(w.status().MachineDeployments).To(HaveValue(Equal(ucv1.ProgressCount{Total: 2, UpToDate: 1, Blocked: 1, Summary: "1/2"})))
 
-	g.Expect(suite.user.client.Delete(t.Context(), alone)).To(Succeed())
-	g.Expect(suite.user.client.Get(t.Context(), client.ObjectKeyFromObject(frozen), frozen)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), alone)).To(Succeed())
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKeyFromObject(frozen), frozen)).To(Succeed())
 	frozen.Spec.Paused = false
-	g.Expect(suite.user.client.Update(t.Context(), frozen)).To(Succeed())
+	g.Expect(w.user.client.Update(t.Context(), frozen)).To(Succeed())
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.machineNames()).To(ConsistOf("frozen-1-0", "pool-1-0"))
 	w.expectVerdict(kstatus.CurrentStatus)
 }
 
 func TestANodeWithoutAMachineIsNamedUntilItIsAccepted(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -59,12 +61,14 @@ func TestANodeWithoutAMachineIsNamedUntilItIsAccepted(t *testing.T) {
 
 // Without Nodes nothing can be scheduled and nobody can lead: the cluster is done, and its first Node is served later.
 func TestAClusterWithoutMachines(t *testing.T) {
+	t.Parallel()
 	for name, definitions := range map[string]bool{"with the machine-controller's definitions": true, "without them": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := newWorld(t)
 			if !definitions {
-				removeDefinitions(t)
+				w.removeDefinitions()
 			}
 			w.deployControlPlane(loopsOn()...)
 			w.flip()
@@ -93,26 +97,26 @@ func TestAClusterWithoutMachines(t *testing.T) {
 }
 
 // removeDefinitions takes the machine-controller's CRDs away until the test is over.
-func removeDefinitions(t *testing.T) {
-	t.Helper()
-	g := NewWithT(t)
+func (w *world) removeDefinitions() {
+	w.t.Helper()
+	g := NewWithT(w.t)
 	definitions, err := crds.All()
 	g.Expect(err).NotTo(HaveOccurred())
-	ctx := context.WithoutCancel(t.Context())
-	t.Cleanup(func() {
+	ctx := context.WithoutCancel(w.t.Context())
+	w.t.Cleanup(func() {
 		g.Eventually(func() error {
-			if err := crds.Install(ctx, suite.user.environment.Config); err != nil {
+			if err := crds.Install(ctx, w.user.config); err != nil {
 				return err
 			}
-			return suite.user.client.List(ctx, &machines.MachineDeploymentList{})
+			return w.user.client.List(ctx, &machines.MachineDeploymentList{})
 		}, deadline, interval).Should(Succeed())
 	})
 	for _, definition := range definitions {
-		g.Expect(suite.user.client.Delete(ctx, definition)).To(Succeed())
+		g.Expect(w.user.client.Delete(ctx, definition)).To(Succeed())
 	}
 	g.Eventually(func(g Gomega) {
 		for _, list := range []client.ObjectList{&machines.MachineList{}, &machines.MachineSetList{}, &machines.MachineDeploymentList{}} {
-			g.Expect(apierrors.IsNotFound(suite.user.client.List(ctx, list))).To(BeTrue())
+			g.Expect(apierrors.IsNotFound(w.user.client.List(ctx, list))).To(BeTrue())
 		}
 	}, deadline, interval).Should(Succeed())
 }

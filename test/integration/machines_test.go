@@ -29,7 +29,7 @@ func (w *world) pool(name string, replicas int32) *machines.MachineDeployment {
 			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}},
 		},
 	}
-	NewWithT(w.t).Expect(suite.user.client.Create(w.t.Context(), deployment)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.Create(w.t.Context(), deployment)).To(Succeed())
 	w.playPool(deployment, false)
 	return deployment
 }
@@ -39,7 +39,7 @@ func (w *world) pool(name string, replicas int32) *machines.MachineDeployment {
 func (w *world) playMachines() {
 	w.t.Helper()
 	deployments := &machines.MachineDeploymentList{}
-	NewWithT(w.t).Expect(suite.user.client.List(w.t.Context(), deployments)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.List(w.t.Context(), deployments)).To(Succeed())
 	for i := range deployments.Items {
 		w.playPool(&deployments.Items[i], w.external())
 	}
@@ -61,7 +61,7 @@ func (w *world) playPool(deployment *machines.MachineDeployment, external bool) 
 	w.t.Helper()
 	g := NewWithT(w.t)
 	sets := &machines.MachineSetList{}
-	g.Expect(suite.user.client.List(w.t.Context(), sets, client.MatchingLabels(deployment.Spec.Selector.MatchLabels))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), sets, client.MatchingLabels(deployment.Spec.Selector.MatchLabels))).To(Succeed())
 	var newest *machines.MachineSet
 	for i := range sets.Items {
 		if equality.Semantic.DeepEqual(sets.Items[i].Spec.Template, deployment.Spec.Template) {
@@ -83,7 +83,7 @@ func (w *world) playPool(deployment *machines.MachineDeployment, external bool) 
 	deployment.Status = machines.MachineDeploymentStatus{
 		ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 	}
-	g.Expect(suite.user.client.Status().Update(w.t.Context(), deployment)).To(Succeed())
+	g.Expect(w.user.client.Status().Update(w.t.Context(), deployment)).To(Succeed())
 }
 
 func (w *world) machineSet(deployment *machines.MachineDeployment, revision int) *machines.MachineSet {
@@ -95,7 +95,7 @@ func (w *world) machineSet(deployment *machines.MachineDeployment, revision int)
 		},
 		Spec: machines.MachineSetSpec{Replicas: deployment.Spec.Replicas, Selector: deployment.Spec.Selector, Template: deployment.Spec.Template},
 	}
-	NewWithT(w.t).Expect(suite.user.client.Create(w.t.Context(), set)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.Create(w.t.Context(), set)).To(Succeed())
 	return set
 }
 
@@ -113,7 +113,7 @@ func (w *world) machine(set *machines.MachineSet, name string, external bool) {
 		node.Spec.ProviderID = "simcloud://" + name
 	}
 	machine.Status.NodeRef = &corev1.ObjectReference{Name: name}
-	g.Expect(suite.user.client.Create(w.t.Context(), machine)).To(Succeed())
+	g.Expect(w.user.client.Create(w.t.Context(), machine)).To(Succeed())
 	w.node(node)
 	if external {
 		w.registerDriver(name)
@@ -124,9 +124,9 @@ func (w *world) machine(set *machines.MachineSet, name string, external bool) {
 func (w *world) node(node *corev1.Node) {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	g.Expect(suite.user.client.Create(w.t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Create(w.t.Context(), node)).To(Succeed())
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	g.Expect(suite.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
+	g.Expect(w.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
 }
 
 func (w *world) registerDriver(node string) {
@@ -135,7 +135,7 @@ func (w *world) registerDriver(node string) {
 		ObjectMeta: metav1.ObjectMeta{Name: node},
 		Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "csi.simcloud.k8c.io", NodeID: node}}},
 	}
-	NewWithT(w.t).Expect(suite.user.client.Create(w.t.Context(), registered)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.Create(w.t.Context(), registered)).To(Succeed())
 }
 
 // initializeNodes is what the CCM does to new Nodes.
@@ -143,13 +143,13 @@ func (w *world) initializeNodes() {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	nodes := &corev1.NodeList{}
-	g.Expect(suite.user.client.List(w.t.Context(), nodes)).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), nodes)).To(Succeed())
 	for _, node := range nodes.Items {
 		if node.Spec.ProviderID != "" {
 			continue
 		}
 		node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+node.Name, nil
-		g.Expect(suite.user.client.Update(w.t.Context(), &node)).To(Succeed())
+		g.Expect(w.user.client.Update(w.t.Context(), &node)).To(Succeed())
 	}
 }
 
@@ -158,13 +158,13 @@ func (w *world) removeMachines(set *machines.MachineSet) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	list := &machines.MachineList{}
-	g.Expect(suite.user.client.List(w.t.Context(), list, client.MatchingLabels(set.Labels))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), list, client.MatchingLabels(set.Labels))).To(Succeed())
 	for _, machine := range list.Items {
 		if !metav1.IsControlledBy(&machine, set) {
 			continue
 		}
-		g.Expect(suite.user.client.Delete(w.t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: machine.Name}})).To(Succeed())
-		g.Expect(suite.user.client.Delete(w.t.Context(), &machine)).To(Succeed())
+		g.Expect(w.user.client.Delete(w.t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: machine.Name}})).To(Succeed())
+		g.Expect(w.user.client.Delete(w.t.Context(), &machine)).To(Succeed())
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *world) removeMachines(set *machines.MachineSet) {
 func (w *world) machineNames() []string {
 	w.t.Helper()
 	list := &machines.MachineList{}
-	NewWithT(w.t).Expect(suite.user.client.List(w.t.Context(), list)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.List(w.t.Context(), list)).To(Succeed())
 	var names []string
 	for _, machine := range list.Items {
 		names = append(names, machine.Name)

@@ -3,9 +3,12 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -21,30 +24,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
-// suite is the two API servers of this package; TestMain fills it before any test runs.
+// suite is the API servers of this package; TestMain fills it before any test runs.
 var suite struct {
 	scheme *runtime.Scheme
 
-	// The management cluster.
+	// The management cluster, which all tests share: what a test makes there is in a namespace of its own.
+	management  server
 	environment *envtest.Environment
 	client      client.Client
 
-	// The user cluster, and the kubeconfig that its owner gives the controller.
-	user struct {
-		environment *envtest.Environment
-		client      client.Client
-		kubeconfig  []byte
-		log         audit.Log
-	}
+	// The user clusters, and those of them that no test has.
+	etcd  *envtest.Etcd
+	users []*userCluster
+	pool  chan *userCluster
 
-	// audit is a folder with the audit logs of both; log is that of the management cluster.
-	audit string
-	log   audit.Log
+	// commandLine is locked while a command runs.
+	commandLine sync.Mutex
+
+	// folder has the audit logs of all.
+	folder string
+
+	// catalogue of providers, which takes a while to make and is never changed.
+	catalogue *provider.Catalogue
 }
 
 func TestMain(m *testing.M) {
@@ -60,6 +65,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "starting the API servers:", errors.Join(err, stop()))
 		return 1
 	}
+	if err := parallelWorlds(); err != nil {
+		fmt.Fprintln(os.Stderr, "letting tests run side by side:", errors.Join(err, stop()))
+		return 1
+	}
 	code := m.Run()
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stopping the API servers:", err)
@@ -68,7 +77,24 @@ func run(m *testing.M) int {
 	return code
 }
 
+// parallelWorlds lets as many tests run at a time as there are user clusters, unless the command line says how many.
+// The number of cores, which is the default, says little: a test mostly waits for API servers, which are other processes.
+func parallelWorlds() error {
+	const name = "test.parallel"
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given {
+		return nil
+	}
+	return flag.Set(name, strconv.Itoa(userClusters))
+}
+
+// start sets GOGC for the API servers, which inherit it: they live for minutes, and memory is cheaper than their time.
 func start() error {
+	if err := os.Setenv("GOGC", "400"); err != nil {
+		return err
+	}
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	suite.scheme = runtime.NewScheme()
@@ -79,28 +105,27 @@ func start() error {
 			return err
 		}
 	}
+	suite.catalogue = provider.New()
 	var err error
 	// The place is always the same: a run that was broken off leaves hundreds of megabytes.
-	if suite.audit, err = filepath.Abs(filepath.Join("..", "..", "_output", "integration")); err != nil {
+	if suite.folder, err = filepath.Abs(filepath.Join("..", "..", "_output", "integration")); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(suite.audit); err != nil {
+	if err := os.RemoveAll(suite.folder); err != nil {
 		return err
 	}
 	var group errgroup.Group
 	group.Go(startManagement)
-	group.Go(startUser)
+	group.Go(startUserClusters)
 	return group.Wait()
 }
 
 func stop() error {
-	var errs []error
-	for _, environment := range []*envtest.Environment{suite.environment, suite.user.environment} {
-		if environment != nil {
-			errs = append(errs, environment.Stop())
-		}
+	errs := []error{stopUserClusters()}
+	if suite.environment != nil {
+		errs = append(errs, suite.environment.Stop())
 	}
-	return errors.Join(append(errs, os.RemoveAll(suite.audit))...)
+	return errors.Join(append(errs, os.RemoveAll(suite.folder))...)
 }
 
 // startManagement installs the webhook configurations as config/default renders them, and the rules of the manager. Nobody
@@ -115,56 +140,28 @@ func startManagement() error {
 		return err
 	}
 	suite.environment = &envtest.Environment{
-		Scheme:                suite.scheme,
-		CRDDirectoryPaths:     []string{configPath("crd/bases")},
-		ErrorIfCRDPathMissing: true,
+		ControlPlaneStartTimeout: startTimeout,
+		Scheme:                   suite.scheme,
+		CRDDirectoryPaths:        []string{configPath("crd/bases")},
+		ErrorIfCRDPathMissing:    true,
 		WebhookInstallOptions: envtest.WebhookInstallOptions{
 			MutatingWebhooks:   []*admissionregistrationv1.MutatingWebhookConfiguration{configuration},
 			ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{versions},
 		},
 	}
-	if suite.log, err = audited(suite.environment, "management"); err != nil {
+	suite.management.plane = &suite.environment.ControlPlane
+	if err := suite.management.configure("management"); err != nil {
 		return err
 	}
-	restConfig, err := suite.environment.Start()
-	if err != nil {
+	if _, err := suite.environment.Start(); err != nil {
 		return err
 	}
-	if suite.client, err = client.New(restConfig, client.Options{Scheme: suite.scheme}); err != nil {
+	if suite.client, err = client.New(suite.management.as("admin"), client.Options{Scheme: suite.scheme}); err != nil {
 		return err
 	}
 	return install(suite.client, "default", func(object *unstructured.Unstructured) bool {
 		return object.GetKind() == "ClusterRole" || object.GetKind() == "ClusterRoleBinding"
 	})
-}
-
-// startUser installs the machine-controller's definitions, and what the controller may do there.
-func startUser() error {
-	definitions, err := crds.All()
-	if err != nil {
-		return err
-	}
-	environment := &envtest.Environment{Scheme: suite.scheme, CRDs: definitions}
-	suite.user.environment = environment
-	if suite.user.log, err = audited(environment, "user"); err != nil {
-		return err
-	}
-	restConfig, err := environment.Start()
-	if err != nil {
-		return err
-	}
-	identity, err := environment.AddUser(envtest.User{Name: "ccm-migration-controller"}, nil)
-	if err != nil {
-		return err
-	}
-	if suite.user.kubeconfig, err = identity.KubeConfig(); err != nil {
-		return err
-	}
-	restConfig.QPS = -1
-	if suite.user.client, err = client.New(restConfig, client.Options{Scheme: suite.scheme}); err != nil {
-		return err
-	}
-	return install(suite.user.client, "usercluster-rbac", func(*unstructured.Unstructured) bool { return true })
 }
 
 func install(c client.Client, directory string, wanted func(*unstructured.Unstructured) bool) error {

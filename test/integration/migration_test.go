@@ -15,6 +15,7 @@ import (
 )
 
 func TestInTreeClusterIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.create()
@@ -46,6 +47,7 @@ func (w *world) flip() {
 }
 
 func TestMigrationEndToEnd(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -61,7 +63,7 @@ func TestMigrationEndToEnd(t *testing.T) {
 	g.Expect(w.status().Origin).To(Equal(ucv1.OriginMigrating), "not guessed from the annotations, which are missing")
 	w.expectVerdict(kstatus.InProgressStatus)
 	w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.StartedAt != nil })
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 	g.Expect(w.status().Inherited).To(HaveValue(Equal(ucv1.InheritedConfiguration{
 		ClusterName: "alpha-1", Loops: []string{"cloud-node-lifecycle-controller", "service-lb-controller"},
 	})))
@@ -76,7 +78,7 @@ func TestMigrationEndToEnd(t *testing.T) {
 func (w *world) prepareAddons() {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	w.until("a CCM", func(*ucv1.Cluster) bool { return ccmDeployed(w.t) })
+	w.until("a CCM", func(*ucv1.Cluster) bool { return w.ccmDeployed() })
 	w.passes(2)
 	g.Expect(w.status().Step).To(Equal(ucv1.StepAddons))
 	g.Expect(w.condition("CloudControllerManagerReady").Status).To(Equal(metav1.ConditionFalse), "no pod of it is ready")
@@ -160,7 +162,7 @@ func (w *world) expectIdle() {
 	g := NewWithT(w.t)
 	w.pass()
 	w.requests.take()
-	management, user := w.snapshot(), userSnapshot(w.t)
+	management, user := w.snapshot(), w.userSnapshot()
 	for range 5 {
 		w.clock.Step(15 * time.Minute)
 		w.playCCM()
@@ -168,10 +170,11 @@ func (w *world) expectIdle() {
 	}
 	g.Expect(w.requests.take()).To(BeEmpty())
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(w.t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 }
 
 func TestMachineDeploymentDeletedMeanwhileIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -184,17 +187,17 @@ func TestMachineDeploymentDeletedMeanwhileIsNotMadeAnew(t *testing.T) {
 
 	// The inventory is read after the Machines, and before anything is done.
 	w.requests.once("/configmaps/"+alpha+"-ccm-migration-addons", func() {
-		g.Expect(suite.user.client.Delete(t.Context(), doomed)).To(Succeed())
+		g.Expect(w.user.client.Delete(t.Context(), doomed)).To(Succeed())
 	})
 	w.pass()
 	g.Expect(w.requests.waiting()).To(BeFalse())
 	left := &machines.MachineDeploymentList{}
-	g.Expect(suite.user.client.List(t.Context(), left)).To(Succeed())
+	g.Expect(w.user.client.List(t.Context(), left)).To(Succeed())
 	g.Expect(left.Items).To(HaveLen(1))
 	g.Expect(left.Items[0].Name).To(Equal("large"))
 	g.Expect(w.condition("Stalled").Status).To(BeEmpty(), "it is looked at again")
 
-	g.Expect(suite.user.client.DeleteAllOf(t.Context(), &machines.MachineSet{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
-	g.Expect(suite.user.client.DeleteAllOf(t.Context(), &machines.Machine{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
+	g.Expect(w.user.client.DeleteAllOf(t.Context(), &machines.MachineSet{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
+	g.Expect(w.user.client.DeleteAllOf(t.Context(), &machines.Machine{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
 	w.until("the other one", func(*ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "large-1-1") }, w.playMachines)
 }

@@ -3,8 +3,6 @@ package integration_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -43,19 +40,20 @@ func theirDeployment(meta metav1.ObjectMeta, pod corev1.PodSpec) *appsv1.Deploym
 }
 
 // installTheirs makes an object of somebody else's in the user cluster; remove takes it away again, and so does the end of the test.
-func installTheirs(t *testing.T, object client.Object) (remove func()) {
-	t.Helper()
-	g := NewWithT(t)
-	g.Expect(suite.user.client.Create(t.Context(), object)).To(Succeed())
+func (w *world) installTheirs(object client.Object) (remove func()) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	g.Expect(w.user.client.Create(w.t.Context(), object)).To(Succeed())
 	remove = func() {
-		err := suite.user.client.Delete(context.WithoutCancel(t.Context()), object, client.GracePeriodSeconds(0))
+		err := w.user.client.Delete(context.WithoutCancel(w.t.Context()), object, client.GracePeriodSeconds(0))
 		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 	}
-	t.Cleanup(remove)
+	w.t.Cleanup(remove)
 	return remove
 }
 
 func TestOtherManagersAreFoundBeforeAnythingIsTouched(t *testing.T) {
+	t.Parallel()
 	helm := theirMeta(func(m *metav1.ObjectMeta) {
 		m.Annotations = map[string]string{"meta.helm.sh/release-name": "openstack-ccm", "meta.helm.sh/release-namespace": "default"}
 		m.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
@@ -85,11 +83,12 @@ func TestOtherManagersAreFoundBeforeAnythingIsTouched(t *testing.T) {
 	} {
 		for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
 			t.Run(name+", origin "+string(origin), func(t *testing.T) {
+				t.Parallel()
 				g := NewWithT(t)
 				w := newWorld(t)
-				remove := installTheirs(t, tc.object.DeepCopyObject().(client.Object))
+				remove := w.installTheirs(tc.object.DeepCopyObject().(client.Object))
 				w.spoiled(badInput{spoil: func(*world) {}}, origin)
-				user := userSnapshot(t)
+				user := w.userSnapshot()
 				w.passes(5)
 				w.reconnect("Reachable")
 				w.expectVerdict(kstatus.FailedStatus)
@@ -99,7 +98,7 @@ func TestOtherManagersAreFoundBeforeAnythingIsTouched(t *testing.T) {
 					g.Expect(stalled.Message).To(ContainSubstring(part))
 				}
 				g.Expect(w.status().Inherited).To(BeNil(), "it has not started")
-				g.Expect(userSnapshot(t)).To(Equal(user))
+				g.Expect(w.userSnapshot()).To(Equal(user))
 
 				remove()
 				w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.Inherited != nil })
@@ -110,13 +109,14 @@ func TestOtherManagersAreFoundBeforeAnythingIsTouched(t *testing.T) {
 }
 
 func TestOtherManagersThatAPersonVouchesForOrStopped(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	tenant := installTheirs(t, theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "tenant-1" }), occm("--kubeconfig=/etc/kubeconfig")))
+	tenant := w.installTheirs(theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "tenant-1" }), occm("--kubeconfig=/etc/kubeconfig")))
 	defer tenant()
 	stopped := theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "stopped" }), occm("--leader-elect=false"))
 	stopped.Spec.Replicas = new(int32(0))
-	installTheirs(t, stopped)
+	w.installTheirs(stopped)
 	w.spoiled(badInput{spoil: func(*world) {}}, ucv1.OriginMigrating)
 	w.passes(5)
 	w.reconnect("Reachable")
@@ -126,6 +126,7 @@ func TestOtherManagersThatAPersonVouchesForOrStopped(t *testing.T) {
 }
 
 func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -133,7 +134,7 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
 	w.until("the proof", provingSilence, w.playAddons)
-	remove := installTheirs(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false")})
+	remove := w.installTheirs(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false")})
 	w.clock.Step(time.Minute)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playEverybody)
 	g.Expect(w.status().Handover).To(And(HaveField("Line", "FenceOpen"), HaveField("FenceOpenedAt", BeNil())))
@@ -142,7 +143,7 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	remove()
 	everybody := []func(){w.playEverybody, func() { w.playCCM() }}
 	w.until("the roll", at(ucv1.StepRoll), everybody...)
-	remove = installTheirs(t, theirDeployment(theirMeta(func(*metav1.ObjectMeta) {}), occm("--leader-elect-resource-name=occm")))
+	remove = w.installTheirs(theirDeployment(theirMeta(func(*metav1.ObjectMeta) {}), occm("--leader-elect-resource-name=occm")))
 	w.clock.Step(time.Hour)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "CloudLoopsContended" }, everybody...)
 	g.Expect(w.condition("HandoverCompleted").Message).To(And(ContainSubstring("Deployment default/occm"), ContainSubstring("Nothing is rolled until then.")))
@@ -150,39 +151,25 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	w.until("the end", at(ucv1.StepFinished), everybody...)
 }
 
-// administrator runs the command line with all rights in the management cluster.
-func (w *world) administrator() (run func(arguments ...string) (output string, code int)) {
-	w.t.Helper()
-	g := NewWithT(w.t)
-	run = w.operator()
-	user, err := suite.environment.AddUser(envtest.User{Name: "admin-" + w.namespace, Groups: []string{"system:masters"}}, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	kubeconfig, err := user.KubeConfig()
-	g.Expect(err).NotTo(HaveOccurred())
-	path := filepath.Join(w.t.TempDir(), "admin")
-	g.Expect(os.WriteFile(path, kubeconfig, 0o600)).To(Succeed())
-	w.t.Setenv("KUBECONFIG", path)
-	return run
-}
-
 func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane("--cloud-provider=external")
 	w.externalNode("a")
 	mine := map[string]string{"meta.helm.sh/release-name": "mine"}
-	installTheirs(t, &corev1.Secret{
+	w.installTheirs(&corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "cloud-config", Annotations: mine},
 		StringData: map[string]string{"cloud.conf": confidential},
 	})
-	installTheirs(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}})
+	w.installTheirs(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}})
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playAddons)
 	g.Expect(w.condition("Stalled").Message).To(And(ContainSubstring("That would change, among others, Secret kube-system/cloud-config (Helm release mine"),
 		ContainSubstring("ccm-migration-controller adoption alpha -n "+w.namespace)))
 
-	before := userSnapshot(t)
-	run := w.administrator()
+	before := w.userSnapshot()
+	run := w.commandLineOf("admin-"+w.namespace, "system:masters").run
 	out, code := run("adoption", alpha, "-o=json")
 	g.Expect(code).To(BeZero(), out)
 	report := struct {
@@ -211,7 +198,7 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	w.passes(3)
 	g.Expect(w.condition("Ready")).To(HaveField("Reason", "AdoptionPlanned"))
 	for object, version := range before {
-		g.Expect(userSnapshot(t)).To(HaveKeyWithValue(object, version), "nothing of somebody else's is written yet")
+		g.Expect(w.userSnapshot()).To(HaveKeyWithValue(object, version), "nothing of theirs is written yet")
 	}
 	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
 	w.clock.Step(time.Minute)

@@ -84,14 +84,15 @@ func (w *world) kindsBeside() map[string]int {
 }
 
 func TestCCMBesideTheControlPlane(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := besideWorld(t)
 	w.until("the end", finished, w.playEverybody, w.playBeside)
 	w.expectVerdict(kstatus.CurrentStatus)
 	g.Expect(w.kindsBeside()).To(Equal(map[string]int{"Deployment": 1, "Secret": 2, "PodDisruptionBudget": 1}), "the probe is gone")
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 	secrets := &corev1.SecretList{}
-	g.Expect(suite.user.client.List(t.Context(), secrets, client.InNamespace("kube-system"), client.HasLabels{"app.kubernetes.io/managed-by"})).To(Succeed())
+	g.Expect(w.user.client.List(t.Context(), secrets, client.InNamespace("kube-system"), client.HasLabels{"app.kubernetes.io/managed-by"})).To(Succeed())
 	g.Expect(secrets.Items).To(BeEmpty(), "the credentials of the cloud are not in the user cluster")
 
 	secret := &corev1.Secret{}
@@ -120,6 +121,7 @@ func TestCCMBesideTheControlPlane(t *testing.T) {
 }
 
 func TestCCMBesideTheControlPlaneIsUndone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := besideWorld(t)
 	w.until("the roll", at(ucv1.StepRoll), w.playEverybody, w.playBeside)
@@ -142,6 +144,7 @@ func TestCCMBesideTheControlPlaneIsUndone(t *testing.T) {
 }
 
 func TestPlacementRules(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	static := newCluster(w.namespace, besideControlPlane, func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type = ucv1.ExternalControlPlane })

@@ -1,11 +1,8 @@
 package integration_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,10 +14,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
@@ -30,23 +25,10 @@ import (
 // planner runs the command as an administrator of the management cluster, who is told apart in its audit log.
 func (w *world) planner() (run func(arguments ...string) (string, int), name string) {
 	w.t.Helper()
-	g := NewWithT(w.t)
 	name = "planner-" + w.namespace
-	user, err := suite.environment.AddUser(envtest.User{Name: name, Groups: []string{"system:masters"}}, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	kubeconfig, err := user.KubeConfig()
-	g.Expect(err).NotTo(HaveOccurred())
-	path := filepath.Join(w.t.TempDir(), "kubeconfig")
-	g.Expect(os.WriteFile(path, kubeconfig, 0o600)).To(Succeed())
-	w.t.Setenv("KUBECONFIG", path)
+	line := w.commandLineOf(name, "system:masters", auditedGroup)
 	return func(arguments ...string) (string, int) {
-		out := &bytes.Buffer{}
-		command := cli.Command()
-		command.SetArgs(append([]string{"plan", w.namespace + "/" + alpha}, arguments...))
-		command.SetOut(out)
-		command.SetErr(out)
-		err := command.ExecuteContext(w.t.Context())
-		return out.String(), cli.ExitCode(err)
+		return line.run(slices.Concat([]string{"plan", w.namespace + "/" + alpha}, arguments)...)
 	}, name
 }
 
@@ -74,11 +56,14 @@ func plannedWorld(t *testing.T) *world {
 }
 
 func TestPlanOnlyReads(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := plannedWorld(t)
 	run, planner := w.planner()
-	management, user := w.snapshot(), userSnapshot(t)
-	mark := markAudit(t)
+	management, user := w.snapshot(), w.userSnapshot()
+	marks := map[string]auditMark{
+		"management": suite.management.markAudit(t), "user": w.user.markAudit(t),
+	}
 	made := planOf(t, run)
 	g.Expect(made.Outcome.State).To(Equal(plan.Finishes), "%+v", made.Outcome)
 	for _, format := range []string{"text", "yaml", "html"} {
@@ -91,23 +76,25 @@ func TestPlanOnlyReads(t *testing.T) {
 	}
 	dry := 0
 	for name, who := range map[string]string{"management": planner, "user": "ccm-migration-controller"} {
-		all, trials, writes := audit.Count(mark.since(t, name), who)
+		all, trials, writes := audit.Count(marks[name].since(t), who)
 		g.Expect(all).NotTo(BeZero(), name)
 		dry += trials
 		g.Expect(writes).To(BeEmpty(), "the audit log of the %s cluster", name)
 	}
 	g.Expect(dry).To(BeNumerically(">", 20), "objects were compared by dry runs")
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 }
 
 func TestPlanIsWhatHappens(t *testing.T) {
+	t.Parallel()
 	for name, configure := range map[string]func(*ucv1.Cluster){
 		"protocol Fenced":     func(*ucv1.Cluster) {},
 		"protocol Serialized": func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = ucv1.SerializedProtocolChoice },
 		"a canary first":      func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.CanaryMachine },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := plannedWorld(t)
 			w.edit(configure)
@@ -193,6 +180,7 @@ func appendVerb(lines []string, kind string, objects []string) []string {
 }
 
 func TestPlanOnlyStartsWithTheApprovedPlan(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := plannedWorld(t)
 	run, _ := w.planner()
@@ -205,7 +193,7 @@ func TestPlanOnlyStartsWithTheApprovedPlan(t *testing.T) {
 	g.Expect(w.condition("Ready").Reason).To(Equal("WaitingForApproval"))
 	w.expectVerdict(kstatus.InProgressStatus)
 
-	management, user := w.snapshot(), userSnapshot(t)
+	management, user := w.snapshot(), w.userSnapshot()
 	for range 5 {
 		// The API server's clock stands still for the plan; with minutes between them it would be another one, with another finding.
 		w.clock.Step(30 * time.Second)
@@ -214,7 +202,7 @@ func TestPlanOnlyStartsWithTheApprovedPlan(t *testing.T) {
 	g.Expect(w.status().Plan).To(Equal(first), "nothing changed")
 	g.Expect(w.status().StartedAt).To(BeNil())
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Approval.PlanDigest = first.Digest })
 	extra := w.pool("extra", 1)
@@ -223,13 +211,14 @@ func TestPlanOnlyStartsWithTheApprovedPlan(t *testing.T) {
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.status().StartedAt).To(BeNil())
 
-	g.Expect(suite.user.client.Delete(t.Context(), extra)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), extra)).To(Succeed())
 	w.removePool("extra")
 	w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.StartedAt != nil })
 	g.Expect(w.status().Plan.Digest).To(Equal(first.Digest), "what it started with")
 }
 
 func TestPlanNamesBudgetsThatAllowNothing(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := plannedWorld(t)
 	labels := map[string]string{"app": "web"}
@@ -238,8 +227,8 @@ func TestPlanNamesBudgetsThatAllowNothing(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}},
 	}
-	g.Expect(suite.user.client.Create(t.Context(), budget)).To(Succeed())
-	t.Cleanup(func() { g.Expect(suite.user.client.Delete(context.WithoutCancel(t.Context()), budget)).To(Succeed()) })
+	g.Expect(w.user.client.Create(t.Context(), budget)).To(Succeed())
+	t.Cleanup(func() { g.Expect(w.user.client.Delete(context.WithoutCancel(t.Context()), budget)).To(Succeed()) })
 	run, _ := w.planner()
 	made := planOf(t, run)
 	g.Expect(made.Rollouts[0].Pods).To(HaveValue(Equal(1)))
@@ -254,9 +243,9 @@ func (w *world) userPod(name, node string, labels map[string]string) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labels},
 		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: name, Image: "registry.example/" + name}}},
 	}
-	g.Expect(suite.user.client.Create(w.t.Context(), pod)).To(Succeed())
+	g.Expect(w.user.client.Create(w.t.Context(), pod)).To(Succeed())
 	w.t.Cleanup(func() {
-		g.Expect(suite.user.client.Delete(context.Background(), pod, client.GracePeriodSeconds(0))).To(Succeed())
+		g.Expect(w.user.client.Delete(context.Background(), pod, client.GracePeriodSeconds(0))).To(Succeed())
 	})
 }
 
@@ -265,9 +254,9 @@ func (w *world) removePool(name string) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	sets := &machines.MachineSetList{}
-	g.Expect(suite.user.client.List(w.t.Context(), sets, client.MatchingLabels{"pool": name})).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), sets, client.MatchingLabels{"pool": name})).To(Succeed())
 	for i := range sets.Items {
 		w.removeMachines(&sets.Items[i])
-		g.Expect(suite.user.client.Delete(w.t.Context(), &sets.Items[i])).To(Succeed())
+		g.Expect(w.user.client.Delete(w.t.Context(), &sets.Items[i])).To(Succeed())
 	}
 }

@@ -16,18 +16,18 @@ import (
 )
 
 // probeObjects says how much of the probe is in the user cluster.
-func probeObjects(t *testing.T) (there int) {
-	t.Helper()
-	g := NewWithT(t)
+func (w *world) probeObjects() (there int) {
+	w.t.Helper()
+	g := NewWithT(w.t)
 	for _, object := range []client.Object{&appsv1.Deployment{}, &coordinationv1.Lease{}} {
-		err := suite.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm + "-probe"}, object)
+		err := w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm + "-probe"}, object)
 		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 		if err == nil {
 			there++
 		}
 	}
 	bindings := &rbacv1.RoleBindingList{}
-	g.Expect(suite.user.client.List(t.Context(), bindings, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), bindings, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	for _, binding := range bindings.Items {
 		for _, subject := range binding.Subjects {
 			if subject.Name == ccm+"-probe" {
@@ -39,6 +39,7 @@ func probeObjects(t *testing.T) (there int) {
 }
 
 func TestAProbeThatDoesNotLeadLeavesKCMAlone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.probeDies = true
@@ -47,19 +48,19 @@ func TestAProbeThatDoesNotLeadLeavesKCMAlone(t *testing.T) {
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
 	generation := w.deployment(kcm).Generation
-	w.until("a probe", func(*ucv1.Cluster) bool { return probeObjects(t) == 4 }, w.playEverybody)
+	w.until("a probe", func(*ucv1.Cluster) bool { return w.probeObjects() == 4 }, w.playEverybody)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ProbeFailed" }, w.playEverybody, func() {
 		w.clock.Step(10 * time.Second)
 	})
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("HandoverCompleted").Message).To(ContainSubstring("KCM was not touched"))
 	g.Expect(w.deployment(kcm).Generation).To(Equal(generation))
-	g.Expect(probeObjects(t)).To(BeZero(), "it is removed whatever happens")
+	g.Expect(w.probeObjects()).To(BeZero(), "it is removed whatever happens")
 
 	w.probeDies = false
 	configuration := simcloudConfig()
 	configuration["token"] = []byte("another")
 	w.secret("cloud-config", configuration)
 	w.until("the end", finished, w.playEverybody)
-	g.Expect(probeObjects(t)).To(BeZero())
+	g.Expect(w.probeObjects()).To(BeZero())
 }

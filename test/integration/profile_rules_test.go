@@ -13,6 +13,7 @@ import (
 
 // What the API server refuses never stops a cluster.
 func TestProviderProfilesThatTheAPIServerRefuses(t *testing.T) {
+	t.Parallel()
 	toleration := func(change func(*ucv1.Toleration)) func(*ucv1.ProviderProfileSpec) {
 		return func(spec *ucv1.ProviderProfileSpec) { change(&spec.Workloads[0].Tolerations[0]) }
 	}
@@ -59,6 +60,7 @@ func TestProviderProfilesThatTheAPIServerRefuses(t *testing.T) {
 }
 
 func TestProviderOfAProfileIsImmutable(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	putProfile(t, "fixed", airGapped)
 	profile := &ucv1.ProviderProfile{}

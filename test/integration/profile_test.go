@@ -20,7 +20,6 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/providerprofile"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 const (
@@ -74,12 +73,14 @@ func badProfiles() map[string]badInput {
 	remove := func(w *world) { removeProfile(w.t, "simcloud") }
 	return map[string]badInput{
 		"a ProviderProfile with a flag that the hand-over rests on": {
+			shared:  true,
 			spoil:   func(w *world) { putProfile(w.t, "simcloud", takingTheLead) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid",
 			says: []string{"ProviderProfile simcloud cannot be used, and nothing of it is applied: spec.workloads[0].extraArguments[0]: --leader-elect is the controller's", "Mend it, or delete it"},
 			mend: func(w *world) { putProfile(w.t, "simcloud", airGapped) },
 		},
 		"a ProviderProfile with an image that nobody knows": {
+			shared: true,
 			spoil: func(w *world) {
 				putProfile(w.t, "simcloud", func(spec *ucv1.ProviderProfileSpec) {
 					spec.Images = []ucv1.ImageOverride{{Image: "registry.example/other", Tag: "v1"}}
@@ -92,9 +93,9 @@ func badProfiles() map[string]badInput {
 }
 
 // podSpecOf a workload of the user cluster.
-func podSpecOf(t *testing.T, object client.Object, name string) corev1.PodSpec {
-	t.Helper()
-	NewWithT(t).Expect(suite.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object)).To(Succeed())
+func (w *world) podSpecOf(object client.Object, name string) corev1.PodSpec {
+	w.t.Helper()
+	NewWithT(w.t).Expect(w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object)).To(Succeed())
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		return deployment.Spec.Template.Spec
 	}
@@ -111,35 +112,35 @@ func TestProviderProfileArrivesInTheUserClusterAndGoes(t *testing.T) {
 	putProfile(t, "simcloud", airGapped)
 
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm + "-probe"}
-	probe := func(*ucv1.Cluster) bool { return suite.user.client.Get(t.Context(), key, &appsv1.Deployment{}) == nil }
+	probe := func(*ucv1.Cluster) bool { return w.user.client.Get(t.Context(), key, &appsv1.Deployment{}) == nil }
 	w.until("a probe", probe, w.playAddons)
 	for _, name := range []string{ccm, ccm + "-probe"} {
-		pod := podSpecOf(t, &appsv1.Deployment{}, name)
+		pod := w.podSpecOf(&appsv1.Deployment{}, name)
 		g.Expect(pod.Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest), name)
 		g.Expect(pod.Containers[0].Args).To(ContainElements("--concurrent-service-syncs=3", "--leader-elect=true"), name)
 		g.Expect(pod.Containers[0].Resources.Requests).To(And(HaveLen(1), HaveKey(corev1.ResourceCPU)))
 		g.Expect(pod.Tolerations).To(ContainElements(HaveField("Key", "example.com/dedicated"), HaveField("Key", "node.cloudprovider.kubernetes.io/uninitialized")))
 		g.Expect(pod.PriorityClassName).To(Equal("system-node-critical"))
 	}
-	g.Expect(podSpecOf(t, &appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/csi-driver:v1.30.14"))
+	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/csi-driver:v1.30.14"))
 	g.Expect(w.status().Addons.CloudControllerManagerVersion).To(Equal("v1.30.99"))
 
 	putProfile(t, "simcloud", takingTheLead)
 	w.pass()
-	management, user := w.snapshot(), userSnapshot(t)
+	management, user := w.snapshot(), w.userSnapshot()
 	w.passes(5)
 	g.Expect(w.condition("Stalled").Message).To(ContainSubstring("ProviderProfile simcloud cannot be used"))
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(userSnapshot(t)).To(Equal(user), "what runs goes on as it is")
+	g.Expect(w.userSnapshot()).To(Equal(user), "what runs goes on as it is")
 
 	removeProfile(t, "simcloud")
 	builtIn := func(*ucv1.Cluster) bool {
-		return podSpecOf(t, &appsv1.Deployment{}, ccm).Containers[0].Image == simcloudImages+ccm+":v1.30.14"
+		return w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image == simcloudImages+ccm+":v1.30.14"
 	}
 	w.until("the built-in CCM", builtIn, w.playAddons)
-	g.Expect(podSpecOf(t, &appsv1.Deployment{}, ccm).Containers[0].Args).NotTo(ContainElement(ContainSubstring("--concurrent-service-syncs")))
-	g.Expect(podSpecOf(t, &appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal(simcloudImages + "csi-driver:v1.30.14"))
+	g.Expect(w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Args).NotTo(ContainElement(ContainSubstring("--concurrent-service-syncs")))
+	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal(simcloudImages + "csi-driver:v1.30.14"))
 	w.until("the roll", at(ucv1.StepRoll), w.playEverybody, func() { w.playCCM() })
 }
 
@@ -152,11 +153,11 @@ func TestProviderProfileOfAFinishedCluster(t *testing.T) {
 	w.until("the end", at(ucv1.StepFinished), w.playEverybody, func() { w.playCCM() })
 	w.passes(2)
 
-	user := userSnapshot(t)
+	user := w.userSnapshot()
 	putProfile(t, "simcloud", takingTheLead)
 	w.clock.Step(time.Hour)
 	w.passes(3)
-	g.Expect(userSnapshot(t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 	w.expectVerdict(kstatus.CurrentStatus)
 	g.Expect(w.condition("CloudControllerManagerReady")).To(And(HaveField("Status", metav1.ConditionUnknown),
 		HaveField("Message", ContainSubstring("ProviderProfile simcloud cannot be used"))))
@@ -165,18 +166,18 @@ func TestProviderProfileOfAFinishedCluster(t *testing.T) {
 	removeProfile(t, "simcloud")
 	w.clock.Step(time.Hour)
 	w.passes(3)
-	g.Expect(userSnapshot(t)).To(Equal(user), "a profile of another name is not used")
+	g.Expect(w.userSnapshot()).To(Equal(user), "a profile of another name is not used")
 
 	putProfile(t, "simcloud", airGapped)
 	mirrored := func(*ucv1.Cluster) bool {
-		return podSpecOf(t, &appsv1.Deployment{}, ccm).Containers[0].Image == "mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest
+		return w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image == "mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest
 	}
 	w.until("the CCM of the mirror", mirrored)
 }
 
 func TestStatusOfProviderProfiles(t *testing.T) {
 	w := newWorld(t)
-	reconciler := &providerprofile.Reconciler{Client: w.manager, Catalogue: provider.New(), Clock: w.clock}
+	reconciler := &providerprofile.Reconciler{Client: w.manager, Catalogue: suite.catalogue, Clock: w.clock}
 	reconcile := func(name string) ucv1.ProviderProfileStatus {
 		t.Helper()
 		g := NewWithT(t)

@@ -26,6 +26,7 @@ type ruleCase struct {
 }
 
 func TestFeatureIsAOneWayDoor(t *testing.T) {
+	t.Parallel()
 	checkRules(t, map[string]ruleCase{
 		"true may not go to false":                     {[]modifier{feature(true)}, feature(false), oneWay},
 		"features may not be removed once true":        {[]modifier{feature(true)}, featureRemoved, oneWay},
@@ -40,6 +41,7 @@ func TestFeatureIsAOneWayDoor(t *testing.T) {
 }
 
 func TestNamesAreImmutable(t *testing.T) {
+	t.Parallel()
 	checkRules(t, map[string]ruleCase{
 		"the provider may not change":             {nil, ofProvider("aws"), providerFixed},
 		"the cluster name may be set once":        {nil, clusterName("a"), ""},
@@ -51,6 +53,7 @@ func TestNamesAreImmutable(t *testing.T) {
 }
 
 func TestWhoChangesTheControlPlane(t *testing.T) {
+	t.Parallel()
 	changed := func(kind ucv1.ControlPlaneType, change ucv1.ControlPlaneChange) modifier {
 		return func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type, c.Spec.ControlPlane.Change = kind, change }
 	}
@@ -65,6 +68,7 @@ func TestWhoChangesTheControlPlane(t *testing.T) {
 }
 
 func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
+	t.Parallel()
 	running := []modifier{feature(true), origin(ucv1.OriginMigrating), started}
 	checkRules(t, map[string]ruleCase{
 		"free without a status":                         {nil, version("1.26.0"), ""},
@@ -82,6 +86,7 @@ func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
 }
 
 func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
+	t.Parallel()
 	named := managerDeployment("kcm")
 	migrating := all(feature(true), origin(ucv1.OriginMigrating), started)
 	checkRules(t, map[string]ruleCase{
@@ -99,6 +104,7 @@ func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 }
 
 func TestProtocolIsImmutableOnceTheMigrationStarted(t *testing.T) {
+	t.Parallel()
 	migrating := all(feature(true), origin(ucv1.OriginMigrating), started)
 	protocol := func(choice ucv1.HandoverProtocolChoice) modifier {
 		return func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = choice }

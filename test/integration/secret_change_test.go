@@ -13,12 +13,12 @@ import (
 )
 
 // generations of the workloads of the user cluster: one that is rolled gets another one.
-func generations(t *testing.T) map[string]int64 {
-	t.Helper()
-	g := NewWithT(t)
+func (w *world) generations() map[string]int64 {
+	w.t.Helper()
+	g := NewWithT(w.t)
 	deployments, sets := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
-	g.Expect(suite.user.client.List(t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
-	g.Expect(suite.user.client.List(t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	found := map[string]int64{}
 	for _, item := range deployments.Items {
 		found["Deployment "+item.Name] = item.Generation
@@ -37,6 +37,7 @@ func rotated() map[string][]byte {
 }
 
 func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
@@ -45,7 +46,7 @@ func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
 	w.flip()
 	everybody := []func(){w.playEverybody, func() { w.playCCM() }}
 	w.until("the roll", at(ucv1.StepRoll), everybody...)
-	before := generations(t)
+	before := w.generations()
 	g.Expect(before).To(HaveKey("Deployment " + ccm))
 	g.Expect(len(before)).To(BeNumerically(">", 1), "the CSI driver is there, too")
 
@@ -53,23 +54,23 @@ func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
 	unusable := rotated()
 	delete(unusable, "endpoint")
 	w.secret("cloud-config", unusable)
-	user := userSnapshot(t)
+	user := w.userSnapshot()
 	w.passes(5)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "InputInvalid"), HaveField("Message", ContainSubstring("/cloud-config: it lacks endpoint"))))
-	g.Expect(userSnapshot(t)).To(Equal(user), "what runs goes on as it is")
+	g.Expect(w.userSnapshot()).To(Equal(user), "what runs goes on as it is")
 	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
 
 	// One that is gone, too.
 	w.secret("cloud-config", nil)
 	w.passes(3)
 	g.Expect(w.condition("Stalled").Message).To(ContainSubstring("/cloud-config with the cloud configuration does not exist"))
-	g.Expect(userSnapshot(t)).To(Equal(user))
+	g.Expect(w.userSnapshot()).To(Equal(user))
 
 	// One that can be used rolls the pods that read it, and no others.
 	w.secret("cloud-config", rotated())
-	w.until("another CCM", func(*ucv1.Cluster) bool { return generations(t)["Deployment "+ccm] > before["Deployment "+ccm] })
-	after := generations(t)
+	w.until("another CCM", func(*ucv1.Cluster) bool { return w.generations()["Deployment "+ccm] > before["Deployment "+ccm] })
+	after := w.generations()
 	for name, generation := range before {
 		if name != "Deployment "+ccm {
 			g.Expect(after).To(HaveKeyWithValue(name, generation))

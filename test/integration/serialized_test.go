@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,9 +14,9 @@ import (
 )
 
 // leasesForEverybody grants Leases to every ServiceAccount of the user cluster, as some charts do.
-func leasesForEverybody(t *testing.T) {
-	t.Helper()
-	g := NewWithT(t)
+func (w *world) leasesForEverybody() {
+	w.t.Helper()
+	g := NewWithT(w.t)
 	meta := metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "leases-for-everybody"}
 	for _, object := range []client.Object{
 		&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
@@ -26,18 +27,23 @@ func leasesForEverybody(t *testing.T) {
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts"}},
 		},
 	} {
-		g.Expect(suite.user.client.Create(t.Context(), object)).To(Succeed())
-		t.Cleanup(func() {
-			g.Expect(suite.user.client.Delete(context.WithoutCancel(t.Context()), object)).To(Succeed())
+		g.Expect(w.user.client.Create(w.t.Context(), object)).To(Succeed())
+		w.t.Cleanup(func() {
+			g.Expect(w.user.client.Delete(context.WithoutCancel(w.t.Context()), object)).To(Succeed())
 		})
 	}
+	lease := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}
+	g.Eventually(func() error {
+		return client.IgnoreNotFound(w.asCCM.Get(w.t.Context(), lease, &coordinationv1.Lease{}))
+	}, deadline, interval).Should(Succeed(), "the authorizer reads the binding from a watch")
 }
 
 func TestWhereLeasesAreFreeTheCCMComesLast(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
-	leasesForEverybody(t)
 	early := false
 	w := newWorld(t)
+	w.leasesForEverybody()
 	w.deployControlPlane(loopsOn()...)
 	w.pool("pool", 1)
 	w.playKCM(kcm + "-r1-0")
@@ -45,7 +51,7 @@ func TestWhereLeasesAreFreeTheCCMComesLast(t *testing.T) {
 	w.until("the end", finished, w.playEverybody, func() {
 		handover := w.status().Handover
 		allowed := handover != nil && handover.WorkloadAllowedAt != nil
-		early = early || (ccmDeployed(t) && !allowed)
+		early = early || (w.ccmDeployed() && !allowed)
 	})
 	handover := w.status().Handover
 	g.Expect(handover.Protocol).To(Equal(ucv1.SerializedProtocol))
@@ -56,9 +62,10 @@ func TestWhereLeasesAreFreeTheCCMComesLast(t *testing.T) {
 }
 
 func TestFencedIsRefusedWhereLeasesAreFree(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
-	leasesForEverybody(t)
 	w := newWorld(t)
+	w.leasesForEverybody()
 	w.deployControlPlane(loopsOn()...)
 	w.create(func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = ucv1.FencedProtocolChoice })
 	w.pass()

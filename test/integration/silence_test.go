@@ -31,6 +31,7 @@ func vanished(t *testing.T) *world {
 func opened(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil }
 
 func TestAProcessThatOutlivesItsPodIsNeverProvenSilent(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := vanished(t)
 	w.expectClosed("a vanished pod proves nothing")
@@ -46,6 +47,7 @@ func TestAProcessThatOutlivesItsPodIsNeverProvenSilent(t *testing.T) {
 }
 
 func TestAKubeletThatGoesOnProvesTheEnd(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the change of KCM", provingSilence, "pool")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: w.namespace}}
@@ -72,6 +74,7 @@ func TestAKubeletThatGoesOnProvesTheEnd(t *testing.T) {
 }
 
 func TestALeaseThatSomebodyElseRenewsContradictsSilence(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the change of KCM", provingSilence, "pool")
 	stranger := func() { w.playKCM("another-host") }

@@ -29,9 +29,9 @@ func (w *world) snapshot() map[string]string {
 }
 
 // userSnapshot is the same of the user cluster. Leases are not in it: their holders renew them.
-func userSnapshot(t *testing.T) map[string]string {
-	t.Helper()
-	return versions(t, suite.user.client, slices.Concat(
+func (w *world) userSnapshot() map[string]string {
+	w.t.Helper()
+	return versions(w.t, w.user.client, slices.Concat(
 		kindsOf("", "v1", "ConfigMap", "Secret", "ServiceAccount", "Node"), kindsOf("apps", "v1", "Deployment", "DaemonSet"),
 		kindsOf("rbac.authorization.k8s.io", "v1", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
 		kindsOf("storage.k8s.io", "v1", "CSIDriver", "StorageClass"),

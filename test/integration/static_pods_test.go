@@ -32,16 +32,16 @@ func (w *world) staticControlPlane(arguments []string, nodes ...string) *staticP
 	}
 	s := &staticPods{world: w, manifests: map[string][]string{}, edits: map[string]int{}, holder: nodes[0]}
 	g := NewWithT(w.t)
-	g.Expect(suite.user.client.DeleteAllOf(w.t.Context(), &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.GracePeriodSeconds(0))).To(Succeed())
+	g.Expect(w.user.client.DeleteAllOf(w.t.Context(), &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.GracePeriodSeconds(0))).To(Succeed())
 	for _, name := range nodes {
 		w.node(&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}},
 			Spec:       corev1.NodeSpec{ProviderID: "simcloud://" + name},
 		})
 		node := &corev1.Node{}
-		g.Expect(suite.user.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
+		g.Expect(w.user.client.Get(w.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
 		node.Status.NodeInfo = corev1.NodeSystemInfo{BootID: "boot-" + name, SystemUUID: "machine-" + name, KubeletVersion: "v1.30.14"}
-		g.Expect(suite.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
+		g.Expect(w.user.client.Status().Update(w.t.Context(), node)).To(Succeed())
 		s.write(name, arguments)
 	}
 	s.renewKCM()
@@ -63,7 +63,7 @@ func (s *staticPods) podName(node string) string { return kcm + "-" + node }
 func (s *staticPods) remove(node string) {
 	s.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: s.podName(node)}}
-	NewWithT(s.t).Expect(client.IgnoreNotFound(suite.user.client.Delete(s.t.Context(), pod, client.GracePeriodSeconds(0)))).To(Succeed())
+	NewWithT(s.t).Expect(client.IgnoreNotFound(s.user.client.Delete(s.t.Context(), pod, client.GracePeriodSeconds(0)))).To(Succeed())
 }
 
 // mirror makes the mirror pod of the Node's manifest.
@@ -71,7 +71,7 @@ func (s *staticPods) mirror(name string) {
 	s.t.Helper()
 	g := NewWithT(s.t)
 	node := &corev1.Node{}
-	g.Expect(suite.user.client.Get(s.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
+	g.Expect(s.user.client.Get(s.t.Context(), client.ObjectKey{Name: name}, node)).To(Succeed())
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: metav1.NamespaceSystem, Name: s.podName(name),
@@ -83,7 +83,7 @@ func (s *staticPods) mirror(name string) {
 			Containers: []corev1.Container{{Name: kcm, Image: "registry.example/" + kcm + ":v1.30.14", Command: append([]string{kcm}, s.manifests[name]...)}},
 		},
 	}
-	g.Expect(suite.user.client.Create(s.t.Context(), pod)).To(Succeed())
+	g.Expect(s.user.client.Create(s.t.Context(), pod)).To(Succeed())
 	pod.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning,
 		ContainerStatuses: []corev1.ContainerStatus{{
@@ -91,14 +91,14 @@ func (s *staticPods) mirror(name string) {
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.clock.Now())}},
 		}},
 	}
-	g.Expect(suite.user.client.Status().Update(s.t.Context(), pod)).To(Succeed())
+	g.Expect(s.user.client.Status().Update(s.t.Context(), pod)).To(Succeed())
 }
 
 // renewKCM has the holder renew KCM's Lease: a process that was restarted has another identity.
 func (s *staticPods) renewKCM() {
 	s.t.Helper()
 	identity := fmt.Sprintf("%s_%d", s.holder, s.edits[s.holder])
-	NewWithT(s.t).Expect(s.renew(suite.user.client, kcm, identity)).To(Succeed())
+	NewWithT(s.t).Expect(s.renew(s.user.client, kcm, identity)).To(Succeed())
 }
 
 // everybody else plays, and KCM's leader renews.

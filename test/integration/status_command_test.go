@@ -12,19 +12,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
 )
 
 // reader may do that with Clusters in the namespace, and nothing else.
-func (w *world) reader(verbs ...string) func(...string) (string, int) {
+func (w *world) reader(verbs ...string) commandLine {
 	w.t.Helper()
 	return w.person(rbacv1.PolicyRule{APIGroups: []string{"usercluster.k8c.io"}, Resources: []string{"clusters"}, Verbs: verbs})
 }
 
 func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the proof of silence", provingSilence, "pool")
-	run := w.reader("get", "list")
+	run := w.reader("get", "list").run
 
 	var out string
 	g.Eventually(func() int {
@@ -67,6 +67,7 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 }
 
 func TestStatusGoesOnByAWatchWhereItMay(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		verbs, arguments []string
 		note             types.GomegaMatcher
@@ -76,19 +77,18 @@ func TestStatusGoesOnByAWatchWhereItMay(t *testing.T) {
 		"without the right to watch": {[]string{"get", "list"}, []string{alpha}, ContainSubstring("Looking every 100ms: watching Clusters is not allowed")},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := startedWorld(t, "the proof of silence", provingSilence, "pool")
-			run := w.reader(test.verbs...)
-			g.Eventually(func() int { _, code := run("status"); return code }, deadline, interval).Should(BeZero(), "the authorizer reads the rules from a watch")
+			person := w.reader(test.verbs...)
+			allowed := func() int { _, code := person.run("status"); return code }
+			g.Eventually(allowed, deadline, interval).Should(BeZero(), "the authorizer reads the rules from a watch")
 
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			out, done := gbytes.NewBuffer(), make(chan error, 1)
-			command := cli.Command()
-			command.SetArgs(append([]string{"status", "--watch", "--interval=100ms", "--namespace=" + w.namespace}, test.arguments...))
-			command.SetOut(out)
-			command.SetErr(out)
-			go func() { done <- command.ExecuteContext(ctx) }()
+			arguments := append([]string{"status", "--watch", "--interval=100ms"}, test.arguments...)
+			go func() { done <- person.execute(ctx, out, arguments...) }()
 			g.Eventually(out, deadline, interval).Should(gbytes.Say("Handover|Silent"))
 
 			c, _ := w.cluster()
@@ -104,6 +104,7 @@ func TestStatusGoesOnByAWatchWhereItMay(t *testing.T) {
 }
 
 func TestTimelineSaysWhoPausedAndWhoVouched(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the proof of silence", provingSilence, "pool")
 	by := func(manager string, modify modifier) {

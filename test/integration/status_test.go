@@ -31,6 +31,7 @@ func states() map[string]modifier {
 // A status write that a rule refuses would stop the controller for good, so none may be, not even one that makes no
 // sense.
 func TestNoStatusWriteIsRefused(t *testing.T) {
+	t.Parallel()
 	namespace := newNamespace(t)
 	specs := map[string]modifier{
 		"unset": featureRemoved,

@@ -23,6 +23,7 @@ func passed(c *ucv1.Cluster) {
 }
 
 func TestRollbackIsRefusedBeyondThePointOfNoReturn(t *testing.T) {
+	t.Parallel()
 	const refused = "the point of no return was passed, status.pointOfNoReturnAt says when. Only the CSI driver can serve these."
 	const nothing = "spec.handover.rollback is refused: the cluster was created with the external cloud provider"
 	migrating := []modifier{feature(true), origin(ucv1.OriginMigrating), started}
@@ -39,6 +40,7 @@ func TestRollbackIsRefusedBeyondThePointOfNoReturn(t *testing.T) {
 }
 
 func TestNoRuleRefusesAStatusBeyondThePointOfNoReturn(t *testing.T) {
+	t.Parallel()
 	c := newCluster(newNamespace(t), feature(true), rollback(true), origin(ucv1.OriginExternal), passed)
 	createCluster(t, c)
 	passed(c)

@@ -26,17 +26,18 @@ func (w *world) ccmPod(name string) *corev1.Pod {
 			ServiceAccountName: ccm, Containers: []corev1.Container{{Name: ccm, Image: "registry.example/ccm:v1"}},
 		},
 	}
-	NewWithT(w.t).Expect(suite.user.client.Create(w.t.Context(), pod)).To(Succeed())
+	NewWithT(w.t).Expect(w.user.client.Create(w.t.Context(), pod)).To(Succeed())
 	w.t.Cleanup(func() { w.endPod(pod) })
 	return pod
 }
 
 func (w *world) endPod(pod *corev1.Pod) {
-	err := suite.user.client.Delete(context.WithoutCancel(w.t.Context()), pod, client.GracePeriodSeconds(0))
+	err := w.user.client.Delete(context.WithoutCancel(w.t.Context()), pod, client.GracePeriodSeconds(0))
 	NewWithT(w.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
 }
 
 func TestUndoInTheRollAndRedo(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "a", "b", "c")
 	w.until("a Machine that is rolled", func(c *ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "a-1-0") }, w.playEverybody)
@@ -61,7 +62,7 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 		w.pass()
 		g.Expect(w.loops()).To(ContainElement(ContainSubstring("-service-lb-controller")), "a pod of the CCM is left")
 	}
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 	g.Expect(w.condition("HandoverCompleted").Message).To(ContainSubstring("ccm-0"))
 	w.endPod(pod)
 	gone := w.clock.Now()
@@ -91,6 +92,7 @@ func (w *world) loops() []string {
 }
 
 func TestUndoAgainAndAgainKilled(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true })
@@ -107,26 +109,27 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	})
 	g.Expect(w.machineNames()).To(ConsistOf("pool-2-0"), "it was rolled back once")
 	g.Expect(w.loops()).To(ConsistOf("--controllers=*,bootstrapsigner"))
-	g.Expect(ccmDeployed(t)).To(BeFalse())
+	g.Expect(w.ccmDeployed()).To(BeFalse())
 	account := &corev1.ServiceAccount{}
-	err := suite.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}, account)
+	err := w.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}, account)
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 	g.Expect(err).To(HaveOccurred(), "the addons are gone")
 	driver := &storagev1.CSIDriver{}
-	g.Expect(suite.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver)).To(Succeed(), "a driver is never deleted")
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver)).To(Succeed(), "a driver is never deleted")
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover = ucv1.HandoverSpec{} })
 	w.until("the end", finished, w.playEverybody)
 }
 
 func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: corev1.PersistentVolumeSpec{
 		Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "1"}},
 	}}
-	g.Expect(suite.user.client.Create(t.Context(), volume)).To(Succeed())
+	g.Expect(w.user.client.Create(t.Context(), volume)).To(Succeed())
 	// The controller has not looked yet: the race that no rule of the API can see.
 	w.edit(rollback(true))
 	w.pass()
@@ -136,13 +139,14 @@ func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	w.expectVerdict(kstatus.FailedStatus)
 
 	volume.Finalizers = nil
-	g.Expect(suite.user.client.Update(t.Context(), volume)).To(Succeed())
-	g.Expect(suite.user.client.Delete(t.Context(), volume)).To(Succeed())
+	g.Expect(w.user.client.Update(t.Context(), volume)).To(Succeed())
+	g.Expect(w.user.client.Delete(t.Context(), volume)).To(Succeed())
 	w.until("the undo", func(c *ucv1.Cluster) bool { return c.Status.Rollback != nil }, w.playEverybody)
 	w.until("the end of the undo", at(ucv1.StepRolledBack), w.playEverybody)
 }
 
 func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true })
@@ -160,15 +164,17 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 }
 
 func TestUndoWhileTheMigrationLockIsInUse(t *testing.T) {
+	t.Parallel()
 	tests := map[string]func(*ucv1.Cluster) bool{
 		"both have it":     func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FenceOpenedAt != nil },
 		"the CCM holds it": func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.LockTakenAt != nil },
 	}
 	for name, moment := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := NewWithT(t)
 			w := newWorld(t)
-			p := &lockPlayers{world: w, asKCM: kcmClient(t)}
+			p := &lockPlayers{world: w, asKCM: w.kcmClient()}
 			w.deployControlPlane(loopsOn()...)
 			w.pool("pool", 1)
 			w.playKCM(kcm + "-r1-0")
@@ -180,7 +186,7 @@ func TestUndoWhileTheMigrationLockIsInUse(t *testing.T) {
 			w.edit(rollback(true))
 			w.until("the end of the undo", at(ucv1.StepRolledBack), p.play)
 			g.Expect(p.early).To(BeFalse(), "no KCM is without the lock while the fence is open")
-			g.Expect(ccmDeployed(t)).To(BeFalse())
+			g.Expect(w.ccmDeployed()).To(BeFalse())
 			g.Expect(w.arguments(kcm)).To(ConsistOf(append([]string{kcm}, loopsOn()...)), "as it was, and without the lock")
 			g.Expect(w.deployment(kcm).Spec.Template.Spec.Volumes).To(BeEmpty())
 			p.expectNoLock()

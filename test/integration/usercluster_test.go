@@ -1,69 +1,29 @@
 package integration_test
 
 import (
-	"testing"
-
 	. "github.com/onsi/gomega"
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
-
-// emptyUserCluster takes out what tests before this one left in the user cluster.
-func emptyUserCluster(t *testing.T) {
-	t.Helper()
-	group, ctx := errgroup.WithContext(t.Context())
-	remove := func(object client.Object, options ...client.DeleteAllOfOption) {
-		group.Go(func() error { return suite.user.client.DeleteAllOf(ctx, object, options...) })
-	}
-	ours := client.MatchingLabels{"app.kubernetes.io/managed-by": "ccm-migration-controller"}
-	for _, object := range []client.Object{
-		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &storagev1.CSIDriver{}, &storagev1.StorageClass{},
-	} {
-		remove(object, ours)
-	}
-	system := client.InNamespace(metav1.NamespaceSystem)
-	for _, object := range []client.Object{
-		&rbacv1.Role{}, &rbacv1.RoleBinding{}, &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &appsv1.DaemonSet{},
-		&policyv1.PodDisruptionBudget{},
-	} {
-		remove(object, system, ours)
-	}
-	for _, object := range []client.Object{&machines.MachineDeployment{}, &machines.MachineSet{}, &machines.Machine{}} {
-		remove(object, system)
-	}
-	remove(&corev1.Node{})
-	remove(&storagev1.CSINode{})
-	for _, name := range []string{kcm, ccm, ccm + "-probe", migration.LockName} {
-		remove(&coordinationv1.Lease{}, system, client.MatchingFields{"metadata.name": name})
-	}
-	NewWithT(t).Expect(group.Wait()).To(Succeed())
-}
 
 // ccm is the name of the cloud-controller-manager's Deployment, ServiceAccount and Lease.
 const ccm = "cloud-controller-manager"
 
 // ccmClient is a client with the CCM's identity: the real authorizer decides what the fence lets through.
-func ccmClient(t *testing.T, serviceAccount string) client.Client {
-	t.Helper()
-	config := rest.CopyConfig(suite.user.environment.Config)
+func (w *world) ccmClient(serviceAccount string) client.Client {
+	w.t.Helper()
+	config := rest.CopyConfig(w.user.config)
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:kube-system:" + serviceAccount,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
 	}
-	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: suite.user.client.RESTMapper()})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: w.user.client.RESTMapper()})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return c
 }
 
@@ -88,7 +48,7 @@ func (w *world) renew(c client.Client, name, holder string) error {
 // playCCM renews the CCM's Lease once it runs and may; until then it stays a candidate. It says whether it leads.
 func (w *world) playCCM() bool {
 	w.t.Helper()
-	if !ccmDeployed(w.t) && w.kindsBeside()["Deployment"] == 0 {
+	if !w.ccmDeployed() && w.kindsBeside()["Deployment"] == 0 {
 		return false
 	}
 	return w.lead(w.asCCM, ccm)
@@ -106,7 +66,7 @@ func (w *world) lead(as client.Client, lease string) bool {
 // playKCM has this pod hold KCM's Lease.
 func (w *world) playKCM(pod string) {
 	w.t.Helper()
-	NewWithT(w.t).Expect(w.renew(suite.user.client, kcm, pod+"_1")).To(Succeed())
+	NewWithT(w.t).Expect(w.renew(w.user.client, kcm, pod+"_1")).To(Succeed())
 }
 
 // playAddons has all workloads of the user cluster run.
@@ -114,14 +74,14 @@ func (w *world) playAddons() {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	deployments, sets := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
-	g.Expect(suite.user.client.List(w.t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), deployments, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	for _, deployment := range deployments.Items {
 		if deployment.Name == ccm+"-probe" && !w.probeDies {
 			w.lead(w.asProbe, deployment.Name)
 		}
-		w.makeAvailable(suite.user.client, &deployment)
+		w.makeAvailable(w.user.client, &deployment)
 	}
-	g.Expect(suite.user.client.List(w.t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
+	g.Expect(w.user.client.List(w.t.Context(), sets, client.InNamespace(metav1.NamespaceSystem))).To(Succeed())
 	for _, set := range sets.Items {
 		if set.Status.ObservedGeneration == set.Generation {
 			continue
@@ -130,7 +90,7 @@ func (w *world) playAddons() {
 			ObservedGeneration: set.Generation, DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, UpdatedNumberScheduled: 1,
 			NumberReady: 1, NumberAvailable: 1,
 		}
-		g.Expect(suite.user.client.Status().Update(w.t.Context(), &set)).To(Succeed())
+		g.Expect(w.user.client.Status().Update(w.t.Context(), &set)).To(Succeed())
 	}
 }
 
@@ -152,9 +112,9 @@ func (w *world) makeAvailable(c client.Client, deployment *appsv1.Deployment) {
 }
 
 // ccmDeployed says whether there is a CCM in the user cluster.
-func ccmDeployed(t *testing.T) bool {
-	t.Helper()
-	err := suite.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}, &appsv1.Deployment{})
-	NewWithT(t).Expect(client.IgnoreNotFound(err)).To(Succeed())
+func (w *world) ccmDeployed() bool {
+	w.t.Helper()
+	err := w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: ccm}, &appsv1.Deployment{})
+	NewWithT(w.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
 	return err == nil
 }

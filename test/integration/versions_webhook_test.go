@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 const (
@@ -19,7 +18,7 @@ const (
 
 func TestVersionRulesAreAskedWhenAClusterIsCreated(t *testing.T) {
 	namespace := newNamespace(t)
-	serveWebhook(t, provider.New().Objections)
+	serveWebhook(t, suite.catalogue.Objections)
 	for name, tc := range map[string]struct {
 		modifiers []modifier
 		refused   string
@@ -54,7 +53,7 @@ func TestVersionRulesAreAskedForOldAndNew(t *testing.T) {
 		"a cluster that may migrate does":                                  {origin(ucv1.OriginInTree), feature(true), ""},
 		"a provider that was never in-tree does not":                       {all(ofProvider("hetzner"), origin(ucv1.OriginInTree)), feature(true), "Hetzner was never a part of Kubernetes"},
 	}
-	serveWebhook(t, provider.New().Objections)
+	serveWebhook(t, suite.catalogue.Objections)
 	for name, tc := range given {
 		t.Run(name, func(t *testing.T) {
 			c := createCluster(t, newCluster(namespace, tc.given))
@@ -72,7 +71,7 @@ func TestVersionRulesRefuseNoStateThatIsThere(t *testing.T) {
 	bad.Finalizers = []string{ucv1.ClusterFinalizer}
 	createCluster(t, bad)
 	mistaken := createCluster(t, newCluster(bad.Namespace, version("1.27.16")))
-	serveWebhook(t, provider.New().Objections)
+	serveWebhook(t, suite.catalogue.Objections)
 
 	version("1.28.15")(bad)
 	expectRefused(t, suite.client.Update(t.Context(), bad), lastOpenStack)

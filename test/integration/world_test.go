@@ -24,7 +24,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
@@ -32,7 +31,10 @@ import (
 // world is one Cluster with both its API servers. No controller runs but ours, and that one only when a test says so:
 // the test plays everybody else, and time stands still until it steps the clock.
 type world struct {
-	t *testing.T
+	t    *testing.T
+	user *userCluster
+	// kubeconfig of the user cluster with which the Cluster begins.
+	kubeconfig []byte
 	// namespace of the control plane; its Node in the management cluster has the same name.
 	namespace string
 	clock     *clocktesting.FakeClock
@@ -56,13 +58,16 @@ const alpha = "alpha"
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	g := NewWithT(t)
-	emptyUserCluster(t)
-	w := &world{t: t, namespace: newNamespace(t), clock: clocktesting.NewFakeClock(time.Now()), requests: &requests{}}
+	user := takeUserCluster(t)
+	w := &world{
+		t: t, user: user, kubeconfig: user.kubeconfig, namespace: newNamespace(t),
+		clock: clocktesting.NewFakeClock(time.Now()), requests: &requests{},
+	}
 	var err error
 	w.checker, err = conformance.New()
 	g.Expect(err).NotTo(HaveOccurred())
 
-	w.manager, w.asCCM, w.asProbe = managerClient(t, w.requests), ccmClient(t, ccm), ccmClient(t, ccm+"-probe")
+	w.manager, w.asCCM, w.asProbe = managerClient(t, w.requests), w.ccmClient(ccm), w.ccmClient(ccm+"-probe")
 	w.restart()
 	return w
 }
@@ -82,15 +87,14 @@ func (w *world) restart() {
 	w.reconciler = &cluster.Reconciler{
 		Client: w.manager, Live: w.manager,
 		ControlPlane: &controlplane.Reader{Live: w.manager, Ledger: controlplane.NewLedger(w.clock), Clock: w.clock},
-		UserClusters: w.registry, Catalogue: provider.New(), Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Metrics: metrics,
+		UserClusters: w.registry, Catalogue: suite.catalogue, Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Metrics: metrics,
 	}
 }
 
 // managerClient is what config/default gives the manager; a rule that is missing there fails a test here.
 func managerClient(t *testing.T, through *requests) client.Client {
 	t.Helper()
-	config := rest.CopyConfig(suite.environment.Config)
-	config.QPS = -1
+	config := suite.management.as("admin")
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:ccm-migration-system:ccm-migration-controller-manager"}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		through.next = next
@@ -123,7 +127,7 @@ func (w *world) key() client.ObjectKey { return client.ObjectKey{Namespace: w.na
 // create makes the Cluster with everything that it refers to but the control plane.
 func (w *world) create(modifiers ...modifier) {
 	w.t.Helper()
-	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": suite.user.kubeconfig})
+	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.kubeconfig})
 	w.secret("cloud-config", simcloudConfig())
 	simcloud := func(c *ucv1.Cluster) {
 		c.GenerateName, c.Name = "", alpha
@@ -200,10 +204,12 @@ func (w *world) passes(count int) {
 	}
 }
 
-// until lets everybody play and time go on, pass after pass.
+// until lets everybody play and time go on, pass after pass. The controller is looked in on when it asked for that, but
+// after two seconds at the latest: whoever plays a manager renews its Lease in between.
 func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func()) {
 	w.t.Helper()
 	c, _ := w.cluster()
+	result := ctrl.Result{}
 	for range 200 {
 		if holds(c) {
 			return
@@ -211,8 +217,8 @@ func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func(
 		for _, one := range play {
 			one()
 		}
-		w.clock.Step(500 * time.Millisecond)
-		_, c = w.reconcile()
+		w.clock.Step(min(max(result.RequeueAfter, 500*time.Millisecond), 2*time.Second))
+		result, c = w.reconcile()
 	}
 	w.t.Fatalf("never came to be: %s\n%s", what, pretty(c.Status))
 }
