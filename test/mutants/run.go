@@ -64,6 +64,9 @@ func testAll(ctx context.Context, root string, some []mutant, parallel int) ([]r
 		b.batches[folder] = sync.OnceValues(func() ([]batch, error) { return b.baseline(ctx, folder) })
 	}
 	b.each(ctx, some, results, parallel)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted: %w", ctx.Err())
+	}
 	return results, nil
 }
 
