@@ -2,13 +2,13 @@ package integration_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
@@ -36,17 +36,17 @@ func (w *world) commandLineOf(name string, groups ...string) commandLine {
 // run is one command about the Cluster's namespace, to its end.
 func (l commandLine) run(arguments ...string) (output string, code int) {
 	out := &bytes.Buffer{}
-	err := l.execute(l.world.t.Context(), out, arguments...)
+	err := l.execute(func(command *cobra.Command) error { return command.ExecuteContext(l.world.t.Context()) }, out, arguments...)
 	return out.String(), cli.ExitCode(err)
 }
 
 // execute runs one command at a time: controller-runtime has its flag --kubeconfig in one variable of the process.
-func (l commandLine) execute(ctx context.Context, out io.Writer, arguments ...string) error {
+func (l commandLine) execute(run func(*cobra.Command) error, out io.Writer, arguments ...string) error {
 	suite.commandLine.Lock()
 	defer suite.commandLine.Unlock()
 	command := cli.Command()
 	command.SetArgs(slices.Concat(arguments, []string{"--namespace=" + l.world.namespace, "--kubeconfig=" + l.kubeconfig}))
 	command.SetOut(out)
 	command.SetErr(out)
-	return command.ExecuteContext(ctx)
+	return run(command)
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/types"
+	"github.com/spf13/cobra"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -88,7 +89,8 @@ func TestStatusGoesOnByAWatchWhereItMay(t *testing.T) {
 			defer stop()
 			out, done := gbytes.NewBuffer(), make(chan error, 1)
 			arguments := append([]string{"status", "--watch", "--interval=100ms"}, test.arguments...)
-			go func() { done <- person.execute(ctx, out, arguments...) }()
+			run := func(command *cobra.Command) error { return command.ExecuteContext(ctx) }
+			go func() { done <- person.execute(run, out, arguments...) }()
 			g.Eventually(out, deadline, interval).Should(gbytes.Say("Handover|Silent"))
 
 			c, _ := w.cluster()
