@@ -29,6 +29,7 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, Label(suit
 		end = cancel
 		DeferCleanup(end)
 		options, screen := suite.BedOptions("story/demo")
+		options.Waits = suite.WaitsOfStory
 		var err error
 		story, err = demo.Begin(outlasting, options, screen)
 		Expect(err).NotTo(HaveOccurred())
