@@ -65,22 +65,27 @@ func (s *Story) IsTold() bool {
 	return slices.ContainsFunc(s.texts, func(text string) bool { return willRun[text] })
 }
 
-// Start begins to tell those stories that have a spec that runs, in their order and so many at once.
-func (s *Stories) Start(ctx context.Context, atOnce int) { s.start(ctx, atOnce, (*Story).IsTold) }
+// Start begins to tell those stories that have a spec that runs, in their order and each as soon as there is a place.
+func (s *Stories) Start(ctx context.Context) { s.start(ctx, ofThisMachine(), (*Story).IsTold) }
 
 // Wait waits until all stories that were started have ended; they do when their context has.
 func (s *Stories) Wait() { s.ending.Wait() }
 
-func (s *Stories) start(ctx context.Context, atOnce int, isTold func(*Story) bool) {
-	places := make(chan struct{}, atOnce)
+// start takes the places one after the other: what a story waits for is done by those before it.
+func (s *Stories) start(ctx context.Context, places places, isTold func(*Story) bool) {
 	s.ending.Go(func() {
 		for _, story := range s.all {
 			if !isTold(story) {
 				continue
 			}
-			places <- struct{}{}
+			free, err := places.take(ctx)
+			if err != nil {
+				story.fail(err.Error())
+				close(story.ended)
+				continue
+			}
 			s.ending.Go(func() {
-				defer func() { <-places }()
+				defer free()
 				story.run(ctx)
 			})
 		}

@@ -45,7 +45,7 @@ func TestStoryFailsItsSpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, stories := NewWithT(t), &Stories{}
 			story := stories.Add(tc.tell)
-			stories.start(t.Context(), 1, func(*Story) bool { return true })
+			stories.start(t.Context(), places{t.TempDir(), 1}, func(*Story) bool { return true })
 			said, failures := await(t.Context(), story)
 			g.Expect(failures).To(HaveLen(min(len(tc.want), 1)))
 			for _, want := range tc.want {
@@ -71,7 +71,7 @@ func TestStoryThatDoesNotEnd(t *testing.T) {
 		s.Logf("it begins")
 		<-ctx.Done()
 	})
-	stories.start(ctx, 1, func(*Story) bool { return true })
+	stories.start(ctx, places{t.TempDir(), 1}, func(*Story) bool { return true })
 	g.Eventually(func() int {
 		story.mu.Lock()
 		defer story.mu.Unlock()
@@ -101,7 +101,7 @@ func TestStoriesAreToldInTheirPlaces(t *testing.T) {
 	}
 	first, left, second := stories.Add(tell("first")), stories.Add(tell("left out")), stories.Add(tell("second"))
 	third := stories.Add(tell("third"))
-	stories.start(t.Context(), 2, func(story *Story) bool { return story != left })
+	stories.start(t.Context(), places{t.TempDir(), 2}, func(story *Story) bool { return story != left })
 
 	g.Expect([]string{<-told, <-told}).To(ConsistOf("first", "second"))
 	g.Consistently(told, "50ms").ShouldNot(Receive())

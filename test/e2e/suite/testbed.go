@@ -15,9 +15,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
-// userClusters that exist at once: packages run side by side, and two processors have to bear those of all.
-const userClusters = 4
-
 // Testbed is that of one container: its manager, and a user cluster for each story that is being told.
 type Testbed struct {
 	*bed.Bed
@@ -51,7 +48,7 @@ func (h *Testbed) Start(ctx SpecContext, options bed.Options) {
 			h.Stop()
 		})
 	}, NodeTimeout(StartTime))
-	h.Stories.Start(outlasting, userClusters)
+	h.Stories.Start(outlasting)
 	Expect(h.InstallManager()).To(Succeed())
 	h.verdicts = WatchClusters(outlasting, h.Bed)
 	close(h.installed)
