@@ -51,9 +51,9 @@ func TestAManagerWaitsForTheRealTimesByDefault(t *testing.T) {
 	g.Expect(options.deadlines()).To(Equal(migration.RealDeadlines()))
 	g.Expect(flags.FlagUsages()).NotTo(ContainSubstring(unsafeWaits), "it is hidden")
 
-	g.Expect(flags.Parse([]string{"--unsafe-waits=kubelet-margin=5s"})).To(Succeed())
+	g.Expect(flags.Parse([]string{"--unsafe-waits=settle=5s"})).To(Succeed())
 	want := migration.RealDeadlines()
-	want.KubeletMargin = 5 * time.Second
+	want.Settle = 5 * time.Second
 	g.Expect(options.deadlines()).To(Equal(want))
 }
 

@@ -10,8 +10,6 @@ import (
 type Deadlines struct {
 	// In these nothing has to happen, and that is the proof. A testbed may shorten them: ShortenWait.
 
-	// KubeletMargin is what a kubelet gets beyond the grace period to end containers whose pod is gone.
-	KubeletMargin time.Duration
 	// Settle is how long the successor of a static pod has to run, as one container and on our clock, before it proves its
 	// predecessor's end. A kubelet remembers the order of static pods in memory: one that was restarted in between starts the
 	// new one at once and ends what it no longer has a manifest for two seconds later
@@ -30,6 +28,11 @@ type Deadlines struct {
 	Addresses, AddressesOfNode time.Duration
 	// AdoptionNotice is how long a plan stands in the status before it is carried out.
 	AdoptionNotice time.Duration
+
+	// KubeletMargin is what a kubelet gets beyond the grace period to end containers whose pod is gone. It keeps its length
+	// everywhere: a kubelet that was away for less than the duration of its Lease does not count as cut off, and with a
+	// shorter margin its time would be over before it came back.
+	KubeletMargin time.Duration
 
 	// After these something counts as failed. They keep their length everywhere, so that a slow machine does not look like a
 	// broken cluster.
@@ -73,7 +76,7 @@ func (d Deadlines) OrReal() Deadlines {
 // wait that would be longer than the real one, or none.
 func (d *Deadlines) ShortenWait(name string, to time.Duration) bool {
 	wait := map[string]*time.Duration{
-		"kubelet-margin": &d.KubeletMargin, "settle": &d.Settle, "breaker-margin": &d.BreakerMargin, "probe": &d.ProbeTime,
+		"settle": &d.Settle, "breaker-margin": &d.BreakerMargin, "probe": &d.ProbeTime,
 		"addresses": &d.Addresses, "adoption-notice": &d.AdoptionNotice,
 	}[name]
 	if wait == nil || to <= 0 || to > *wait {

@@ -22,7 +22,6 @@ func TestRealDeadlines(t *testing.T) {
 
 func TestOnlyWaitsInWhichNothingHappensAreShortened(t *testing.T) {
 	shorter := map[string]func(*Deadlines) *time.Duration{
-		"kubelet-margin":  func(d *Deadlines) *time.Duration { return &d.KubeletMargin },
 		"settle":          func(d *Deadlines) *time.Duration { return &d.Settle },
 		"breaker-margin":  func(d *Deadlines) *time.Duration { return &d.BreakerMargin },
 		"probe":           func(d *Deadlines) *time.Duration { return &d.ProbeTime },
@@ -42,7 +41,7 @@ func TestOnlyWaitsInWhichNothingHappensAreShortened(t *testing.T) {
 	}
 	t.Run("nothing else", func(t *testing.T) {
 		g, d := NewWithT(t), RealDeadlines()
-		for _, name := range []string{"", "leader", "handover", "probe-deadline", "canary-removal", "probe-retry", "canary-retry", "soak"} {
+		for _, name := range []string{"", "kubelet-margin", "leader", "handover", "probe-deadline", "canary-removal", "probe-retry", "canary-retry", "soak"} {
 			g.Expect(d.ShortenWait(name, time.Second)).To(BeFalse(), name)
 		}
 		g.Expect(d).To(Equal(RealDeadlines()))

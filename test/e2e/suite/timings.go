@@ -35,13 +35,13 @@ const (
 
 	// Waits are the manager's, shorter than the real ones. Package rollback has the real ones, and so have unit and
 	// integration tests, whose clocks are stepped.
-	Waits = "kubelet-margin=10s,settle=3s"
+	Waits = "settle=3s,probe=5s,addresses=15s"
 	// WaitsOfStory are for a roll that nothing stops. Where the breaker has to be in time, its margin is the real one: it is
 	// what a slow machine may take for a pass.
 	WaitsOfStory = Waits + ",breaker-margin=10s"
 
 	// KubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and the margin.
-	KubeletTime = 10*time.Second + 10*time.Second
+	KubeletTime = 10*time.Second + 30*time.Second
 	// SilentTime is for a kubelet that is away, BackTime for one that has just come back.
 	SilentTime = KubeletTime + LeaseDuration
 	BackTime   = KubeletTime / 2
