@@ -7,6 +7,7 @@ import (
 )
 
 func TestCanaryAndBreaker(t *testing.T) {
+	t.Parallel()
 	none := func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
 	broken := Intervention{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: (*World).BreakCloud}
 	halfWay := Intervention{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud}

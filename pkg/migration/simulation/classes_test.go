@@ -9,6 +9,7 @@ import (
 )
 
 func TestDefaultStorageClass(t *testing.T) {
+	t.Parallel()
 	classes := func(classes ...Class) func(*Scenario) { return func(s *Scenario) { s.Classes = classes } }
 	created := func(s *Scenario) { s.CreatedWithFeature, s.KCMExternal = true, true }
 	for name, tc := range map[string]struct {

@@ -15,6 +15,7 @@ func blockingFinding(id string) migration.Finding {
 }
 
 func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
+	t.Parallel()
 	beforeRoll := blockingFinding("LoadBalancerRefused")
 	beforeRoll.BeforeRoll = true
 	accepts := func(w *World) {

@@ -25,6 +25,7 @@ func startOf(w *World) Start {
 }
 
 func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
+	t.Parallel()
 	protocol := func(choice ucv1.HandoverProtocolChoice) func(*Scenario) {
 		return func(s *Scenario) {
 			s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.Protocol = choice }
@@ -125,6 +126,7 @@ func line(verb migration.Verb) string {
 }
 
 func TestAWorldGoesOnFromTheMiddle(t *testing.T) {
+	t.Parallel()
 	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepHandover, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepFinalize} {
 		t.Run(string(step), func(t *testing.T) {
 			g := NewWithT(t)
@@ -143,6 +145,7 @@ func TestAWorldGoesOnFromTheMiddle(t *testing.T) {
 }
 
 func TestWhatCouldNotBeLookedAtIsNotKnownInTheFuture(t *testing.T) {
+	t.Parallel()
 	for _, fact := range []string{"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "Machines", "Nodes", "Inventory", "OtherManagers", "StorageClasses"} {
 		t.Run(fact, func(t *testing.T) {
 			g := NewWithT(t)
@@ -157,6 +160,7 @@ func TestWhatCouldNotBeLookedAtIsNotKnownInTheFuture(t *testing.T) {
 }
 
 func TestTheFutureChangesNothingOfWhatWasObserved(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	w := NewWorld(rand.New(rand.NewPCG(1, 1)), plain())
 	start := startOf(w)

@@ -19,6 +19,7 @@ func outlives() Intervention {
 }
 
 func TestProofOfSilence(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"a process that outlives its force-deleted pod is never taken for silent": {
 			scenario: with(func(s *Scenario) {
@@ -64,6 +65,7 @@ func TestProofOfSilence(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"loops that come back are Stalled with their owner, and nothing more is rolled": {
 			scenario: with(func(s *Scenario) {
@@ -106,6 +108,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestContention(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"loops that come back take them from the CCM, and the hand-over is made again when they are gone": {
 			scenario: with(func(s *Scenario) {
@@ -147,6 +150,7 @@ func TestContention(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"a CCM that dies of its election is found before KCM is touched": {
 			scenario: with(func(s *Scenario) { s.ProbeDies = true }),
@@ -164,6 +168,7 @@ func TestProbe(t *testing.T) {
 }
 
 func TestAddonsAndGates(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"addon objects of somebody else block with their names and go on when they are gone": {
 			scenario: with(func(s *Scenario) {
@@ -196,6 +201,7 @@ func TestAddonsAndGates(t *testing.T) {
 }
 
 func TestDeletionAndPause(t *testing.T) {
+	t.Parallel()
 	deleted := func(when func(*World) bool) Scenario {
 		return with(func(s *Scenario) {
 			s.Interventions = []Intervention{{Name: "deletes the Cluster", When: when, Do: (*World).DeleteCluster}}
@@ -237,6 +243,7 @@ func TestDeletionAndPause(t *testing.T) {
 }
 
 func TestAPausedClusterIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	pause := func(on bool) func(*World) {
 		return func(w *World) { w.Spec(func(s *ucv1.ClusterSpec) { s.Paused = on }) }

@@ -33,6 +33,7 @@ func atLine(line string) func(*World) bool {
 }
 
 func TestLeaderMigration(t *testing.T) {
+	t.Parallel()
 	putBack := func(when func(*World) bool, arguments map[string]string) Scenario {
 		return locked(func(s *Scenario) {
 			s.Interventions = append([]Intervention{{
@@ -84,6 +85,7 @@ func TestLeaderMigration(t *testing.T) {
 
 // TestLeaderMigrationInEveryOrder interrupts it everywhere: the controller is killed at each of its passes.
 func TestLeaderMigrationInEveryOrder(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	for pass := range orders(60) {
 		for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {

@@ -16,6 +16,7 @@ func inTheHandover(w *World) bool {
 }
 
 func TestOtherManagers(t *testing.T) {
+	t.Parallel()
 	own, none := map[string]string{"leader-elect-resource-name": "theirs"}, map[string]string{"leader-elect": "false"}
 	runScenarios(t, map[string]scenarioTest{
 		"one with a Lease of its own is found before anything is touched": {

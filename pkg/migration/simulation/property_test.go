@@ -22,6 +22,7 @@ var (
 // TestEverySeedKeepsTheRules runs thousands of random worlds with faults. A failing seed is printed; replay it with
 // go test ./pkg/migration/simulation -run TestEverySeedKeepsTheRules -v -args -seed N.
 func TestEverySeedKeepsTheRules(t *testing.T) {
+	t.Parallel()
 	if *seedFlag >= 0 {
 		transcript, err := Run(uint64(*seedFlag), randomScenario(uint64(*seedFlag)))
 		t.Log("\n" + transcript.String())

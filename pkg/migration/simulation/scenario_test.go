@@ -54,6 +54,7 @@ func runScenarios(t *testing.T, tests map[string]scenarioTest) {
 }
 
 func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"a paused MachineDeployment is Stalled with its name while the others are rolled": {
 			scenario: with(func(s *Scenario) { s.Pools[0].Paused = true }),
@@ -89,6 +90,7 @@ func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 }
 
 func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"a deletion that does not end is Stalled with the Machine's name after the deadline": {
 			scenario: with(func(s *Scenario) {
@@ -118,6 +120,7 @@ func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
 }
 
 func TestTroubleWithOwners(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"a forceRestart value that its owner takes out again is Stalled and not applied again": {
 			scenario: with(func(s *Scenario) {

@@ -17,6 +17,7 @@ var update = flag.Bool("update", false, "write the golden transcripts anew")
 
 // TestStoriesReadAsTheyDid compares the transcripts of all stories with testdata/<name>.golden; -args -update writes them.
 func TestStoriesReadAsTheyDid(t *testing.T) {
+	t.Parallel()
 	for _, story := range Stories() {
 		t.Run(story.Name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -36,6 +37,7 @@ func TestStoriesReadAsTheyDid(t *testing.T) {
 
 // TestStoriesEndWell tells every story in a hundred random orders.
 func TestStoriesEndWell(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		story    func() Scenario
 		replaced int
@@ -84,6 +86,7 @@ func TestStoriesEndWell(t *testing.T) {
 }
 
 func TestZeroMachinesCompleteWithReasonNoNodes(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	story := ZeroMachines()
 	story.Interventions = nil
@@ -103,27 +106,35 @@ func orders(all uint64) uint64 {
 
 // TestKilledAnywhere kills the controller once, between any two lines of any pass.
 func TestKilledAnywhere(t *testing.T) {
-	g := NewWithT(t)
+	t.Parallel()
 	plain, err := Run(1, HighlyAvailable())
-	g.Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
-		for pass := range plain.Outcome.Passes {
-			story := HighlyAvailable()
-			killed := false
-			story.KillAt = func(at int, where KillPoint, _ migration.Decision) bool {
-				now := !killed && at >= pass && where == point
-				killed = killed || now
-				return now
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			for pass := range plain.Outcome.Passes {
+				killedOnce(t, pass, point)
 			}
-			transcript, err := Run(uint64(pass), story)
-			g.Expect(err).NotTo(HaveOccurred(), transcript.String())
-			g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
-			g.Expect(transcript.Outcome.Replaced).To(Equal(5), transcript.String())
-		}
+		})
 	}
 }
 
+func killedOnce(t *testing.T, pass int, point KillPoint) {
+	t.Helper()
+	g, story, killed := NewWithT(t), HighlyAvailable(), false
+	story.KillAt = func(at int, where KillPoint, _ migration.Decision) bool {
+		now := !killed && at >= pass && where == point
+		killed = killed || now
+		return now
+	}
+	transcript, err := Run(uint64(pass), story)
+	g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+	g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
+	g.Expect(transcript.Outcome.Replaced).To(Equal(5), transcript.String())
+}
+
 func TestASeedReplays(t *testing.T) {
+	t.Parallel()
 	g := NewWithT(t)
 	for seed := range uint64(20) {
 		first, _ := Run(seed, randomScenario(seed))

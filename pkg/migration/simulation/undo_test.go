@@ -21,6 +21,7 @@ func undone(when func(*World) bool) []Intervention {
 func rolled(w *World) bool { return len(w.invariants.restarts) > 0 }
 
 func TestUndoStories(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"what only the CSI driver can serve refuses the undo with its name": {
 			scenario: with(func(s *Scenario) {
@@ -77,6 +78,7 @@ func TestUndoStories(t *testing.T) {
 }
 
 func TestUndoInTrouble(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"an undo that is taken back in the middle goes to its end first": {
 			scenario: with(func(s *Scenario) {
@@ -125,6 +127,7 @@ func TestUndoInTrouble(t *testing.T) {
 }
 
 func TestUndoWithAddonsAndDeletion(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"the addons go where that is asked for": {
 			scenario: with(func(s *Scenario) {
@@ -154,6 +157,7 @@ func TestUndoWithAddonsAndDeletion(t *testing.T) {
 // TestUndoAndRedoFromEveryLine asks for the undo at every step and line before the point of no return, and then for the
 // migration again.
 func TestUndoAndRedoFromEveryLine(t *testing.T) {
+	t.Parallel()
 	moments := map[string]func(*World) bool{
 		"before it started":          func(w *World) bool { return w.cluster.Status.StartedAt == nil },
 		"with its start":             func(w *World) bool { return w.cluster.Status.StartedAt != nil },
@@ -210,6 +214,7 @@ func expectRedone(t *testing.T, seed uint64, s Scenario) {
 // pass after the other. The rules are checked after every step: no loop runs in two managers, load balancers are the same
 // objects, every row says that it is rolled back.
 func TestUndoKilledBetweenAnyTwoLines(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range migration.Protocols() {
 		t.Run(string(protocol), func(t *testing.T) {
 			moments := undoMoments(protocol)
@@ -262,6 +267,7 @@ func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
 
 // TestUndoGoesOnAfterEveryKill kills the controller once at every verb of an undo, at every point of a pass.
 func TestUndoGoesOnAfterEveryKill(t *testing.T) {
+	t.Parallel()
 	for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
 		t.Run(string(point), func(t *testing.T) {
 			g := NewWithT(t)
