@@ -44,16 +44,26 @@ is_suite() {
 	grep -q '"github.com/onsi/ginkgo/v2"' "${1#"$module/"}"/*_test.go
 }
 
-# Each package is in one group. One run of the simulation is one goroutine, and thousands of runs take minutes: it goes
-# without the race detector.
-plain=() concurrent=() simulation=() parts=() integration=() suites=()
+# Each package is in one group. The simulation has no goroutines but those that play one world each, and the catalogue's
+# conformance calls one after the other what other packages call side by side: thousands of runs, and hundreds of applies,
+# that take minutes go without the race detector.
+plain=() concurrent=() simulation=() parts=() parts_race=() integration=() suites=()
 classify() {
 	local package=$1
 	case ${package#"$module/"} in
 	pkg/migration/simulation) simulation+=("$package") ;;
 	test/integration) integration+=("$package") ;;
 	test/architecture) plain+=("$package") ;;
-	test/*) if is_suite "$package"; then suites+=("$package"); else parts+=("$package"); fi ;;
+	test/conformance/addons) parts+=("$package") ;;
+	test/*)
+		if is_suite "$package"; then
+			suites+=("$package")
+		elif [[ $tier == all ]] && is_concurrent "$package"; then
+			parts_race+=("$package")
+		else
+			parts+=("$package")
+		fi
+		;;
 	*) if is_concurrent "$package"; then concurrent+=("$package"); else plain+=("$package"); fi ;;
 	esac
 }
@@ -67,9 +77,8 @@ done <<<"$found"
 # it is off. What it slows down by minutes has it in the last tier only; end-to-end tests in none: they run programs that
 # were built without it, and their deadlines do not bear a slow testbed.
 #
-# What measures time comes last, and nothing else competes with it for the machine. In the first tier the simulation goes
-# beside the others, as most of it has one goroutine; short is for it: 200 seeds, and a fifth of the orders in which each
-# story is played.
+# What measures time comes last, and nothing else competes with it for the machine. In the first tier the simulation is
+# short: 200 seeds, and a fifth of the orders in which each story is played.
 case $tier in
 unit)
 	plain=("${simulation[@]}" "${plain[@]}" "${concurrent[@]}") suites=()
@@ -77,11 +86,11 @@ unit)
 	;;
 test)
 	plan=(unit unit-race simulation kubernetes parts integration e2e)
-	seeds=500 short=() race_everywhere="" filter=(-ginkgo.label-filter=core)
+	seeds=500 short=() race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race simulation kubernetes parts integration mutants e2e)
-	seeds=2000 short=() race_everywhere=$race filter=()
+	plan=(unit unit-race simulation kubernetes parts parts-race integration mutants e2e)
+	seeds=2000 short=() race_in_last=$race filter=()
 	;;
 esac
 printf '%s\n' "${plan[@]}" >"$out/plan"
@@ -97,8 +106,8 @@ go_test() {
 	"$gotestsum" --format=pkgname --jsonfile="$out/$name.jsonl" -- -vet=off -shuffle=on "$@"
 }
 
-# A third of what the simulation takes is the garbage collector, in a heap of a few megabytes. This is for the tests and
-# not for the compiler, whose heaps are large.
+# A third of what the simulation takes is the garbage collector, in a heap of a few megabytes, and a tenth of what the
+# control planes of the testbed take, which inherit it. This is not for the compiler, whose heaps are large.
 collect_less="env GOGC=400"
 
 # in_kubernetes runs the tests of the module test/kubernetes, with the flags that its binaries are built with: what they
@@ -119,11 +128,12 @@ run_group() {
 	unit-race) go_test ${race:+"$race"} -timeout=10m "${concurrent[@]}" ;;
 	simulation) go_test -exec="$collect_less" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
-	parts) go_test ${race_everywhere:+"$race_everywhere"} -timeout=15m "${parts[@]}" ;;
-	integration) go_test ${race_everywhere:+"$race_everywhere"} -timeout=25m "${integration[@]}" ;;
+	parts) go_test -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
+	parts-race) go_test ${race:+"$race"} -timeout=15m "${parts_race[@]}" ;;
+	integration) go_test ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
 	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" ;;
 	# Ginkgo ends before go test would end it, and still says what became of each spec.
-	e2e) go_test -timeout=25m -p=3 "${suites[@]}" -args -ginkgo.timeout=24m "${filter[@]}" ;;
+	e2e) go_test -exec="$collect_less" -timeout=25m -p=3 "${suites[@]}" -args -ginkgo.timeout=24m "${filter[@]}" ;;
 	esac
 }
 

@@ -80,9 +80,12 @@ func start() (err error) {
 	}
 	// Another kube-apiserver than the one beside etcd is taken from TEST_ASSET_KUBE_APISERVER.
 	suite.environment = &envtest.Environment{}
-	if suite.audit, err = auditOf(suite.environment.ControlPlane.GetAPIServer(), suite.directory); err != nil {
+	server := suite.environment.ControlPlane.GetAPIServer()
+	if suite.audit, err = auditOf(server, suite.directory); err != nil {
 		return err
 	}
+	// No test looks at fairness between clients and at traces, and they are a third of what a small request costs.
+	server.Configure().Set("enable-priority-and-fairness", "false").Set("feature-gates", "APIServerTracing=false")
 	config, err := suite.environment.Start()
 	if err != nil {
 		return err

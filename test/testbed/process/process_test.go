@@ -93,6 +93,7 @@ func TestFailureQuotesTheLog(t *testing.T) {
 func TestEnvironmentIsOnlyPathAndWhatIsGiven(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("SECRET_OF_THE_HOST", "x")
+	t.Setenv("GOGC", "123")
 	log := filepath.Join(t.TempDir(), "log")
 	child, err := newSupervisor(t).Start(process.Options{Command: "/usr/bin/env", Env: []string{"A=b"}, LogFile: log})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -100,7 +101,7 @@ func TestEnvironmentIsOnlyPathAndWhatIsGiven(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	content, err := os.ReadFile(log)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(strings.Fields(string(content))).To(ConsistOf("PATH="+os.Getenv("PATH"), "A=b"))
+	g.Expect(strings.Fields(string(content))).To(ConsistOf("PATH="+os.Getenv("PATH"), "GOGC=123", "A=b"))
 }
 
 func TestClose(t *testing.T) {

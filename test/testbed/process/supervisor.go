@@ -19,7 +19,7 @@ type Options struct {
 	// Command is the path of the program, Args are its arguments without the name.
 	Command string
 	Args    []string
-	// Env is added to the only variable that is inherited, PATH.
+	// Env is added to the variables that are inherited: PATH, and GOGC when it is set.
 	Env []string
 	// LogFile receives standard output and standard error; it is appended to.
 	LogFile string
@@ -171,7 +171,12 @@ func command(options Options) *exec.Cmd {
 		isolate(attributes, os.Geteuid(), os.Getegid())
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, options.Env...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	// Whoever runs tests may let programs that live for minutes use more memory and less time.
+	if tuned, found := os.LookupEnv("GOGC"); found {
+		cmd.Env = append(cmd.Env, "GOGC="+tuned)
+	}
+	cmd.Env = append(cmd.Env, options.Env...)
 	cmd.SysProcAttr = attributes
 	return cmd
 }
