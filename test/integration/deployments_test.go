@@ -117,11 +117,31 @@ func (w *world) unsettled() (names []string) {
 // end, and then new ones start and old ones are told to go.
 func (w *world) playDeployment(name string) {
 	w.t.Helper()
-	w.removeEnded(name)
-	w.endTerminating(name)
-	w.startPods(name)
-	w.stopOldPods(name)
-	w.reportDeployment(name)
+	for _, pod := range w.pods(name) {
+		switch {
+		case pod.DeletionTimestamp == nil:
+		case pod.Status.ContainerStatuses[0].State.Terminated != nil:
+			w.forceDelete(&pod)
+		default:
+			w.endProcess(&pod)
+		}
+	}
+	w.rollPods(name)
+}
+
+// rollPods starts the pods of the present template, and tells those of earlier ones to go; their kubelet has not done so
+// yet.
+func (w *world) rollPods(name string) {
+	w.t.Helper()
+	deployment := w.deployment(name)
+	newest := w.newest(deployment)
+	w.startPods(newest)
+	for _, pod := range w.pods(name) {
+		if pod.DeletionTimestamp == nil && !metav1.IsControlledBy(&pod, newest) {
+			NewWithT(w.t).Expect(suite.client.Delete(w.t.Context(), &pod)).To(Succeed())
+		}
+	}
+	w.report(deployment, newest)
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {
@@ -146,10 +166,9 @@ func (w *world) pods(name string) []corev1.Pod {
 }
 
 // newest is the ReplicaSet of the present template; it is made when it is missing.
-func (w *world) newest(name string) *appsv1.ReplicaSet {
+func (w *world) newest(deployment *appsv1.Deployment) *appsv1.ReplicaSet {
 	w.t.Helper()
-	g := NewWithT(w.t)
-	deployment := w.deployment(name)
+	g, name := NewWithT(w.t), deployment.Name
 	sets := &appsv1.ReplicaSetList{}
 	g.Expect(suite.client.List(w.t.Context(), sets, client.InNamespace(w.namespace), client.MatchingLabels{"app": name})).To(Succeed())
 	for i := range sets.Items {
@@ -173,10 +192,8 @@ func (w *world) newest(name string) *appsv1.ReplicaSet {
 	return set
 }
 
-// startPods starts the pods of the present template.
-func (w *world) startPods(name string) {
+func (w *world) startPods(set *appsv1.ReplicaSet) {
 	w.t.Helper()
-	set := w.newest(name)
 	for i := range *set.Spec.Replicas {
 		w.startPod(set, fmt.Sprintf("%s-%d", set.Name, i))
 	}
@@ -209,43 +226,25 @@ func (w *world) startPod(set *appsv1.ReplicaSet, name string) {
 	g.Expect(suite.client.Status().Update(w.t.Context(), pod)).To(Succeed())
 }
 
-// stopOldPods tells the pods of earlier templates to go; their kubelet has not done so yet.
-func (w *world) stopOldPods(name string) {
-	w.t.Helper()
-	newest := w.newest(name)
-	for _, pod := range w.pods(name) {
-		if pod.DeletionTimestamp == nil && !metav1.IsControlledBy(&pod, newest) {
-			NewWithT(w.t).Expect(suite.client.Delete(w.t.Context(), &pod)).To(Succeed())
-		}
-	}
-}
-
 // endTerminating has the kubelet end the containers of pods that were told to go.
 func (w *world) endTerminating(name string) {
 	w.t.Helper()
 	for _, pod := range w.pods(name) {
-		running := pod.Status.ContainerStatuses[0].State.Running
-		if pod.DeletionTimestamp == nil || running == nil {
-			continue
+		if pod.DeletionTimestamp != nil && pod.Status.ContainerStatuses[0].State.Running != nil {
+			w.endProcess(&pod)
 		}
-		pod.Status.Phase = corev1.PodSucceeded
-		pod.Status.ContainerStatuses[0].Ready = false
-		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ContainerID: pod.Status.ContainerStatuses[0].ContainerID, Reason: "Completed",
-			StartedAt: running.StartedAt, FinishedAt: metav1.NewTime(w.clock.Now()),
-		}}
-		NewWithT(w.t).Expect(suite.client.Status().Update(w.t.Context(), &pod)).To(Succeed())
 	}
 }
 
-// removeEnded has the kubelet let pods go whose containers have ended.
-func (w *world) removeEnded(name string) {
+func (w *world) endProcess(pod *corev1.Pod) {
 	w.t.Helper()
-	for _, pod := range w.pods(name) {
-		if pod.DeletionTimestamp != nil && pod.Status.ContainerStatuses[0].State.Terminated != nil {
-			w.forceDelete(&pod)
-		}
-	}
+	container := &pod.Status.ContainerStatuses[0]
+	pod.Status.Phase, container.Ready = corev1.PodSucceeded, false
+	container.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ContainerID: container.ContainerID, Reason: "Completed",
+		StartedAt: container.State.Running.StartedAt, FinishedAt: metav1.NewTime(w.clock.Now()),
+	}}
+	NewWithT(w.t).Expect(suite.client.Status().Update(w.t.Context(), pod)).To(Succeed())
 }
 
 func (w *world) forceDelete(pod *corev1.Pod) {
@@ -253,12 +252,11 @@ func (w *world) forceDelete(pod *corev1.Pod) {
 	NewWithT(w.t).Expect(suite.client.Delete(w.t.Context(), pod, client.GracePeriodSeconds(0))).To(Succeed())
 }
 
-// reportDeployment writes the status as the Deployment controller does; terminating pods do not count.
-func (w *world) reportDeployment(name string) {
+// report writes the status as the Deployment controller does; terminating pods do not count.
+func (w *world) report(deployment *appsv1.Deployment, newest *appsv1.ReplicaSet) {
 	w.t.Helper()
-	deployment, newest := w.deployment(name), w.newest(name)
 	status := appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation}
-	for _, pod := range w.pods(name) {
+	for _, pod := range w.pods(deployment.Name) {
 		if pod.DeletionTimestamp != nil {
 			continue
 		}

@@ -209,9 +209,7 @@ func TestAnOperatorFollowsTheInstructions(t *testing.T) {
 		g.Expect(suite.client.Update(t.Context(), deployment)).To(Succeed())
 	}
 	follow()
-	w.startPods(kcm)
-	w.stopOldPods(kcm)
-	w.reportDeployment(kcm)
+	w.rollPods(kcm)
 	w.passes(2)
 	g.Expect(w.status().Instructions[0].Done).To(BeFalse(), "old pods are still going")
 	w.expectClosed("the old pods are still going")

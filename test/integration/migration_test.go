@@ -103,9 +103,7 @@ func (w *world) handOver() {
 	want[3] = "--controllers=*,bootstrapsigner,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller"
 	g.Expect(w.arguments(kcm)).To(Equal(want), "one argument is another, in its place")
 
-	w.startPods(kcm)
-	w.stopOldPods(kcm)
-	w.reportDeployment(kcm)
+	w.rollPods(kcm)
 	w.expectClosed("the old pods are still going")
 	g.Expect(w.condition("HandoverCompleted").Message).To(And(ContainSubstring(kcm+"-r1-0"), ContainSubstring(kcm+"-r1-1")))
 

@@ -16,16 +16,24 @@ import (
 func vanished(t *testing.T) *world {
 	t.Helper()
 	w := startedWorld(t, "the change of KCM", provingSilence, "pool")
-	w.startPods(kcm)
-	for _, pod := range w.pods(kcm) {
-		if pod.Labels["pod-template-hash"] == "r1" {
-			w.forceDelete(&pod)
-		}
-	}
-	w.reportDeployment(kcm)
+	w.losePods()
 	w.playKCM(kcm + "-r2-0")
 	w.passes(2)
 	return w
+}
+
+// losePods starts the new pods of KCM and deletes the old ones by force.
+func (w *world) losePods() {
+	w.t.Helper()
+	deployment := w.deployment(kcm)
+	newest := w.newest(deployment)
+	w.startPods(newest)
+	for _, pod := range w.pods(kcm) {
+		if !metav1.IsControlledBy(&pod, newest) {
+			w.forceDelete(&pod)
+		}
+	}
+	w.report(deployment, newest)
 }
 
 func opened(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil }
@@ -54,13 +62,7 @@ func TestAKubeletThatGoesOnProvesTheEnd(t *testing.T) {
 	lease.Spec.RenewTime = new(metav1.NewMicroTime(w.clock.Now()))
 	g.Expect(suite.client.Create(t.Context(), lease)).To(Succeed())
 	w.pass()
-	w.startPods(kcm)
-	for _, pod := range w.pods(kcm) {
-		if pod.Labels["pod-template-hash"] == "r1" {
-			w.forceDelete(&pod)
-		}
-	}
-	w.reportDeployment(kcm)
+	w.losePods()
 	w.playKCM(kcm + "-r2-0")
 	w.pass()
 	gone := w.clock.Now()

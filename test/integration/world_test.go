@@ -204,8 +204,8 @@ func (w *world) passes(count int) {
 	}
 }
 
-// until lets everybody play and time go on, pass after pass. The controller is looked in on when it asked for that, but
-// after two seconds at the latest: whoever plays a manager renews its Lease in between.
+// until lets everybody play and time go on, pass after pass. A controller that only waits is late, as it may be: it asks
+// for a pass every second or two. After ten seconds there is one, as whoever plays a manager renews its Lease in between.
 func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func()) {
 	w.t.Helper()
 	c, _ := w.cluster()
@@ -217,7 +217,11 @@ func (w *world) until(what string, holds func(*ucv1.Cluster) bool, play ...func(
 		for _, one := range play {
 			one()
 		}
-		w.clock.Step(min(max(result.RequeueAfter, 500*time.Millisecond), 2*time.Second))
+		step := 500 * time.Millisecond
+		if result.RequeueAfter > step {
+			step = min(max(result.RequeueAfter, 5*time.Second), 10*time.Second)
+		}
+		w.clock.Step(step)
 		result, c = w.reconcile()
 	}
 	w.t.Fatalf("never came to be: %s\n%s", what, pretty(c.Status))
