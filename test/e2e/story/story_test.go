@@ -30,7 +30,7 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, Label(suit
 		DeferCleanup(end)
 		options, screen := suite.BedOptions("story/demo")
 		options.Waits = suite.WaitsOfStory
-		suite.TakePlaces(ctx, 4)
+		suite.TakePlaces(ctx, 3) // Of its four user clusters three migrate.
 		var err error
 		story, err = demo.Begin(outlasting, options, screen)
 		Expect(err).NotTo(HaveOccurred())

@@ -22,10 +22,11 @@ type places struct {
 	count int
 }
 
-// ofThisMachine is sized so that the processors are busy, and no more: one cluster in the middle of its migration needs a
-// quarter to a third of one.
+// ofThisMachine is sized so that the processors are busy, and no more: a cluster in the middle of its migration needs a
+// third of one, and the management clusters of all packages need one. With three for each processor API servers did not
+// answer in time.
 func ofThisMachine() places {
-	return places{dir: OutputDir("places"), count: 3 * runtime.GOMAXPROCS(0)}
+	return places{dir: OutputDir("places"), count: 2 * runtime.GOMAXPROCS(0)}
 }
 
 // TakePlaces is for user clusters without a story; DeferCleanup gives the places back.
