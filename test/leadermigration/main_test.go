@@ -86,13 +86,10 @@ func start() error {
 	if err != nil {
 		return err
 	}
-	config := suite.cluster.AdminConfig()
-	certificate, err := tls.X509KeyPair(config.CertData, config.KeyData)
-	if err != nil {
+	if suite.metricsTLS, err = suite.cluster.MetricsTLS(); err != nil {
 		return err
 	}
-	suite.metricsTLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-	suite.client, err = kubernetes.NewForConfig(config)
+	suite.client, err = kubernetes.NewForConfig(suite.cluster.AdminConfig())
 	return err
 }
 

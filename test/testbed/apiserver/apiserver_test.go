@@ -59,9 +59,9 @@ func TestCertificates(t *testing.T) {
 func TestKubeconfigIsSelfContained(t *testing.T) {
 	g := NewWithT(t)
 	c := newCluster(t)
-	withToken := c.anonymous()
-	withToken.BearerToken = "abc.def"
-	for _, config := range []*struct{ content []byte }{{c.Kubeconfig(c.AdminConfig())}, {c.Kubeconfig(withToken)}} {
+	certified, err := c.ClientCert("jane")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, config := range []*struct{ content []byte }{{c.Kubeconfig(c.AdminConfig())}, {c.Kubeconfig(certified)}} {
 		parsed, err := clientcmd.RESTConfigFromKubeConfig(config.content)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(parsed.Host).To(Equal(fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiserver.number)))

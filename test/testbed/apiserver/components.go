@@ -37,6 +37,7 @@ func (c *Cluster) apiserverArgs() []string {
 		"--allow-privileged",
 		"--authorization-mode=RBAC",
 		"--client-ca-file=" + f.CA,
+		"--token-auth-file=" + f.Tokens,
 		"--tls-cert-file=" + f.ServerCert,
 		"--tls-private-key-file=" + f.ServerKey,
 		"--service-account-issuer=https://kubernetes.default.svc",

@@ -2,6 +2,9 @@ package apiserver
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"time"
@@ -53,6 +56,19 @@ func (c *Cluster) ClientCertFor(lifetime time.Duration, commonName string, group
 	return config, nil
 }
 
+// MetricsTLS is for a client that may read the metrics of the cluster's managers, which know it by its certificate.
+func (c *Cluster) MetricsTLS() (*tls.Config, error) {
+	issued, err := c.ca.client(validity, "sampler", "system:masters")
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := tls.X509KeyPair(issued.certificate, issued.key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}, nil
+}
+
 // anonymous trusts the API server and is nobody. It has no client-side rate limit:
 // waiting in a client would only blur what the testbed measures.
 func (c *Cluster) anonymous() *rest.Config {
@@ -93,23 +109,22 @@ func (c *Cluster) TokenKubeconfig(ctx context.Context, namespace, serviceAccount
 	return c.Kubeconfig(config), nil
 }
 
-// writeKubeconfigs makes the identities of the administrator and the components.
+// writeKubeconfigs makes the identities of the administrator and the components. A token tells the API server who they
+// are: it verifies a chain of certificates in every request, which is a fifth of the work of a small one.
 func (c *Cluster) writeKubeconfigs() error {
-	admin, err := c.ClientCert("kubernetes-admin", "system:masters")
-	if err != nil {
-		return err
+	var tokens []byte
+	known := func(name, group string) *rest.Config {
+		config := c.anonymous()
+		config.BearerToken = rand.Text()
+		tokens = fmt.Appendf(tokens, "%s,%s,%s,%s\n", config.BearerToken, name, name, group)
+		return config
 	}
-	c.admin = admin
-	scheduler, err := c.ClientCert("system:kube-scheduler")
-	if err != nil {
-		return err
-	}
-	controllerManager, err := c.ClientCert("system:kube-controller-manager")
-	if err != nil {
-		return err
-	}
+	c.admin = known("kubernetes-admin", "system:masters")
+	scheduler := known("system:kube-scheduler", "system:authenticated")
+	controllerManager := known("system:kube-controller-manager", "system:authenticated")
 	return writeAll(map[string][]byte{
-		c.files.AdminKubeconfig:             c.Kubeconfig(admin),
+		c.files.Tokens:                      tokens,
+		c.files.AdminKubeconfig:             c.Kubeconfig(c.admin),
 		c.files.SchedulerKubeconfig:         c.Kubeconfig(scheduler),
 		c.files.ControllerManagerKubeconfig: c.Kubeconfig(controllerManager),
 	})

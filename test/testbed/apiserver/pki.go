@@ -111,13 +111,13 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// Files are the paths of the cluster's public key infrastructure and of the
+// Files are the paths of the cluster's public key infrastructure, tokens and the
 // kubeconfigs of its components.
 type Files struct {
 	CA, CAKey                                        string
 	ServerCert, ServerKey                            string
 	FrontProxyCA, FrontProxyCert, FrontProxyKey      string
-	ServiceAccountKey                                string
+	ServiceAccountKey, Tokens                        string
 	AdminKubeconfig                                  string
 	SchedulerKubeconfig, ControllerManagerKubeconfig string
 }
@@ -129,6 +129,7 @@ func filesIn(dir string) Files {
 		ServerCert: in("apiserver.crt"), ServerKey: in("apiserver.key"),
 		FrontProxyCA: in("front-proxy-ca.crt"), FrontProxyCert: in("front-proxy-client.crt"), FrontProxyKey: in("front-proxy-client.key"),
 		ServiceAccountKey:           in("sa.key"),
+		Tokens:                      in("tokens.csv"),
 		AdminKubeconfig:             in("admin.kubeconfig"),
 		SchedulerKubeconfig:         in("scheduler.kubeconfig"),
 		ControllerManagerKubeconfig: in("controller-manager.kubeconfig"),

@@ -3,7 +3,6 @@ package bed
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -115,14 +114,13 @@ func (u *UserCluster) start(index int) error {
 }
 
 func (u *UserCluster) setMetricsTLS() error {
-	admin := u.AdminConfig()
-	certificate, err := tls.X509KeyPair(admin.CertData, admin.KeyData)
+	config, err := u.MetricsTLS()
 	if err != nil {
 		return err
 	}
 	u.bed.mu.Lock()
 	defer u.bed.mu.Unlock()
-	u.metricsTLS = &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+	u.metricsTLS = config
 	return nil
 }
 
