@@ -127,11 +127,11 @@ run_group() {
 	local name=$1
 	case $name in
 	unit) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${plain[@]}" ;;
-	unit-race) go_test ${race:+"$race"} -timeout=10m "${concurrent[@]}" ;;
+	unit-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=10m "${concurrent[@]}" ;;
 	simulation) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
-	parts-race) go_test ${race:+"$race"} -timeout=15m "${parts_race[@]}" ;;
+	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
 	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" ;;
 	# Ginkgo ends before go test would end it, and still says what became of each spec.

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,7 +20,11 @@ type cumulus struct{}
 
 const cumulusName, cumulusDriver, cumulusMinor = "cumulus", "csi.cumulus.example.com", 30
 
-func everyProvider() *provider.Catalogue { return provider.New().With(cumulusName, cumulus{}) }
+// The catalogues of the tests are made once: what one has to read of its providers takes a while, and nothing changes it.
+var (
+	builtIn       = sync.OnceValue(provider.New)
+	everyProvider = sync.OnceValue(func() *provider.Catalogue { return provider.New().With(cumulusName, cumulus{}) })
+)
 
 func (cumulus) Describe() provider.Description {
 	return provider.Description{

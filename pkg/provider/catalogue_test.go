@@ -7,12 +7,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 func TestCatalogue(t *testing.T) {
 	g := NewWithT(t)
-	catalogue := provider.New()
+	catalogue := builtIn()
 	g.Expect(catalogue.Names()).To(Equal([]string{"aws", "azure", "gcp", "hetzner", "openstack", "simcloud", "vsphere"}))
 	for _, name := range catalogue.Names() {
 		profile, ok := catalogue.Lookup(name)
@@ -40,9 +39,9 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, ok := provider.New().Lookup(test.name)
+			_, ok := builtIn().Lookup(test.name)
 			g.Expect(ok).To(Equal(test.profile))
-			g.Expect(provider.New().CanMigrate(test.name)).To(Equal(test.canMigrate))
+			g.Expect(builtIn().CanMigrate(test.name)).To(Equal(test.canMigrate))
 		})
 	}
 }
@@ -189,7 +188,7 @@ func TestFacts(t *testing.T) {
 	maps.Copy(tests, lateFacts())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			profile, _ := provider.New().Lookup(test.provider)
+			profile, _ := builtIn().Lookup(test.provider)
 			NewWithT(t).Expect(profile.Facts(test.version)).To(Equal(test.want))
 		})
 	}
@@ -216,7 +215,7 @@ func TestVersionProblems(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			profile, _ := provider.New().Lookup(test.provider)
+			profile, _ := builtIn().Lookup(test.provider)
 			g.Expect(profile.Facts(test.version).VersionProblem).To(ContainSubstring(test.want))
 			in := input(test.provider, 30)
 			in.Version = test.version
@@ -228,16 +227,16 @@ func TestVersionProblems(t *testing.T) {
 
 func TestMinors(t *testing.T) {
 	g := NewWithT(t)
-	openstack, _ := provider.New().Lookup("openstack")
+	openstack, _ := builtIn().Lookup("openstack")
 	g.Expect(minors(openstack)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
-	hetzner, _ := provider.New().Lookup("hetzner")
+	hetzner, _ := builtIn().Lookup("hetzner")
 	g.Expect(minors(hetzner)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
-	gcp, _ := provider.New().Lookup("gcp")
+	gcp, _ := builtIn().Lookup("gcp")
 	g.Expect(minors(gcp)).To(Equal([]int{26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
-	vsphere, _ := provider.New().Lookup("vsphere")
+	vsphere, _ := builtIn().Lookup("vsphere")
 	g.Expect(minors(vsphere)).To(Equal([]int{28, 29, 30, 31, 32, 33, 34, 35, 36}))
-	azure, _ := provider.New().Lookup("azure")
+	azure, _ := builtIn().Lookup("azure")
 	g.Expect(minors(azure)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
-	simcloud, _ := provider.New().Lookup("simcloud")
+	simcloud, _ := builtIn().Lookup("simcloud")
 	g.Expect(minors(simcloud)).To(Equal([]int{30}))
 }

@@ -32,7 +32,7 @@ func TestTheLoopCloudNodeCanBeTakenFromEveryCCM(t *testing.T) {
 
 func TestNoOtherContainerLosesTheLoop(t *testing.T) {
 	g := NewWithT(t)
-	profile, _ := provider.New().Lookup("simcloud")
+	profile, _ := builtIn().Lookup("simcloud")
 	addons, err := profile.Render(input("simcloud", 30))
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = provider.WithoutCloudNode(addons.CSI, profile.Identity())

@@ -13,7 +13,7 @@ import (
 
 func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
 	g := NewWithT(t)
-	azure, _ := provider.New().Lookup("azure")
+	azure, _ := builtIn().Lookup("azure")
 	fence := grantsOf(g, provider.FenceObjects(azure.Identity()), azure.Identity())
 	g.Expect(fence.rules).To(ContainElement(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager", "aks-managed-resource-locker"}))))
 	addons := render(g, "azure", azure, 36)

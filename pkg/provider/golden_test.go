@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			profile, _ := provider.New().Lookup(test.provider)
+			profile, _ := builtIn().Lookup(test.provider)
 			addons, err := profile.Render(input(test.provider, test.minor))
 			g.Expect(err).NotTo(HaveOccurred())
 			objects := append(append(addons.CCM.Objects, addons.CSI.Objects...), provider.FenceObjects(profile.Identity())...)

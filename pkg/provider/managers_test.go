@@ -15,7 +15,7 @@ import (
 
 func TestRecognizeManager(t *testing.T) {
 	// One for all: it renders every minor of every provider at its first use.
-	catalogue, digest := provider.New(), "sha256:"+strings.Repeat("0", 64)
+	catalogue, digest := builtIn(), "sha256:"+strings.Repeat("0", 64)
 	of := func(image string, command ...string) corev1.Container {
 		return corev1.Container{Image: image, Command: command}
 	}
@@ -71,7 +71,7 @@ func TestRecognizeManager(t *testing.T) {
 }
 
 func TestEveryCCMOfTheCatalogueIsRecognized(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := builtIn()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {

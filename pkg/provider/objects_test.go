@@ -75,7 +75,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 
 func TestWorkloadsAndDriver(t *testing.T) {
 	g := NewWithT(t)
-	openstack, _ := provider.New().Lookup("openstack")
+	openstack, _ := builtIn().Lookup("openstack")
 	addons := render(g, "openstack", openstack, 36)
 	g.Expect(addons.CCM.Driver).To(BeEmpty())
 	g.Expect(addons.CCM.Workloads).To(Equal([]migration.Ref{
@@ -151,7 +151,7 @@ func TestHostNetwork(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			profile, _ := provider.New().Lookup(name)
+			profile, _ := builtIn().Lookup(name)
 			ccm := ccmOf(g, render(g, name, profile, test.minor).CCM.Objects)
 			g.Expect(ccm.Spec.Template.Spec.HostNetwork).To(Equal(test.want))
 		})

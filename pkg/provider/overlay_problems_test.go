@@ -131,7 +131,7 @@ func workloadProblems() map[string]profileProblem {
 }
 
 func TestNothingIsAppliedOfAProfileWithProblems(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := builtIn()
 	profile, _ := catalogue.Lookup("openstack")
 	for _, table := range []map[string]profileProblem{imageProblems(), workloadProblems()} {
 		for name, tc := range table {
@@ -173,7 +173,7 @@ func TestFlagsThatAreNotTheProfiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(provider.New().OverlayProblems(withArguments(argument))).To(ConsistOf(And(
+			g.Expect(builtIn().OverlayProblems(withArguments(argument))).To(ConsistOf(And(
 				HavePrefix("spec.workloads[0].extraArguments[0]: "), HaveSuffix("; take it out."))))
 		})
 	}
@@ -182,7 +182,7 @@ func TestFlagsThatAreNotTheProfiles(t *testing.T) {
 // The catalogue is asked as a whole; what it passes in this cluster alone is found when it is laid over.
 func TestOverlayLooksAtTheArgumentsOfTheClusterToo(t *testing.T) {
 	g := NewWithT(t)
-	catalogue := provider.New()
+	catalogue := builtIn()
 	profile, _ := catalogue.Lookup("openstack")
 	addons := render(g, "openstack", profile, 30)
 	g.Expect(manifest.ChangePods(addons.CCM.Objects, func(pod *corev1.PodTemplateSpec) {

@@ -46,7 +46,7 @@ func withArguments(arguments ...string) ucv1.ProviderProfileSpec {
 
 // overlaid are the addons of Kubernetes 1.30 with a profile, the probe included.
 func overlaid(g Gomega, spec ucv1.ProviderProfileSpec) provider.Addons {
-	catalogue := provider.New()
+	catalogue := builtIn()
 	profile, _ := catalogue.Lookup(spec.ProviderName)
 	addons := render(g, spec.ProviderName, profile, 30)
 	var err error

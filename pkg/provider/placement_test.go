@@ -115,7 +115,7 @@ func expectPodBeside(g Gomega, set provider.Set, exists func(kind, name string) 
 
 func TestClustersOfOneNamespaceAreKeptApart(t *testing.T) {
 	g := NewWithT(t)
-	openstack, _ := provider.New().Lookup("openstack")
+	openstack, _ := builtIn().Lookup("openstack")
 	addons := render(g, "openstack", openstack, 30)
 	one, _ := put(g, openstack, addons, "alpha")
 	other, _ := put(g, openstack, addons, "beta")
@@ -142,7 +142,7 @@ func TestClustersOfOneNamespaceAreKeptApart(t *testing.T) {
 
 func TestPodsBesideFollowTheWayIntoTheUserCluster(t *testing.T) {
 	g := NewWithT(t)
-	openstack, _ := provider.New().Lookup("openstack")
+	openstack, _ := builtIn().Lookup("openstack")
 	addons := render(g, "openstack", openstack, 30)
 	moved := place("alpha")
 	moved.Kubeconfig = []byte("another server")
@@ -158,7 +158,7 @@ func TestPodsBesideFollowTheWayIntoTheUserCluster(t *testing.T) {
 
 func TestAProfileIsKeptBesideTheControlPlane(t *testing.T) {
 	g := NewWithT(t)
-	catalogue := provider.New()
+	catalogue := builtIn()
 	openstack, _ := catalogue.Lookup("openstack")
 	spec := profileWith(func(spec *ucv1.ProviderProfileSpec) {
 		spec.Workloads = []ucv1.WorkloadOverride{{

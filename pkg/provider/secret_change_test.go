@@ -19,7 +19,7 @@ import (
 // TestAChangedSecretRollsThosePodsThatReadIt changes the values of each provider's cloud configuration, one after the other: the
 // pod templates that change are those that read a Secret that changes.
 func TestAChangedSecretRollsThosePodsThatReadIt(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := builtIn()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		minor := provider.LastMinor

@@ -83,7 +83,7 @@ func TestOnlyMinorsWithACCMAreNotRefused(t *testing.T) {
 
 // Where a CCM is numbered like Kubernetes, it is of its minor or the one before: that is what the version skew allows.
 func TestCCMsAreWithinTheSkew(t *testing.T) {
-	catalogue := provider.New()
+	catalogue := builtIn()
 	for _, name := range []string{"aws", "azure", "gcp", "openstack", "simcloud", "vsphere"} {
 		t.Run(name, func(t *testing.T) {
 			profile, _ := catalogue.Lookup(name)

@@ -3,6 +3,7 @@ package usercluster
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -45,8 +46,11 @@ func controlledBy(kind, name string) metav1.OwnerReference {
 	return metav1.OwnerReference{Kind: kind, Name: name, Controller: new(true)}
 }
 
+// builtIn is made once: what a catalogue has to read of its providers takes a while, and nothing changes it.
+var builtIn = sync.OnceValue(provider.New)
+
 func lookForOthers(ctx context.Context, s *Session, ours Ours) migration.Observed[[]migration.OtherManager] {
-	return s.OtherManagers(ctx, provider.New().RecognizeManager, ours, true)
+	return s.OtherManagers(ctx, builtIn().RecognizeManager, ours, true)
 }
 
 func TestOtherManagers(t *testing.T) {
@@ -142,7 +146,7 @@ func TestThatNobodyWasFoundIsRemembered(t *testing.T) {
 	}})
 	look := func(fresh bool) (count int) {
 		lists = 0
-		g.Expect(s.OtherManagers(t.Context(), provider.New().RecognizeManager, Ours{}, fresh).IsKnown()).To(BeTrue())
+		g.Expect(s.OtherManagers(t.Context(), builtIn().RecognizeManager, Ours{}, fresh).IsKnown()).To(BeTrue())
 		return lists
 	}
 	g.Expect(look(true)).To(Equal(4), "one list for each kind")
