@@ -56,7 +56,10 @@ classify() {
 	test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;
 	test/*)
-		if is_suite "$package"; then
+		# The story has to get places for all its clusters at once, and gets them before others take them one by one.
+		if [[ $package == */story ]]; then
+			suites=("$package" "${suites[@]}")
+		elif is_suite "$package"; then
 			suites+=("$package")
 		elif [[ $tier == all ]] && is_concurrent "$package"; then
 			parts_race+=("$package")
