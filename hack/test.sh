@@ -82,8 +82,17 @@ done <<<"$found"
 #
 # What measures time comes last, and nothing else competes with it for the machine. Short is for the simulation, which has a
 # tenth of the seeds and a fifth of the orders in which each story is played, and for the catalogue's conformance, which has
-# the two newest minors. long are tests of which many passes are the point.
-long='^(TestUndoAgainAndAgainKilled|TestUndoWhileTheMigrationLockIsInUse|TestAControllerThatIsKilledAgainAndAgain)$'
+# the two newest minors. long are tests of the controller with the most passes.
+long=(
+	TestAControllerThatIsKilledAgainAndAgain
+	TestAdministratorTakesTheWrongOrderAndStopsHalfWay
+	TestCCMBesideTheControlPlaneIsUndone
+	TestPlanIsWhatHappens
+	TestUndoAgainAndAgainKilled
+	TestUndoInTheRollAndRedo
+	TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe
+	TestUndoWhileTheMigrationLockIsInUse
+)
 case $tier in
 unit)
 	plain=("${simulation[@]}" "${plain[@]}" "${concurrent[@]}") suites=()
@@ -91,7 +100,7 @@ unit)
 	;;
 test)
 	plan=(unit unit-race simulation kubernetes parts integration e2e)
-	seeds=5000 short=(-short) without=(-skip="$long") race_in_last="" filter=(-ginkgo.label-filter=core)
+	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
 	plan=(unit unit-race simulation kubernetes parts parts-race integration mutants e2e)

@@ -2,7 +2,6 @@ package handover_test
 
 import (
 	"context"
-	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -11,9 +10,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/handover"
 )
 
-// inCore are the scenarios that make test plays, too.
-func inCore() []string { return []string{"fenced-kcm-3-lease-15", "ccm-dies-after-its-election"} }
-
 // scenarios plays some scenarios of make handover. How long anything takes depends on the machine, and make handover
 // judges it.
 func (h *handovers) scenarios() {
@@ -21,11 +17,7 @@ func (h *handovers) scenarios() {
 		if !scenario.CI {
 			continue
 		}
-		labels := Label(scenarios)
-		if slices.Contains(inCore(), scenario.Name) {
-			labels = append(labels, suite.Core)
-		}
-		h.Stories.It("scenario "+scenario.Name, h.plays(scenario), labels)
+		h.Stories.It("scenario "+scenario.Name, h.plays(scenario), Label(scenarios))
 	}
 }
 
