@@ -18,6 +18,8 @@ type pass struct {
 	instructions []ucv1.Instruction
 	// findings of preflight, while they are judged.
 	findings []Finding
+	// seen is what fleet has of the observation.
+	seen *fleetView
 }
 
 // Decide names the one next thing for a cluster. It is total and deterministic.

@@ -33,16 +33,26 @@ type fleetView struct {
 	external  string
 }
 
+// fleet has the facts as they are now; what is seen does not change within a pass.
 func (p *pass) fleet() fleetView {
-	machines, _ := p.o.Machines.Value().split()
-	v := fleetView{
-		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{}, generation: p.facts.RollGeneration, rolled: p.facts.RolledMachineDeployments,
-		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
+	if p.seen == nil {
+		p.seen = p.seenFleet()
 	}
+	v := *p.seen
+	v.generation, v.rolled = p.facts.RollGeneration, p.facts.RolledMachineDeployments
 	if p.undoing() {
 		v.turnRound(p.facts)
 	} else if p.facts.MachineControllerConfiguredAt != nil {
 		v.configuredAt = p.facts.MachineControllerConfiguredAt.Time
+	}
+	return v
+}
+
+func (p *pass) seenFleet() *fleetView {
+	machines, _ := p.o.Machines.Value().split()
+	v := &fleetView{
+		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{},
+		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
 	}
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
