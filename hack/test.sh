@@ -85,13 +85,19 @@ done <<<"$found"
 # the two newest minors. long are tests of the controller with the most passes.
 long=(
 	TestAControllerThatIsKilledAgainAndAgain
+	TestAdministratorFollowsTheInstructions
 	TestAdministratorTakesTheWrongOrderAndStopsHalfWay
 	TestCCMBesideTheControlPlaneIsUndone
+	TestDeletionDuringTheRollWaitsForWhatIsRolling
+	TestMachineDeploymentDeletedMeanwhileIsNotMadeAnew
+	TestPauseBeforeThePointOfNoReturn
 	TestPlanIsWhatHappens
+	TestTroubleDuringTheRoll
 	TestUndoAgainAndAgainKilled
 	TestUndoInTheRollAndRedo
 	TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe
 	TestUndoWhileTheMigrationLockIsInUse
+	TestWhatCannotBeRolledIsNamedAndTheRestIsRolled
 )
 case $tier in
 unit)
