@@ -67,18 +67,27 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants conformance-addons
+EXTRA := handover hazards mutants conformance-addons control-planes
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
 
-# The kube-apiserver of the newest minor of the catalogue; in make test its objects meet that of 1.30 only.
-NEWEST = $(BIN)/$(shell cd test/kubernetes/newest && go list -m -f '{{.Version}}' k8s.io/kubernetes)/kube-apiserver
+# Releases whose modules build with our Go: of the minors of the catalogue, and of those before 1.30 with in-tree providers.
+CATALOGUE_RELEASES ?= 1.31.4 1.32.13 1.33.13 1.34.4 1.35.4 1.36.4
+OLDER_RELEASES ?= 1.28.15 1.29.15
 .PHONY: conformance-addons
-conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver of 1.30 and of its newest minor.
-	hack/binaries.sh $(BIN) newest
+conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver of every minor from 1.30 on.
 	go test -count=1 ./test/conformance/addons
-	TEST_ASSET_KUBE_APISERVER=$(NEWEST) go test -count=1 ./test/conformance/addons
+	@for release in $(CATALOGUE_RELEASES); do \
+		hack/binaries.sh _output/$$release apiserver $$release; echo "kube-apiserver $$release"; \
+		TEST_ASSET_KUBE_APISERVER=$(CURDIR)/_output/$$release/kube-apiserver go test -count=1 ./test/conformance/addons; \
+	done
+
+.PHONY: control-planes
+control-planes: ## Play the demo with control planes of older minors that had in-tree providers.
+	@for release in $(OLDER_RELEASES); do \
+		hack/binaries.sh _output/$$release demo $$release; _output/$$release/testbed demo $(ARGS); \
+	done
 
 .PHONY: mutants
 mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.

@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
 # Builds what the testbed runs into a directory:
-#   binaries.sh BIN_DIR demo|test|newest|manager
-# demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, newest is
-# the kube-apiserver of the newest minor of the catalogue, and manager is the manager alone. Needs nothing but Go.
+#   binaries.sh BIN_DIR demo|test|manager
+#   binaries.sh BIN_DIR demo|apiserver RELEASE
+# demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, and manager
+# is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
+# make test-extra; apiserver is its kube-apiserver alone.
 #
 # A program that was built from the same sources by the same Go is not built again, whatever it was built for.
 set -euo pipefail
 
-if [[ $# -ne 2 || ! $2 =~ ^(demo|test|newest|manager)$ ]]; then
-	echo "usage: $0 BIN_DIR demo|test|newest|manager" >&2
+if [[ ! "$#:${*:2}" =~ ^(2:(demo|test|manager)|3:(demo|apiserver) 1\.[0-9]+\.[0-9]+)$ ]]; then
+	echo "usage: $0 BIN_DIR demo|test|manager, or $0 BIN_DIR demo|apiserver RELEASE" >&2
 	exit 2
 fi
-wanted=$2
+wanted=$2 release=${3-}
 mkdir -p "$1/.built"
 bin=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 go_version=$(go env GOVERSION)
 
 # A row is a program: its module below test/kubernetes, the seconds of its first build on 2 cores after those above it
-# and without downloads, the module whose release is its version, its package. Programs of the modules next, aws and newest
-# go to a folder of their version. In next is the next minor's KCM: what a finished migration leaves has to start there,
+# and without downloads, the module whose release is its version, its package. Programs of the modules next and aws go
+# to a folder of their version. In next is the next minor's KCM: what a finished migration leaves has to start there,
 # too. In aws is a CCM that others wrote: the catalogue's arguments and rights are to be enough for it.
 kubernetes=k8s.io/kubernetes aws=k8s.io/cloud-provider-aws
 rows_demo=(
@@ -33,9 +35,27 @@ rows_test=(
 	"kube-controller-manager      next 220 $kubernetes $kubernetes/cmd/kube-controller-manager"
 	"aws-cloud-controller-manager aws 120 $aws $aws/cmd/aws-cloud-controller-manager"
 )
-rows_newest=("kube-apiserver newest 220 $kubernetes $kubernetes/cmd/kube-apiserver")
+rows_apiserver=("${rows_demo[1]}")
 # The two programs of our own are built in any case: go build knows best what changed. The first time takes so long.
 seconds_own=150
+
+# modules_of RELEASE makes a module like test/kubernetes that requires it, and prints where it is. What Kubernetes' own
+# go.mod takes from a folder of its repository are modules of the same release.
+modules_of() {
+	local dir=$PWD/_output/kubernetes/v$1-$wanted part
+	if [[ ! -e $dir/go.sum ]]; then
+		mkdir -p "$dir"
+		[[ $wanted == apiserver ]] || cp -r test/kubernetes/{cmd,simcloud} "$dir"
+		head -n 1 test/kubernetes/go.mod >"$dir/go.mod"
+		cd "$dir"
+		go mod edit -go=1.26 -require="$kubernetes@v$1" -tool="$kubernetes/cmd/kube-apiserver"
+		[[ $wanted == apiserver ]] || go mod edit -tool="$kubernetes/cmd/kube-scheduler" -tool=go.etcd.io/etcd/server/v3
+		go mod download -json "$kubernetes@v$1" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p' | xargs awk '$3 ~ /^\.\/staging\// { print $1 }' |
+			while read -r part; do go mod edit -replace="$part=$part@v0${1#1}"; done
+		go mod tidy >&2
+	fi
+	echo "$dir"
+}
 
 # The components report the version that they are, as released ones do: clients
 # read it from /version, and the controller decides by it.
@@ -55,7 +75,7 @@ sources() {
 	{
 		echo "$go_version"
 		cat hack/binaries.sh
-		find "test/kubernetes/$1" -type f -not -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
+		find "$modules/$1" -type f -not -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
 	} | sha256sum | cut -d' ' -f1
 }
 
@@ -72,7 +92,7 @@ build() {
 	local name=$1 module=$2 version=$3 package=$4 program=$1
 	[[ $module == . ]] || program=$version/$name
 	# Version control stamps are off: each commit would link everything again.
-	(cd "test/kubernetes/$module" &&
+	(cd "$modules/$module" &&
 		go build -trimpath -buildvcs=false -ldflags "$(ldflags "$version")" -o "$bin/$program" "$package")
 	echo "$(sources "$module") $program" >"$bin/.built/$name@$module"
 }
@@ -83,7 +103,8 @@ build_own() {
 	case $1 in
 	manager) go build -ldflags="-s -w" -o "$bin/ccm-migration-controller" . ;;
 	testbed)
-		go build -buildvcs=false -o "$bin/testbed" ./test/testbed/cmd/testbed
+		go build -buildvcs=false ${release:+-ldflags="-X $(go list ./test/testbed/bed).KubernetesVersion=$release"} \
+			-o "$bin/testbed" ./test/testbed/cmd/testbed
 		# The testbed is also what stands in for the programs of others, by these names.
 		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver; do
 			ln -sfn testbed "$bin/$name"
@@ -102,9 +123,11 @@ about() {
 	esac
 }
 
+modules=test/kubernetes
+[[ -z $release ]] || modules=$(modules_of "$release")
 case $wanted in
+apiserver) rows=("${rows_apiserver[@]}") own=() ;;
 manager) rows=() own=(manager) ;;
-newest) rows=("${rows_newest[@]}") own=() ;;
 demo) rows=("${rows_demo[@]}") own=(manager testbed) ;;
 test) rows=("${rows_demo[@]}" "${rows_test[@]}") own=(manager testbed) ;;
 esac
@@ -130,7 +153,7 @@ for row in "${todo[@]}"; do
 	read -r name module seconds released package <<<"$row"
 	number=$((number + 1))
 	started=$SECONDS
-	version=$(cd "test/kubernetes/$module" && go list -m -f '{{.Version}}' "$released")
+	version=$(cd "$modules/$module" && go list -m -f '{{.Version}}' "$released")
 	echo "building $number of ${#todo[@]}: $name $version ($(about $((left * took / planned))))"
 	build "$name" "$module" "$version" "$package"
 	((number > 1)) || took=0 planned=0

@@ -156,7 +156,7 @@ func TestVersions(t *testing.T) {
 		ContainSubstring("[1] Kubernetes 1.25 is the last with the in-tree provider openstack")))
 	stdout, _, code = execute("versions", "--provider", "simcloud")
 	g.Expect(code).To(Equal(0))
-	g.Expect(stdout).To(MatchRegexp(`1\.29 +- +- +external: create, upgrade \[1\]; in-tree: migrate \[1\]\n1\.30 +v1\.30\.14 +v1\.30\.14 +-\n`))
+	g.Expect(stdout).To(MatchRegexp(`1\.29 +v1\.29\.15 +v1\.29\.15 +-\n1\.30 +v1\.30\.14 +v1\.30\.14 +-\n`))
 	_, stderr, code := execute("versions")
 	g.Expect(code).To(Equal(2))
 	g.Expect(stderr).To(ContainSubstring("is not in the catalogue; it has"))

@@ -142,7 +142,7 @@ func TestFactsAreWhatTheRulesSay(t *testing.T) {
 		"only the migration is refused":    {"openstack", "1.26.15", "is the last with the in-tree provider openstack", ""},
 		"both for want of a CCM":           {"openstack", "1.37.0", "is the last with", "Kubernetes 1.37"},
 		"each with what is to be done":     {"vsphere", "1.27.16", "upgrade with the in-tree provider to 1.28", "create the cluster with 1.28"},
-		"a link stands behind each reason": {"simcloud", "1.29.15", "the testbed is 1.30 (https://", "the testbed is 1.30 (https://"},
+		"a link stands behind each reason": {"simcloud", "1.27.16", "the testbed is 1.28 to 1.30 (https://", "the testbed is 1.28 to 1.30 (https://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

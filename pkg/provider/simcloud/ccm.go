@@ -9,8 +9,9 @@ import (
 // images have a host name that marks them: the testbed's kubelet runs them as processes.
 const images = "registry.example/simcloud/"
 
-func ccm(in manifest.RenderInput) (manifest.Set, error) {
+func ccm(in manifest.RenderInput, minor int) (manifest.Set, error) {
 	const name, folder, file = "cloud-controller-manager", "/etc/cloud", "cloud.conf"
+	tag := tagOf(minor)
 	return manifest.CCM{
 		Provider: Name, Name: name, Identity: Profile{}.Identity(), Image: manifest.ImageOf(images+name, tag),
 		LibraryMinor: minor, ConfigFile: folder + "/" + file,

@@ -19,7 +19,7 @@ const (
 )
 
 // csi is a stand-in that registers in CSINode and answers health, so nothing is ever attached, and no sidecar is needed.
-func csi() (manifest.Set, error) {
+func csi(tag string) (manifest.Set, error) {
 	const controller, node = "simcloud-csi-controller", "simcloud-csi-node"
 	objects := []manifest.Object{manifest.ServiceAccount(controller), manifest.ServiceAccount(node)}
 	objects = append(objects, manifest.ClusterAccess(node, node, []rbacv1.PolicyRule{
@@ -31,7 +31,7 @@ func csi() (manifest.Set, error) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: manifest.Namespace, Name: controller},
 			Spec: appsv1.DeploymentSpec{
 				Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels(controller)},
-				Template: template(controller, "system-cluster-critical",
+				Template: template(controller, tag, "system-cluster-critical",
 					// The CCM waits for the CSI driver, and new Nodes for the CCM: without this none of them would ever start.
 					corev1.Toleration{Key: "node.cloudprovider.kubernetes.io/uninitialized", Operator: corev1.TolerationOpExists},
 					"--mode=controller"),
@@ -45,7 +45,7 @@ func csi() (manifest.Set, error) {
 					Type:          appsv1.RollingUpdateDaemonSetStrategyType,
 					RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromInt32(1))},
 				},
-				Template: template(node, "system-node-critical", corev1.Toleration{Operator: corev1.TolerationOpExists},
+				Template: template(node, tag, "system-node-critical", corev1.Toleration{Operator: corev1.TolerationOpExists},
 					"--mode=node", "--node-name=$(NODE_NAME)"),
 			},
 		},
@@ -69,7 +69,7 @@ func storageClass() *storagev1.StorageClass {
 	}
 }
 
-func template(name, priority string, toleration corev1.Toleration, arguments ...string) corev1.PodTemplateSpec {
+func template(name, tag, priority string, toleration corev1.Toleration, arguments ...string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels(name)},
 		Spec: corev1.PodSpec{

@@ -14,11 +14,17 @@ import (
 // Name of the provider, in the catalogue and as the value of --cloud-provider.
 const Name = "simcloud"
 
+// Minors of Kubernetes whose managers the testbed has: those of the last for all tests, and those of the others for make
+// control-planes.
 const (
-	// minor is the only one: the testbed's binaries are 1.30.14.
-	minor = 30
-	tag   = "v1.30.14"
+	firstMinor = 28
+	lastMinor  = 30
 )
+
+// tagOf is the release of a minor's managers, which are part of Kubernetes: hack/binaries.sh builds no other.
+func tagOf(minor int) string {
+	return map[int]string{28: "v1.28.15", 29: "v1.29.15", lastMinor: "v1.30.14"}[minor]
+}
 
 // Profile is the profile of simcloud.
 type Profile struct{}
@@ -30,7 +36,7 @@ func (Profile) Facts(version string) migration.Provider {
 	facts := migration.Provider{
 		Name:                    Name,
 		CanMigrate:              true,
-		LastInTreeMinor:         minor,
+		LastInTreeMinor:         lastMinor,
 		InTreeName:              Name,
 		ProviderIDPrefix:        "simcloud://",
 		CSIDrivers:              []string{driver},
@@ -44,7 +50,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// KCM and CCM of the testbed are built with the same provider.
 		SharesLoadBalancerNames: true,
 	}
-	if err := checkVersion(version); err != nil {
+	if _, err := minorOf(version); err != nil {
 		facts.VersionProblem = err.Error()
 	}
 	return facts
@@ -54,7 +60,7 @@ func (Profile) Facts(version string) migration.Provider {
 func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:      "simcloud",
-		InTree:     &manifest.InTree{Name: Name, LastMinor: minor},
+		InTree:     &manifest.InTree{Name: Name, LastMinor: lastMinor},
 		ProviderID: `^simcloud://.+$`, NodeNames: "The machine has the Node's name.",
 		LoadBalancers:          "They have the names that the in-tree provider gives them, and the CCM goes on with all of them.",
 		HonoursLeaderMigration: true,
@@ -64,9 +70,9 @@ func (Profile) Describe() manifest.Description {
 			{Name: "token", Required: true, Text: "Its token."},
 		},
 		Rules: []manifest.VersionRule{{
-			From: minor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			From: lastMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,
-			Reason:    "The managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
+			Reason:    "The newest managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
 			Link:      "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
 		}},
 	}
@@ -79,18 +85,21 @@ func (Profile) Example() map[string][]byte {
 
 // Release says which tag of CCM and CSI driver runs with a version of Kubernetes.
 func (Profile) Release(version string) (manifest.Release, error) {
-	return manifest.Release{CCM: tag, CSI: tag}, checkVersion(version)
+	minor, err := minorOf(version)
+	return manifest.Release{CCM: tagOf(minor), CSI: tagOf(minor)}, err
 }
 
-func checkVersion(version string) error {
-	switch got, err := manifest.Minor(version); {
-	case err != nil:
-		return err
-	case got != minor:
-		return fmt.Errorf("there is no simcloud cloud-controller-manager for Kubernetes 1.%d: the testbed is 1.%d",
-			got, minor)
+// minorOf a version that the testbed has managers of; else it is 0.
+func minorOf(version string) (int, error) {
+	minor, err := manifest.Minor(version)
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	if minor < firstMinor || minor > lastMinor {
+		return 0, fmt.Errorf("there is no simcloud cloud-controller-manager for Kubernetes 1.%d: the testbed is 1.%d to 1.%d",
+			minor, firstMinor, lastMinor)
+	}
+	return minor, nil
 }
 
 // CloudConfigProblem names the keys that are missing or unusable.
@@ -130,18 +139,18 @@ func (Profile) Identity() manifest.Identity {
 
 // Render makes the objects of a cluster.
 func (p Profile) Render(in manifest.RenderInput) (manifest.Addons, error) {
-	if err := checkVersion(in.Version); err != nil {
+	minor, err := minorOf(in.Version)
+	if err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}
 	if problem := p.CloudConfigProblem(in.CloudConfig); problem != "" {
 		return manifest.Addons{}, errors.New("render simcloud: its cloud configuration cannot be used: " + problem)
 	}
 	var made manifest.Addons
-	var err error
-	if made.CCM, err = ccm(in); err != nil {
+	if made.CCM, err = ccm(in, minor); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}
-	if made.CSI, err = csi(); err != nil {
+	if made.CSI, err = csi(tagOf(minor)); err != nil {
 		return manifest.Addons{}, fmt.Errorf("render simcloud: %w", err)
 	}
 	return made, nil

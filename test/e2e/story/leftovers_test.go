@@ -65,9 +65,8 @@ func projectOf(name string) string {
 	GinkgoHelper()
 	dir := suite.OutputDir(name)
 	Expect(os.RemoveAll(dir)).To(Succeed())
-	Expect(os.MkdirAll(filepath.Join(dir, "_output"), 0o755)).To(Succeed())
+	Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
 	Expect(os.Symlink(filepath.Join(suite.ProjectRoot(), "config"), filepath.Join(dir, "config"))).To(Succeed())
-	Expect(os.Symlink(suite.Binaries(), filepath.Join(dir, "_output", "bin"))).To(Succeed())
 	return dir
 }
 

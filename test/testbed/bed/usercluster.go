@@ -21,8 +21,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
 )
 
-// KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers.
-const KubernetesVersion = "1.30.14"
+// KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers, unless hack/binaries.sh built
+// the testbed for another.
+var KubernetesVersion = "1.30.14"
 
 // ManagerUser is our manager's identity in user clusters.
 const ManagerUser = "ccm-migration-controller"

@@ -39,11 +39,16 @@ func Commands() []*cobra.Command {
 // leaseDuration of the demo is the default of kube-controller-manager.
 const leaseDuration = 15 * time.Second
 
-// BedOptions are those of a testbed in the project's folder, in a fresh folder of its own.
+// BedOptions are those of a testbed in the project's folder, in a fresh folder of its own. It runs the programs that were
+// built beside its own.
 func BedOptions(root, folder string, lease time.Duration, progress func(string)) (bed.Options, error) {
 	// What the libraries log about the testbed's own watches would stand between the lines of the story.
 	ctrl.SetLogger(logr.Discard())
 	root, err := filepath.Abs(root)
+	if err != nil {
+		return bed.Options{}, err
+	}
+	self, err := os.Executable()
 	if err != nil {
 		return bed.Options{}, err
 	}
@@ -52,7 +57,7 @@ func BedOptions(root, folder string, lease time.Duration, progress func(string))
 		return bed.Options{}, err
 	}
 	return bed.Options{
-		Dir: dir, BinDir: filepath.Join(root, "_output", "bin"), ConfigDir: filepath.Join(root, "config"),
+		Dir: dir, BinDir: filepath.Dir(self), ConfigDir: filepath.Join(root, "config"),
 		LeaseDuration: lease, Progress: progress,
 	}, nil
 }
