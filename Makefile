@@ -6,7 +6,7 @@ SHELL := bash
 BIN := $(CURDIR)/_output/bin
 TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
 IMAGE ?= ccm-migration-controller:latest
-# Arguments for make run, testbed, demo, handover and hazards.
+# Arguments for the programs that make run, testbed, demo, handover, hazards, control-planes and mutants start.
 ARGS ?=
 # envtest and the testbed take etcd and kube-apiserver from here.
 export KUBEBUILDER_ASSETS := $(BIN)
@@ -126,10 +126,6 @@ binaries-demo: ## Build what the demo and the testbed run.
 .PHONY: binaries-test
 binaries-test: ## Build what the tests run: that of the demo, and programs that others wrote.
 	@hack/binaries.sh $(BIN) test
-
-# The name that messages of the tests have for it.
-.PHONY: binaries
-binaries: binaries-test
 
 .PHONY: image
 image: ## Build the container image IMAGE.

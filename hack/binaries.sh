@@ -39,22 +39,27 @@ rows_apiserver=("${rows_demo[1]}")
 # The two programs of our own are built in any case: go build knows best what changed. The first time takes so long.
 seconds_own=150
 
-# modules_of RELEASE makes a module like test/kubernetes that requires it, and prints where it is. What Kubernetes' own
-# go.mod takes from a folder of its repository are modules of the same release.
-modules_of() {
-	local dir=$PWD/_output/kubernetes/v$1-$wanted part
-	if [[ ! -e $dir/go.sum ]]; then
-		mkdir -p "$dir"
-		[[ $wanted == apiserver ]] || cp -r test/kubernetes/{cmd,simcloud} "$dir"
-		head -n 1 test/kubernetes/go.mod >"$dir/go.mod"
-		cd "$dir"
+# make_modules RELEASE makes a module like test/kubernetes that requires it, with what is in there now. What Kubernetes'
+# own go.mod takes from a folder of its repository are modules of the same release.
+make_modules() {
+	modules=$PWD/_output/kubernetes/v$1-$wanted
+	mkdir -p "$modules"
+	if [[ $wanted == demo ]]; then
+		rm -rf "$modules"/{cmd,simcloud}
+		cp -r test/kubernetes/{cmd,simcloud} "$modules"
+	fi
+	[[ ! -e $modules/go.sum ]] || return 0
+	head -n 1 test/kubernetes/go.mod >"$modules/go.mod"
+	(
+		cd "$modules"
 		go mod edit -go=1.26 -require="$kubernetes@v$1" -tool="$kubernetes/cmd/kube-apiserver"
-		[[ $wanted == apiserver ]] || go mod edit -tool="$kubernetes/cmd/kube-scheduler" -tool=go.etcd.io/etcd/server/v3
+		if [[ $wanted == demo ]]; then
+			go mod edit -tool="$kubernetes/cmd/kube-scheduler" -tool=go.etcd.io/etcd/server/v3
+		fi
 		go mod download -json "$kubernetes@v$1" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p' | xargs awk '$3 ~ /^\.\/staging\// { print $1 }' |
 			while read -r part; do go mod edit -replace="$part=$part@v0${1#1}"; done
-		go mod tidy >&2
-	fi
-	echo "$dir"
+		go mod tidy
+	)
 }
 
 # The components report the version that they are, as released ones do: clients
@@ -124,7 +129,7 @@ about() {
 }
 
 modules=test/kubernetes
-[[ -z $release ]] || modules=$(modules_of "$release")
+[[ -z $release ]] || make_modules "$release"
 case $wanted in
 apiserver) rows=("${rows_apiserver[@]}") own=() ;;
 manager) rows=() own=(manager) ;;
@@ -146,7 +151,7 @@ if ((${#rows[@]} && !${#todo[@]})); then
 fi
 
 # What is left takes as many times its seconds as what was built so far took of its own. Before there is any: as many
-# times as there are less cores than 2.
+# times as there are fewer cores than 2.
 took=2 planned=$(nproc)
 number=0
 for row in "${todo[@]}"; do

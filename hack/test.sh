@@ -25,6 +25,10 @@ gotestsum=$(go tool -modfile=hack/tools/go.mod -n gotestsum)
 race=-race
 if [[ $tier != unit && $(go env CGO_ENABLED) != 1 ]]; then
 	race=""
+	if [[ $tier == all ]]; then
+		echo "no C compiler: install one, make test-all runs tests with the race detector" >&2
+		exit 1
+	fi
 	echo "no C compiler: the tests run without the race detector"
 fi
 
@@ -57,10 +61,14 @@ classify() {
 	test/conformance/addons) parts+=("$package") ;;
 	test/*)
 		# The story has to get places for all its clusters at once, and gets them before others take them one by one.
-		if [[ $package == */story ]]; then
-			suites=("$package" "${suites[@]}")
-		elif is_suite "$package"; then
-			suites+=("$package")
+		if is_suite "$package"; then
+			if [[ $tier == test ]] && ! grep -q 'suite\.Core' "${package#"$module/"}"/*_test.go; then
+				return
+			elif [[ $package == */story ]]; then
+				suites=("$package" "${suites[@]}")
+			else
+				suites+=("$package")
+			fi
 		elif [[ $tier == all ]] && is_concurrent "$package"; then
 			parts_race+=("$package")
 		else
@@ -99,6 +107,12 @@ long=(
 	TestUndoWhileTheMigrationLockIsInUse
 	TestWhatCannotBeRolledIsNamedAndTheRestIsRolled
 )
+for name in "${long[@]}"; do
+	if ! grep -qs "^func $name(" test/integration/*_test.go; then
+		echo "hack/test.sh leaves $name to make test-all, and test/integration has no such test" >&2
+		exit 1
+	fi
+done
 case $tier in
 unit)
 	plain=("${simulation[@]}" "${plain[@]}" "${concurrent[@]}") suites=()

@@ -18,6 +18,9 @@ const (
 	tierAll  tier = "all"
 )
 
+// tiers are the columns in their order.
+func tiers() []tier { return []tier{tierUnit, tierTest, tierAll} }
+
 // budgets are durations by name and tier. Names are those of packages, "group:NAME" for one that runs another program
 // than go test, and the two below.
 type budgets map[string]map[tier]time.Duration
@@ -39,12 +42,11 @@ func parseBudgets(text string) (budgets, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		tiers := []tier{tierUnit, tierTest, tierAll}
-		if len(fields) != 1+len(tiers) || all[fields[0]] != nil {
-			return nil, fmt.Errorf("%q is not a new name and its minutes in the tiers %v", strings.TrimSpace(line), tiers)
+		if len(fields) != 1+len(tiers()) || all[fields[0]] != nil {
+			return nil, fmt.Errorf("%q is not a new name and its minutes in the tiers %v", strings.TrimSpace(line), tiers())
 		}
 		all[fields[0]] = map[tier]time.Duration{}
-		for i, of := range tiers {
+		for i, of := range tiers() {
 			if fields[i+1] == "-" {
 				continue
 			}

@@ -3,7 +3,7 @@
 //
 //	testreport count TIER RUN     the failures, the time each package took against its budget, and as the last line
 //	                              "N passed, N failed, N skipped"
-//	testreport names RUN          all tests and specs that ran, one a line
+//	testreport names RUN          all tests and specs that ran to their end, one a line
 //	testreport lost OLD NEW MOVED the names of list OLD that list NEW has not, although file MOVED names no successor
 //
 // It runs in the root of the repository. A folder RUN has
@@ -16,7 +16,7 @@
 //
 // In a suite the specs count and not the Go test around them; a spec that a label leaves out is no test of that run,
 // and one that calls Skip is a skipped one. Whatever fails outside any test (a package, a group, a suite without a
-// readable file of specs) counts as one failed test: a run that could not look is never a good one.
+// readable file of specs or of which none ran, in tier all a budget exceeded by half) counts as one failed test: a run that could not look is never a good one.
 //
 // The minutes are those of hack/test-budgets.txt. They are compared with what go test measures, which leaves out
 // compiling.

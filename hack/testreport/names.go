@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// printNames prints the package and the name of each test. What failed outside any test is none.
+// printNames prints the package and the name of each test that ran to its end. What failed outside any test is none, as
+// [BeforeSuite].
 func printNames(place string, out io.Writer) error {
 	r, err := readRun(place)
 	if err != nil {
@@ -21,7 +22,10 @@ func printNames(place string, out io.Writer) error {
 			if suite, ok := r.suites[folder]; ok {
 				tests = suite.specs
 			}
-			for name := range tests {
+			for name, result := range tests {
+				if result != passed && result != failed || strings.HasPrefix(name, "[") {
+					continue
+				}
 				names[folder+" "+name] = true
 			}
 		}

@@ -31,9 +31,7 @@ func printFailures(out io.Writer, tests map[string]outcome) {
 	}
 }
 
-// printBudgets returns whether the times let the tier pass.
-func printBudgets(out io.Writer, r *testRun, b budgets, of tier) bool {
-	lines := r.spent(b, of)
+func printBudgets(out io.Writer, r *testRun, lines []spent, totalBudget time.Duration) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "\nPACKAGE\tUSED\tBUDGET\t")
 	others, rest, sum := 0, time.Duration(0), time.Duration(0)
@@ -48,27 +46,25 @@ func printBudgets(out io.Writer, r *testRun, b budgets, of tier) bool {
 	_, _ = fmt.Fprintf(table, "%d others\t%s\t\t\n", others, clock(rest))
 	_, _ = fmt.Fprintf(table, "sum\t%s\t\twithout compiling; packages run side by side\n", clock(sum))
 	_, _ = fmt.Fprintln(table, "\nGROUP\tTOOK\tBUDGET\t")
-	total := spent{name: totalBudget, budget: b.of(totalBudget, of)}
+	total := spent{name: "total", budget: totalBudget}
 	for _, name := range r.plan {
 		total.used += r.groups[name].wall
 		_, _ = fmt.Fprintf(table, "%s\t%s\t\t\n", name, clock(r.groups[name].wall))
 	}
 	_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", total.name, clock(total.used), clock(total.budget), total.remark())
 	_ = table.Flush()
-	return of != tierAll || printExcess(out, lines)
 }
 
-// printExcess says which budgets were exceeded by half, and returns whether none was.
-func printExcess(out io.Writer, lines []spent) bool {
-	good := true
+// excess is which budgets were exceeded by half.
+func excess(lines []spent) map[string]outcome {
+	failures := map[string]outcome{}
 	for _, s := range lines {
 		if s.isFarOver() {
-			good = false
-			_, _ = fmt.Fprintf(out, "FAILED %s took %s of %s minutes: make it faster, or give it more in %s\n",
-				s.name, clock(s.used), clock(s.budget), budgetsFile)
+			failures[fmt.Sprintf("%s: it took %s of %s minutes: make it faster, or give it more in %s",
+				s.name, clock(s.used), clock(s.budget), budgetsFile)] = failed
 		}
 	}
-	return good
+	return failures
 }
 
 // spent is what each package took, and each group that has a budget of its own; the longest first.

@@ -144,6 +144,17 @@ func (r *testRun) tests() map[string]outcome {
 	return all
 }
 
+// empty are groups of go test that left no package behind. One that runs another program has a budget of its own.
+func (r *testRun) empty(b budgets, of tier) map[string]outcome {
+	failures := map[string]outcome{}
+	for _, name := range r.plan {
+		if _, isProgram := b[groupPrefix+name][of]; !isProgram && len(r.groups[name].packages) == 0 {
+			failures["group "+name+": it ran no package"] = failed
+		}
+	}
+	return failures
+}
+
 // named are the tests of the package, with its path. A test that did not end has failed; a package that failed while
 // none of its tests did, or that did not end, has failed outside any.
 func (p *testPackage) named(folder string, results map[string]outcome) map[string]outcome {
@@ -164,6 +175,9 @@ func (s suite) tests(folder string, p *testPackage) map[string]outcome {
 	tests := p.named(folder, s.specs)
 	if s.err != nil {
 		tests[folder+": its specs cannot be counted: "+s.err.Error()] = failed
+	}
+	if len(s.specs) == 0 && s.err == nil {
+		tests[folder+": no spec of it ran"] = failed
 	}
 	if around := topLevel(p.tests); len(around) > 1 {
 		tests[folder+": beside its suite it has other tests, which do not count: "+strings.Join(around, ", ")] = failed

@@ -155,6 +155,9 @@ func TestCountOfSuites(t *testing.T) {
 		"a suite that did not run": {
 			ofSuite("", specs), oneFailed, []string{"test/e2e/roll: the suite did not run"},
 		},
+		"a suite of which a label leaves out all": {
+			ofSuite(suiteRan, oneSpec("skipped")), oneFailed, []string{"test/e2e/roll: no spec of it ran"},
+		},
 		"a test beside the suite, which nothing would count": {
 			ofSuite(suiteRan+strings.ReplaceAll(suiteRan, "TestRoll", "TestOther"), specs),
 			"2 passed, 1 failed, 2 skipped", []string{"other tests, which do not count: TestOther, TestRoll"},

@@ -98,7 +98,7 @@ func InitializationDeadline(cluster *ucv1.Cluster) time.Duration {
 	return secondsOr(cluster.Spec.Rollout.InitializationDeadlineSeconds, defaultInitializationDeadline)
 }
 
-// NodeDeadline is from the creation of a Machine until its Node is Ready.
+// nodeDeadline is from the creation of a Machine until its Node is Ready.
 func nodeDeadline(cluster *ucv1.Cluster) time.Duration {
 	return secondsOr(cluster.Spec.Rollout.NodeDeadlineSeconds, defaultNodeDeadline)
 }

@@ -54,8 +54,8 @@ func badInputs() map[string]badInput {
 			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"Provider nimbus is not in the catalogue"},
 		},
 		"a version without a CCM": {
-			modifiers: []modifier{version("1.29.15")}, spoil: func(*world) {},
-			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.29"},
+			modifiers: []modifier{version("1.27.16")}, spoil: func(*world) {},
+			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"},
 			mend: func(w *world) { w.edit(version("1.30.14")) },
 		},
 		"no kube-controller-manager": {
@@ -82,9 +82,9 @@ func badInputs() map[string]badInput {
 			mend: func(w *world) { w.removeRival("beta") },
 		},
 		"more than one thing": {
-			modifiers: []modifier{version("1.29.15")}, spoil: func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
+			modifiers: []modifier{version("1.27.16")}, spoil: func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
 			verdict: kstatus.FailedStatus, reason: "PreflightFailed", reachable: "KubeconfigInvalid",
-			says: []string{"cannot be parsed", "for Kubernetes 1.29", "/cloud-config with the cloud configuration does not exist"},
+			says: []string{"cannot be parsed", "for Kubernetes 1.27", "/cloud-config with the cloud configuration does not exist"},
 			mend: func(w *world) {
 				w.edit(version("1.30.14"))
 				w.secret("cloud-config", simcloudConfig())

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS does not name the directory that make binaries fills: run make test")
+		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS does not name the directory that make binaries-test fills: run make test")
 		return 1
 	}
 	klog.SetLogger(logr.Discard())

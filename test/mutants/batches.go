@@ -53,6 +53,7 @@ func durations(output string) map[string]time.Duration {
 	return took
 }
 
+// failedTest is what failed, or nothing when no test did.
 func failedTest(output string) string {
 	for line := range strings.SplitSeq(output, "\n") {
 		if _, rest, found := strings.Cut(line, "--- FAIL: "); found {
@@ -60,8 +61,11 @@ func failedTest(output string) string {
 			return name
 		}
 	}
-	if strings.Contains(output, "panic:") {
+	switch {
+	case strings.Contains(output, "panic: test timed out"):
+		return "time limit"
+	case strings.Contains(output, "panic:"):
 		return "panic"
 	}
-	return "failed"
+	return ""
 }

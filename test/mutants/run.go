@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -127,11 +128,20 @@ func (b *bench) test(ctx context.Context, number int, m mutant) result {
 				return result{broken, ctx.Err().Error()}
 			}
 			if err != nil {
-				return result{killed, filepath.Base(folder) + "." + failedTest(output)}
+				return judge(folder, output, err)
 			}
 		}
 	}
 	return result{survived, "by " + strings.Join(m.packages, ", ")}
+}
+
+// judge what ended with an error: what a test did not fail, as one that ran out of memory, proves nothing.
+func judge(folder, output string, err error) result {
+	test := failedTest(output)
+	if test == "" {
+		return result{broken, fmt.Sprintf("the tests of %s ended, and none failed: %v", folder, err)}
+	}
+	return result{killed, filepath.Base(folder) + "." + test}
 }
 
 // baseline shows that the tests of a package pass when no mutant is active: else a failure would prove nothing. It
@@ -141,7 +151,7 @@ func (b *bench) baseline(ctx context.Context, folder string) ([]batch, error) {
 	output, err := b.runTests(ctx, folder, 0, ".")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, lastOf(output))
-		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w", folder, failedTest(output), err)
+		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w", folder, cmp.Or(failedTest(output), "outside any test"), err)
 	}
 	fmt.Fprintf(os.Stderr, "%s without a mutant: passed in %s\n", folder, time.Since(started).Round(time.Second))
 	return batches(durations(output)), nil

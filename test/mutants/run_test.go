@@ -17,7 +17,7 @@ func repository(t *testing.T, test string) string {
 	for name, text := range map[string]string{
 		"go.mod":       "module example.com/m\n\ngo 1.26\n",
 		"rule/rule.go": "package rule\n\nfunc Allowed(age int, known bool) bool { return known && age > 17 }\n",
-		"rule/rule_test.go": "package rule\n\nimport \"testing\"\n\n" +
+		"rule/rule_test.go": "package rule\n\nimport (\n\"os\"\n\"testing\"\n)\n\nvar _ = os.Exit\n\n" +
 			"func TestAllowed(t *testing.T) {\n" + test + "\n}\n",
 	} {
 		path := filepath.Join(root, name)
@@ -29,12 +29,13 @@ func repository(t *testing.T, test string) string {
 
 func TestEachMutantGetsAVerdict(t *testing.T) {
 	g := NewWithT(t)
-	root := repository(t, "if Allowed(1, true) { t.Fatal() }")
+	root := repository(t, "if Allowed(1, true) { t.Fatal() }\nif !Allowed(99, true) { os.Exit(2) }")
 	results, err := testAll(t.Context(), root, []mutant{
 		of("rule", "r", "killed", "Allowed", without("age")),
 		of("rule", "r", "survives", "Allowed", without("known")),
 		of("rule", "r", "does not compile", "Allowed", judged("age", "old")),
 		of("rule", "r", "not found", "Allowed", without("old")),
+		of("rule", "r", "ends the program", "Allowed", judged("age", "age > 200")),
 	}, 2)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0]).To(Equal(result{killed, "rule.TestAllowed"}))
@@ -42,6 +43,7 @@ func TestEachMutantGetsAVerdict(t *testing.T) {
 	g.Expect(results[2]).To(Equal(result{broken, "does not compile: undefined: old"}))
 	g.Expect(results[3].verdict).To(Equal(broken))
 	g.Expect(results[3].detail).To(ContainSubstring("no place in Allowed mentions this"))
+	g.Expect(results[4]).To(Equal(result{broken, "the tests of rule ended, and none failed: exit status 2"}))
 }
 
 func TestTestsThatFailWithoutAMutantProveNothing(t *testing.T) {
@@ -82,9 +84,10 @@ func TestLongTestsAreRunAloneAndLast(t *testing.T) {
 
 func TestFailedTest(t *testing.T) {
 	tests := map[string]struct{ output, want string }{
-		"the first failed test is named": {output: "x\n--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b", want: "TestA"},
-		"a panic is named":               {output: "panic: oh", want: "panic"},
-		"anything else is a failure":     {output: "exit 1", want: "failed"},
+		"the first failed test is named":  {output: "x\n--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b", want: "TestA"},
+		"a panic is named":                {output: "panic: oh", want: "panic"},
+		"a time limit is named":           {output: "panic: test timed out after 10m0s", want: "time limit"},
+		"what no test says is no failure": {output: "exit 1", want: ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

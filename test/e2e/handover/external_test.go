@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -127,7 +126,7 @@ func (h *handovers) administer(ctx context.Context, s *suite.Scene, u *bed.UserC
 			next := left[0]
 			if key := fmt.Sprint(next.Node, next.Set, next.Remove); !followed[key] {
 				followed[key] = true
-				s.Logf("%s: Node %s: set %v, remove %v", time.Now().Format(time.TimeOnly), next.Node, next.Set, next.Remove)
+				s.Logf("Node %s: set %v, remove %v", next.Node, next.Set, next.Remove)
 				return "the next one", u.Follow(next)
 			}
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/demo"
 )
 
-// This is the demo with shorter leases.
-var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, Label(suite.Core), func() {
+// This is the demo with shorter leases. It comes first, because it takes several places at once.
+var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriority(1), Label(suite.Core), func() {
 	var story *demo.Story
 	var end context.CancelFunc
 	var verdicts *suite.Verdicts

@@ -26,7 +26,7 @@ import (
 func expectUpgrade(ctx context.Context, b *bed.Bed, name string) {
 	next, err := filepath.Glob(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "v1.*", suite.KCM))
 	Expect(err).NotTo(HaveOccurred())
-	Expect(next).To(HaveLen(1), "make binaries builds KCM of the next minor")
+	Expect(next).To(HaveLen(1), "make binaries-test builds KCM of the next minor")
 	version := filepath.Base(filepath.Dir(next[0]))
 	image := "registry.example/simcloud/" + suite.KCM + ":" + version
 

@@ -29,7 +29,7 @@ func OutputDir(name string) string {
 	return filepath.Join(ProjectRoot(), "_output", "e2e", filepath.FromSlash(name))
 }
 
-// Binaries is the folder of what make binaries builds.
+// Binaries is the folder of what make binaries-test builds.
 func Binaries() string {
 	GinkgoHelper()
 	dir, err := filepath.Abs(os.Getenv("KUBEBUILDER_ASSETS"))

@@ -14,8 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// places are for user clusters: so many exist at once in all packages together, which run side by side. Each has control
-// planes of its own, and its managers lose their Leases where the processors can't bear them. A place is a lock on a file
+// places are for user clusters that migrate: so many exist at once in all packages together, which run side by side. Each
+// has control planes of its own, and its managers lose their Leases where the processors can't bear them. A place is a lock on a file
 // in the folder, which the kernel gives back when the process ends in whatever way.
 type places struct {
 	dir   string
@@ -24,9 +24,9 @@ type places struct {
 
 // ofThisMachine is sized so that the processors are busy, and no more: a cluster in the middle of its migration needs a
 // third of one, and the management clusters of all packages need one. With three for each processor API servers did not
-// answer in time.
+// answer in time. The story needs three.
 func ofThisMachine() places {
-	return places{dir: OutputDir("places"), count: 2 * runtime.GOMAXPROCS(0)}
+	return places{dir: OutputDir("places"), count: max(3, 2*runtime.GOMAXPROCS(0))}
 }
 
 // TakePlaces is for user clusters without a story; DeferCleanup gives the places back.

@@ -75,7 +75,7 @@ func stillAlive(processes []Child) []Child {
 func ExpectNoneAlive(processes []Child) {
 	GinkgoHelper()
 	Eventually(func() []Child { return stillAlive(processes) }).
-		WithTimeout(KillTime).WithPolling(100 * time.Millisecond).Should(BeEmpty())
+		WithTimeout(killTime).WithPolling(100 * time.Millisecond).Should(BeEmpty())
 }
 
 // ExpectEmptyRegistry of processes: the kubelets remove the entry of each that ended.

@@ -18,9 +18,9 @@ import (
 // Core is the label of the specs that make test runs.
 const Core = "core"
 
-// ReportsVariable names a folder that gets a JUnit report of each package, named after it. The flag of Ginkgo takes one
+// reportsVariable names a folder that gets a JUnit report of each package, named after it. The flag of Ginkgo takes one
 // file for each package as well, but beside its sources.
-const ReportsVariable = "E2E_REPORTS"
+const reportsVariable = "E2E_REPORTS"
 
 // willRun are the texts of the leaves that are not filtered out. The specs of Ginkgo are global, and so is this.
 var willRun map[string]bool
@@ -33,7 +33,7 @@ func Prepare() {
 		os.Exit(1)
 	}
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS does not name the directory that make binaries fills: run make test")
+		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS does not name the directory that make binaries-test fills: run make test")
 		os.Exit(1)
 	}
 	ctrl.SetLogger(logr.Discard())
@@ -45,7 +45,7 @@ func Run(t *testing.T, name string) {
 	RegisterFailHandler(Fail)
 	willRun = selected(PreviewSpecs(name))
 	_, reporter := GinkgoConfiguration()
-	if dir := os.Getenv(ReportsVariable); dir != "" {
+	if dir := os.Getenv(reportsVariable); dir != "" {
 		NewWithT(t).Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
 		reporter.JUnitReport = filepath.Join(dir, name+".xml")
 	}

@@ -125,14 +125,14 @@ func (h *Testbed) furnish(ctx context.Context, u *bed.UserCluster) error {
 // ExpectNothingRanTwice asks both witnesses about the user clusters of the stories: the sampler and the cloud.
 func (h *Testbed) ExpectNothingRanTwice(s *Scene) {
 	GinkgoHelper()
-	calls, samples := h.RecordsOfStories(s)
+	calls, samples := h.recordsOfStories(s)
 	s.Expect(samples).NotTo(BeEmpty())
 	s.Expect(loops.Overlaps(samples)).To(BeEmpty(), "loops that ran in two managers, as the sampler saw them")
 	s.Expect(loops.CallOverlaps(calls)).To(BeEmpty(), "loops that ran in two managers, as the cloud saw them")
 }
 
-// RecordsOfStories are the raw records so far about those user clusters that With made.
-func (h *Testbed) RecordsOfStories(s *Scene) ([]simcloud.Call, []loops.Sample) {
+// recordsOfStories are the raw records so far about those user clusters that With made.
+func (h *Testbed) recordsOfStories(s *Scene) ([]simcloud.Call, []loops.Sample) {
 	GinkgoHelper()
 	h.mu.Lock()
 	names := slices.Clone(h.names)

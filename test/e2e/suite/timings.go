@@ -13,8 +13,8 @@ const (
 	StoryTime = 25 * time.Minute
 	// SpecTime bounds a spec that tells no story.
 	SpecTime = 2 * Patience
-	// KillTime bounds the end of processes that were killed.
-	KillTime = time.Minute
+	// killTime bounds the end of processes that were killed.
+	killTime = time.Minute
 )
 
 const (
@@ -40,11 +40,11 @@ const (
 	// what a slow machine may take for a pass.
 	WaitsOfStory = Waits + ",breaker-margin=10s"
 
-	// KubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and the margin.
-	KubeletTime = 10*time.Second + 30*time.Second
+	// kubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and the margin.
+	kubeletTime = 10*time.Second + 30*time.Second
 	// SilentTime is for a kubelet that is away, BackTime for one that has just come back.
-	SilentTime = KubeletTime + LeaseDuration
-	BackTime   = KubeletTime / 2
+	SilentTime = kubeletTime + LeaseDuration
+	BackTime   = kubeletTime / 2
 
 	// GuardTime is the breaker's minReadySeconds with the testbed's deadline of 15 s: that, and 30 seconds.
 	GuardTime = 45 * time.Second

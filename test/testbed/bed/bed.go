@@ -34,7 +34,7 @@ const ManagementName = "management"
 type Options struct {
 	// Dir receives everything that is written: clusters, logs, raw results.
 	Dir string
-	// BinDir holds the binaries that 'make binaries' builds.
+	// BinDir holds the binaries that 'make binaries-test' builds.
 	BinDir string
 	// ConfigDir is the config/ folder of the project.
 	ConfigDir string

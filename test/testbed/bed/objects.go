@@ -11,7 +11,9 @@ import (
 const ManagementNodeName = "management-0"
 
 // Image of a program of the testbed: the kubelets run it as a process.
-func Image(program string) string { return "registry.example/simcloud/" + program + ":v" + KubernetesVersion }
+func Image(program string) string {
+	return "registry.example/simcloud/" + program + ":v" + KubernetesVersion
+}
 
 func managementNode() *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
