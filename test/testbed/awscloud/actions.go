@@ -26,10 +26,11 @@ func actions() map[string]action {
 		"ec2 ModifyInstanceAttribute":   whole,
 		"ec2 CreateRoute":               createRoute,
 
-		"elasticloadbalancing DescribeLoadBalancers":             describeLoadBalancers,
-		"elasticloadbalancing DescribeLoadBalancerAttributes":    whole,
-		"elasticloadbalancing ModifyLoadBalancerAttributes":      modifyAttributes,
-		"elasticloadbalancing RegisterInstancesWithLoadBalancer": registerInstances,
+		"elasticloadbalancing DescribeLoadBalancers":               describeLoadBalancers,
+		"elasticloadbalancing DescribeLoadBalancerAttributes":      whole,
+		"elasticloadbalancing ModifyLoadBalancerAttributes":        modifyAttributes,
+		"elasticloadbalancing RegisterInstancesWithLoadBalancer":   registerInstances,
+		"elasticloadbalancing DeregisterInstancesFromLoadBalancer": deregisterInstances,
 	}
 }
 
@@ -147,13 +148,25 @@ func modifyAttributes(w *World, form url.Values) (any, *refusal) {
 }
 
 func registerInstances(w *World, form url.Values) (any, *refusal) {
+	return w.setInstances(form, func(behind, named []string) []string {
+		all := slices.Sorted(slices.Values(slices.Concat(behind, named)))
+		return slices.Compact(all)
+	})
+}
+
+func deregisterInstances(w *World, form url.Values) (any, *refusal) {
+	return w.setInstances(form, func(behind, named []string) []string {
+		return slices.DeleteFunc(behind, func(id string) bool { return slices.Contains(named, id) })
+	})
+}
+
+// setInstances of a load balancer, from those behind it and those that the request names.
+func (w *World) setInstances(form url.Values, change func(behind, named []string) []string) (any, *refusal) {
 	at := w.balancer(form.Get("LoadBalancerName"))
 	if at < 0 {
 		return nil, refuse("LoadBalancerNotFound", "There is no ACTIVE Load Balancer of that name")
 	}
-	behind := append(w.LoadBalancers[at].Instances, list(form, "Instances.member.")...)
-	slices.Sort(behind)
-	w.LoadBalancers[at].Instances = slices.Compact(behind)
+	w.LoadBalancers[at].Instances = change(w.LoadBalancers[at].Instances, list(form, "Instances.member."))
 	return w, nil
 }
 
