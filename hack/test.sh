@@ -60,13 +60,8 @@ classify() {
 	test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;
 	test/*)
-		# The story has to get places for all its clusters at once, and gets them before others take them one by one.
 		if is_suite "$package"; then
-			if [[ $tier == test ]] && ! grep -q 'suite\.Core' "${package#"$module/"}"/*_test.go; then
-				return
-			elif [[ $package == */story ]]; then
-				suites=("$package" "${suites[@]}")
-			else
+			if [[ $tier != test ]] || grep -q 'suite\.Core' "${package#"$module/"}"/*_test.go; then
 				suites+=("$package")
 			fi
 		elif [[ $tier == all ]] && is_concurrent "$package"; then
@@ -83,6 +78,14 @@ found=$(packages)
 while IFS= read -r package; do
 	classify "$package"
 done <<<"$found"
+
+# What begins last ends last, so the suites with the longest budgets begin first. The story is before them: it has to get
+# places for all its clusters at once, and gets them before others take them one by one.
+rank() {
+	local package=${1#"$module/"}
+	[[ $package == */story ]] && echo 1000 || awk -v package="$package" '$1 == package { print $4 }' hack/test-budgets.txt
+}
+mapfile -t suites < <(for package in "${suites[@]}"; do echo "$(rank "$package") $package"; done | sort -rn | cut -d' ' -f2)
 
 # With the race detector all libraries are compiled a second time, which takes longer than all of the first tier: there
 # it is off. What it slows down by minutes has it in the last tier only; end-to-end tests in none: they run programs that
