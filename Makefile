@@ -73,7 +73,7 @@ test-extra: ## Run what is too long for CI, and write each result to docs/tested
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
 
 # Releases whose modules build with our Go: of the minors of the catalogue, and of those before 1.30 with in-tree providers.
-CATALOGUE_RELEASES ?= 1.31.4 1.32.13 1.33.13 1.34.4 1.35.4 1.36.4
+CATALOGUE_RELEASES ?= 1.31.4 1.32.5 1.33.13 1.34.4 1.35.4 1.36.4
 OLDER_RELEASES ?= 1.28.15 1.29.15
 .PHONY: conformance-addons
 conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver of every minor from 1.30 on.
