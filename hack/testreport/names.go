@@ -58,7 +58,7 @@ func printLost(oldFile, newFile, movedFile string, out io.Writer) error {
 }
 
 // lost are the old names that are not among the new ones, and whose successor is not either. A line of moved is an old
-// name, a tab and a new one; two packages stand for all their tests of the same name.
+// name, a tab and a new one; two packages stand for all their tests of the same name, two tests for all their subtests.
 func lost(old, now, moved []string) ([]string, error) {
 	successors := map[string][]string{}
 	for _, line := range moved {
@@ -78,8 +78,11 @@ func lost(old, now, moved []string) ([]string, error) {
 	var gone []string
 	for _, name := range old {
 		folder, test, _ := strings.Cut(name, " ")
-		isThere := func(successor string) bool { return ran[successor+" "+test] }
-		if !ran[name] && len(successors[name]) == 0 && !slices.ContainsFunc(successors[folder], isThere) {
+		parent, subtest, _ := strings.Cut(test, "/")
+		inPackage := func(successor string) bool { return ran[successor+" "+test] }
+		inTest := func(successor string) bool { return ran[successor+"/"+subtest] }
+		if !ran[name] && len(successors[name]) == 0 && !slices.ContainsFunc(successors[folder], inPackage) &&
+			!slices.ContainsFunc(successors[folder+" "+parent], inTest) {
 			gone = append(gone, name)
 		}
 	}

@@ -22,22 +22,25 @@ func TestNames(t *testing.T) {
 }
 
 func TestLost(t *testing.T) {
-	now := []string{"pkg/b TestA", "pkg/b TestNew/x"}
+	now := []string{"pkg/b TestA", "pkg/b TestNew", "pkg/b TestNew/x"}
 	renamed := []string{"pkg/a TestOld\tpkg/b TestNew/x"}
+	parent := []string{"pkg/a TestOld\tpkg/b TestNew"}
 	toOne, toTwo := []string{"pkg/a\tpkg/b"}, []string{"pkg/a\tpkg/c", "pkg/a\tpkg/b"}
 	for name, tc := range map[string]struct {
 		old, moved, want []string
 		err              string
 	}{
-		"a test that is still there":          {old: []string{"pkg/b TestA"}},
-		"a test that is gone":                 {old: []string{"pkg/a TestA"}, want: []string{"pkg/a TestA"}},
-		"a test with a successor":             {old: []string{"pkg/a TestOld"}, moved: renamed},
-		"a successor that does not run":       {moved: []string{"pkg/a TestOld\tpkg/b TestNever"}, err: "did not run"},
-		"a line without a successor":          {moved: []string{"pkg/a TestOld"}, err: "no old name, tab and new name"},
-		"a package that moved":                {old: []string{"pkg/a TestA"}, moved: toOne},
-		"a test that was left behind":         {old: []string{"pkg/a TestC"}, moved: toOne, want: []string{"pkg/a TestC"}},
-		"a test of a package that became two": {old: []string{"pkg/a TestA"}, moved: toTwo},
-		"a successor of another test":         {old: []string{"pkg/a TestC"}, moved: renamed, want: []string{"pkg/a TestC"}},
+		"a test that is still there":           {old: []string{"pkg/b TestA"}},
+		"a test that is gone":                  {old: []string{"pkg/a TestA"}, want: []string{"pkg/a TestA"}},
+		"a test with a successor":              {old: []string{"pkg/a TestOld"}, moved: renamed},
+		"a successor that does not run":        {moved: []string{"pkg/a TestOld\tpkg/b TestNever"}, err: "did not run"},
+		"a line without a successor":           {moved: []string{"pkg/a TestOld"}, err: "no old name, tab and new name"},
+		"a package that moved":                 {old: []string{"pkg/a TestA"}, moved: toOne},
+		"a test that was left behind":          {old: []string{"pkg/a TestC"}, moved: toOne, want: []string{"pkg/a TestC"}},
+		"a test of a package that became two":  {old: []string{"pkg/a TestA"}, moved: toTwo},
+		"a subtest of a test that was renamed": {old: []string{"pkg/a TestOld/x"}, moved: parent},
+		"a subtest that was left behind":       {old: []string{"pkg/a TestOld/y"}, moved: parent, want: []string{"pkg/a TestOld/y"}},
+		"a successor of another test":          {old: []string{"pkg/a TestC"}, moved: renamed, want: []string{"pkg/a TestC"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
