@@ -151,7 +151,7 @@ collect_less="env GOGC=400"
 # have compiled is not compiled again.
 in_kubernetes() {
 	cd test/kubernetes || return
-	export GOFLAGS="-trimpath -buildvcs=false"
+	export GOFLAGS="${GOFLAGS-} -trimpath -buildvcs=false"
 	found=$(packages) || return
 	mapfile -t inner <<<"$found"
 	go_test -timeout=5m "${inner[@]}"
