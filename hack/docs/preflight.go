@@ -22,7 +22,7 @@ worst ten of it with objects and what to do; the command ` + "`plan`" + ` shows 
   counted in ` + "`status.preflight.notLookedAt`" + `.
 * What only the cloud can tell is asked when the CCM leads, before the first Machine is replaced; until then it counts as not looked at.
 * What is read from the user cluster for these checks only is read again after ten minutes, after half a minute when something could not
-  be read, and at once when the Cluster was changed.
+  be read or a Service was being deleted, and at once when the Cluster was changed.
 * Once the migration has started, nothing of this holds it up but what is asked before the first Machine is replaced; that stands in the
   message of the Cluster, and the findings in the status stay as they were. What matters later is asked by the rows
   of [the table](migration.md); that our credentials will run out comes and goes as a warning ` + "`CredentialsExpire`" + `.

@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 const (
 	// preflightInterval is how old what preflight reads may be: it is much in a large cluster, and nothing rests on it but the start.
 	preflightInterval = 10 * time.Minute
-	// preflightRetry is when a look that failed is tried again.
+	// preflightRetry is when a look that failed is tried again, and one that saw a Service being deleted: its load balancer
+	// takes seconds to go, and it blocks the start.
 	preflightRetry = 30 * time.Second
 	// preflightTimeout leaves time of a pass for its status, which says what could not be read.
 	preflightTimeout = 15 * time.Second
@@ -34,7 +36,7 @@ type PreflightInput struct {
 type preflightMemory struct {
 	mu         sync.Mutex
 	generation int64
-	complete   bool
+	lasting    bool
 	read       preflight.Read
 	// endedAt is when reading ended, read.At when it began.
 	endedAt time.Time
@@ -46,12 +48,12 @@ func (s *Session) Preflight(ctx context.Context, in PreflightInput) preflight.Re
 	memory.mu.Lock()
 	defer memory.mu.Unlock()
 	age := s.clock.Now().Sub(memory.endedAt)
-	fresh := age < preflightRetry || memory.complete && age < preflightInterval
+	fresh := age < preflightRetry || memory.lasting && age < preflightInterval
 	if memory.generation != in.Generation || memory.read.At.IsZero() || !fresh {
 		ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 		defer cancel()
 		memory.read = s.readPreflight(ctx, in)
-		memory.generation, memory.complete, memory.endedAt = in.Generation, complete(memory.read), s.clock.Now()
+		memory.generation, memory.lasting, memory.endedAt = in.Generation, lasting(memory.read), s.clock.Now()
 	}
 	return memory.read
 }
@@ -84,6 +86,11 @@ func (s *Session) readPreflight(ctx context.Context, in PreflightInput) prefligh
 // Credentials says when ours run out, from the kubeconfig that the session was made of: nothing is asked.
 func (s *Session) Credentials(source string) migration.Observed[preflight.Credentials] {
 	return migration.Known(preflight.Credentials{Expires: s.expires, Source: source})
+}
+
+// lasting says that nothing of it is about to change by itself.
+func lasting(read preflight.Read) bool {
+	return complete(read) && !slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
 }
 
 // complete says that everything could be looked at; what needs the cloud is no part of it.

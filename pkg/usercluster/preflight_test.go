@@ -134,9 +134,12 @@ func TestPreflightReadsRarely(t *testing.T) {
 	var lists atomic.Int32
 	var broken atomic.Bool
 	s, clk := sessionWith(interceptor.Funcs{
-		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
-			object.(*authorizationv1.SelfSubjectAccessReview).Status.Allowed = true
-			return nil
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if review, ok := object.(*authorizationv1.SelfSubjectAccessReview); ok {
+				review.Status.Allowed = true
+				return nil
+			}
+			return c.Create(ctx, object, options...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			lists.Add(1)
@@ -164,6 +167,25 @@ func TestPreflightReadsRarely(t *testing.T) {
 	g.Expect(reads(2)).To(BeFalse())
 	clk.Step(20 * time.Second)
 	g.Expect(reads(2)).To(BeTrue(), "something could not be read")
+
+	broken.Store(false)
+	going := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "going", Finalizers: []string{cleanupFinalizer}},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+	}
+	g.Expect(s.client.Create(t.Context(), going)).To(Succeed())
+	g.Expect(s.client.Delete(t.Context(), going)).To(Succeed())
+	clk.Step(40 * time.Second)
+	g.Expect(reads(2)).To(BeTrue(), "all can be read again")
+	clk.Step(40 * time.Second)
+	g.Expect(reads(2)).To(BeTrue(), "a Service was being deleted")
+	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(going), going)).To(Succeed())
+	going.Finalizers = nil
+	g.Expect(s.client.Update(t.Context(), going)).To(Succeed())
+	clk.Step(40 * time.Second)
+	g.Expect(reads(2)).To(BeTrue(), "a Service was being deleted")
+	clk.Step(40 * time.Second)
+	g.Expect(reads(2)).To(BeFalse(), "it is gone")
 	s.ForgetPreflight()
 	g.Expect(s.preflight.read).To(Equal(preflight.Read{}))
 }

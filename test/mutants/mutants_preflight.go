@@ -23,7 +23,7 @@ func preflightRules() []mutant {
 			"Term.matches", never("Labels")),
 		of(userClusterPackage, rule, "a webhook for everything is for nothing",
 			"selects", returns("true", "false, nil")),
-		of(userClusterPackage, rule, "what failed is remembered for long", "Session.Preflight", without("complete")),
+		of(userClusterPackage, rule, "what failed is remembered for long", "Session.Preflight", without("lasting")),
 		of(userClusterPackage, rule, "a finished pod counts", "addPod", never("PodFailed")),
 		of(userClusterPackage, rule, "an event of success answers nothing",
 			"Session.Cloud", without("answered Before")),
