@@ -178,6 +178,10 @@ const (
 	VolumesNeedDriverReason = "VolumesNeedDriver"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
 	InputInvalidReason = "InputInvalid"
+	// InternalErrorReason surfaces when a pass of the controller panicked; nothing is done for this cluster meanwhile.
+	InternalErrorReason = "InternalError"
+	// StatusRefusedReason surfaces when the API server refuses every newer status of this Cluster.
+	StatusRefusedReason = "StatusRefused"
 	// NotSupportedReason surfaces when the provider or the Kubernetes version cannot be migrated.
 	NotSupportedReason = "NotSupported"
 )

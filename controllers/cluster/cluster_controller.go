@@ -19,8 +19,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
-// passTimeout bounds one pass, so that a user cluster whose API server hangs cannot hold a worker for long.
-const passTimeout = 30 * time.Second
+// The bounds of one pass, so that a user cluster whose API server hangs cannot hold a worker for long. Reading leaves time to
+// act, and neither takes the status the time to say what could not be read.
+const (
+	readTimeout   = 20 * time.Second
+	passTimeout   = 30 * time.Second
+	reportTimeout = 10 * time.Second
+)
 
 // Reconciler moves user clusters from the in-tree cloud provider to the external one.
 type Reconciler struct {
@@ -40,6 +45,7 @@ type Reconciler struct {
 	Deadlines migration.Deadlines
 
 	untold untold
+	panics panics
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
@@ -57,9 +63,6 @@ type Reconciler struct {
 // Reconcile is one pass: the controller reads the world, a pure function names the one next thing, the controller does
 // that one thing, and the status says so.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, passTimeout)
-	defer cancel()
-
 	cluster := &ucv1.Cluster{}
 	if err := r.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -75,19 +78,34 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 
 	s := &scope{cluster: cluster, now: r.Clock.Now()}
-	r.observe(ctx, s)
+	if wait := r.panics.wait(s); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return r.guardedPass(ctx, s)
+}
+
+func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
+	inTime, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	r.observeInTime(inTime, s)
 	if s.connecting() {
 		return ctrl.Result{RequeueAfter: connecting}, nil
 	}
 	s.decision = migration.Decide(s.observed, s.now)
 	if s.cluster.ExternalCloudProvider() {
-		r.UserClusters.SetMigrating(req.NamespacedName, !s.settled())
+		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.cluster), !s.settled())
 	}
-	s.actErr = r.act(ctx, s)
+	s.actErr = r.act(inTime, s)
 	if err := r.report(ctx, s); err != nil {
 		return newPass(err)
 	}
 	return result(s)
+}
+
+func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	r.observe(ctx, s)
 }
 
 // newPass: what was computed from an old version is computed again, and nobody is told of an error.
@@ -106,6 +124,7 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.untold.take(key)
+	r.panics.forget(key)
 	r.UserClusters.Forget(key)
 }
 

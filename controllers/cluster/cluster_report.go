@@ -17,6 +17,8 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if s.decision.Verb != nil && s.decision.Verb.Kind == migration.VerbRelease && s.actErr == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
 	r.lookWho(ctx, s)
 	key := client.ObjectKeyFromObject(s.cluster)
 	s.untold = r.untold.take(key)
@@ -25,7 +27,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
-	if err := r.applyStatus(ctx, s.cluster, after); err != nil {
+	err := r.applyStatus(ctx, s.cluster, after)
+	if isRefused(err) {
+		return r.reportRefused(ctx, s, after, err)
+	}
+	if err != nil {
 		r.untold.keep(key, verbsOf(entriesOf(s, after)))
 		return client.IgnoreNotFound(err)
 	}

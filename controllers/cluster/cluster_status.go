@@ -87,6 +87,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	}
 	status.Conditions = w.after
 	status.Acceptances = s.acceptances
+	neutral(&status)
 	status.Timeline = extendTimeline(s, status)
 	return status
 }

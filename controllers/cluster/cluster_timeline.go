@@ -41,6 +41,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 		if e.Actor == "" {
 			e.Actor = ucv1.FieldManager
 		}
+		neutral(&e)
 		entries = append(entries, e)
 	}
 	for _, e := range acceptanceEntries(s.cluster.Status.Acceptances, status.Acceptances) {

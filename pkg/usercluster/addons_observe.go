@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/ssa"
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -205,15 +204,11 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 
 func (s *Session) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
 	found := make([]objectComparison, len(set.Objects))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(applyConcurrency)
-	for i, object := range set.Objects {
-		group.Go(func() (err error) {
-			found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
+		object := set.Objects[i]
+		found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
+		return err
+	}); err != nil {
 		return comparison{}, err
 	}
 	return summarize(set, found), nil

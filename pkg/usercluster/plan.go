@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/fluxcd/pkg/ssa"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,15 +68,10 @@ func (s *Session) DryObjects(ctx context.Context, inventory []InventoryEntry, se
 		objects = append(objects, set.Objects...)
 	}
 	found := make([]*plan.Object, len(objects))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(applyConcurrency)
-	for i, object := range objects {
-		group.Go(func() (err error) {
-			found[i], err = s.dryObject(ctx, object.DeepCopy())
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
+		found[i], err = s.dryObject(ctx, objects[i].DeepCopy())
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	dry := map[string]plan.Object{}

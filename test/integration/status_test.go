@@ -95,20 +95,28 @@ func TestStatusOfAnObjectThatNewRulesWouldRefuse(t *testing.T) {
 // applyStatus writes the status as the controller does: one server-side apply that carries the resourceVersion.
 func applyStatus(t *testing.T, c *ucv1.Cluster) {
 	t.Helper()
-	g := NewWithT(t)
 	current := fetch(t, c)
-	status := current.Status.DeepCopy()
-	status.ObservedGeneration = current.Generation
+	NewWithT(t).Expect(statusApplied(t, current)).To(Succeed())
+	c.ResourceVersion = current.ResourceVersion
+}
+
+// statusApplied applies the whole status by server-side apply, as the controller does.
+func statusApplied(t *testing.T, c *ucv1.Cluster) error {
+	t.Helper()
+	g := NewWithT(t)
+	status := c.Status.DeepCopy()
+	status.ObservedGeneration = c.Generation
 	raw, err := json.Marshal(map[string]any{
 		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster", "status": status,
-		"metadata": map[string]any{"name": c.Name, "namespace": c.Namespace, "resourceVersion": current.ResourceVersion},
+		"metadata": map[string]any{"name": c.Name, "namespace": c.Namespace, "resourceVersion": c.ResourceVersion},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	object := &unstructured.Unstructured{}
 	g.Expect(object.UnmarshalJSON(raw)).To(Succeed())
-	g.Expect(suite.client.Status().Patch(t.Context(), object, client.RawPatch(types.ApplyPatchType, raw),
-		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)).To(Succeed())
+	err = suite.client.Status().Patch(t.Context(), object, client.RawPatch(types.ApplyPatchType, raw),
+		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 	c.ResourceVersion = object.GetResourceVersion()
+	return err
 }
 
 func updateCRD(t *testing.T, spec apiextensionsv1.CustomResourceDefinitionSpec) {

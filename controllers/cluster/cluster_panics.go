@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// panics are the Clusters that a pass panicked about, and when. The same pass would panic again, so it is made again only when
+// the Cluster was changed, or after a while: events of the user cluster would repeat it many times a second.
+type panics struct {
+	mu   sync.Mutex
+	last map[client.ObjectKey]panicked
+}
+
+type panicked struct {
+	until      time.Time
+	generation int64
+}
+
+// wait is how long a Cluster is left alone.
+func (p *panics) wait(s *scope) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last, found := p.last[client.ObjectKeyFromObject(s.cluster)]
+	if !found || last.generation != s.cluster.Generation {
+		return 0
+	}
+	return last.until.Sub(s.now)
+}
+
+func (p *panics) keep(s *scope, wait time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil {
+		p.last = map[client.ObjectKey]panicked{}
+	}
+	p.last[client.ObjectKeyFromObject(s.cluster)] = panicked{until: s.now.Add(wait), generation: s.cluster.Generation}
+}
+
+func (p *panics) forget(key client.ObjectKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.last, key)
+}
+
+// guardedPass is a pass that says it in the status when it panics: without, the last status would stay as it was. It says
+// nothing of the cause, which may quote what was read.
+func (r *Reconciler) guardedPass(ctx context.Context, s *scope) (next ctrl.Result, err error) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		log.FromContext(ctx).Error(kindOf(cause), "A pass panicked", "stack", string(debug.Stack()))
+		if next, err = newPass(r.interrupt(ctx, s, ucv1.InternalErrorReason, "The controller has a fault that this cluster brings out, and it does nothing for "+
+			"the cluster until that is gone. Report the stack in the controller's log; the last status says how far it is.")); err != nil || next.RequeueAfter > 0 {
+			return
+		}
+		next.RequeueAfter = jitter(resting)
+		r.panics.keep(s, next.RequeueAfter)
+	}()
+	return r.pass(ctx, s)
+}
+
+// kindOf leaves the text of a panic out, but for that of the runtime, which has numbers in it and no content.
+func kindOf(cause any) error {
+	if err, ok := cause.(runtime.Error); ok {
+		return err
+	}
+	return fmt.Errorf("panic with a %T", cause)
+}
+
+// interrupt writes the last status again, with the word that it is not looked at any more and that a person must act.
+func (r *Reconciler) interrupt(ctx context.Context, s *scope, reason, message string) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	before, after := s.cluster.Status, *s.cluster.Status.DeepCopy()
+	after.ObservedGeneration = s.cluster.Generation
+	w := &statusWriter{before: before.Conditions, now: s.now, gen: s.cluster.Generation}
+	for _, condition := range before.Conditions {
+		switch condition.Type {
+		case ucv1.ReadyCondition, ucv1.StalledCondition, ucv1.ReconcilingCondition, ucv1.PausedCondition:
+		default:
+			w.keep(condition.Type)
+		}
+	}
+	w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, reason, message)
+	w.set(ucv1.StalledCondition, metav1.ConditionTrue, reason, message)
+	setPaused(w, s.cluster, "")
+	after.Conditions = w.after
+	if err := r.applyStatus(ctx, s.cluster, after); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if was := meta.FindStatusCondition(before.Conditions, ucv1.StalledCondition); was == nil || was.Reason != reason {
+		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, reason, message)
+		r.Metrics.stalled(reason)
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+package main
+
+// What the status says is never out of date without a word, and never a text that harms.
+func statuses() []mutant {
+	const rule = "status"
+	return []mutant{
+		of(clusterControllerPackage, rule, "what a user cluster says is shown as it is", "computeStatus", skips("neutral")),
+		of(clusterControllerPackage, rule, "the timeline is shown as it is", "entriesOf", skips("neutral")),
+		of(clusterControllerPackage, rule, "flags that a rollback gives back are changed", "eachText", lacks("OriginalArguments")),
+		of(clusterControllerPackage, rule, "a status that is refused leaves the last one", "Reconciler.report", never("isRefused")),
+		of(clusterControllerPackage, rule, "a definition that is too old goes unseen", "isRefused", never("Contains")),
+		of(clusterControllerPackage, rule, "a pass that panicked is made again at once", "Reconciler.guardedPass", skips("panics keep")),
+		of(clusterControllerPackage, rule, "a change does not make it again", "panics.wait", without("Generation")),
+		of(clusterControllerPackage, rule, "a pass that panicked calls no person", "Reconciler.interrupt", skips("StalledCondition ConditionTrue")),
+		of(userClusterPackage, rule, "a panic beside others is lost", "concurrently", never("ok")),
+	}
+}
