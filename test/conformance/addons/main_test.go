@@ -84,8 +84,12 @@ func start() (err error) {
 	if suite.audit, err = auditOf(server, suite.directory); err != nil {
 		return err
 	}
-	// No test looks at fairness between clients and at traces, and they are a third of what a small request costs.
-	server.Configure().Set("enable-priority-and-fairness", "false").Set("feature-gates", "APIServerTracing=false")
+	// No test looks at fairness between clients and at traces, and they are a third of what a small request costs. Traces
+	// cannot be switched off from 1.34 on.
+	server.Configure().Set("enable-priority-and-fairness", "false")
+	if os.Getenv("TEST_ASSET_KUBE_APISERVER") == "" {
+		server.Configure().Set("feature-gates", "APIServerTracing=false")
+	}
 	config, err := suite.environment.Start()
 	if err != nil {
 		return err
