@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -31,8 +29,8 @@ func neutralText(text string) string {
 	}, text)
 }
 
-// eachText replaces each text below a value. Kept as they were read are those that are given back to programs: what the CCM
-// inherits, and the flags that a rollback restores.
+// eachText replaces each text below a value, in the fields that are written. Kept as they were read are those that are given
+// back to programs: what the CCM inherits, and the flags that a rollback restores.
 func eachText(value reflect.Value, field string, replace func(field, text string) string) {
 	switch kind := value.Kind(); {
 	case kind == reflect.String:
@@ -45,11 +43,13 @@ func eachText(value reflect.Value, field string, replace func(field, text string
 		}
 	case kind == reflect.Struct:
 		switch value.Interface().(type) {
-		case metav1.Time, ucv1.InheritedConfiguration, ucv1.OriginalArguments:
+		case ucv1.InheritedConfiguration, ucv1.OriginalArguments:
 			return
 		}
 		for i := range value.NumField() {
-			eachText(value.Field(i), value.Type().Field(i).Name, replace)
+			if field := value.Type().Field(i); field.IsExported() {
+				eachText(value.Field(i), field.Name, replace)
+			}
 		}
 	}
 }

@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/randfill"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -65,6 +67,21 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	again.acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
 	again.decision.Verb = nil
 	g.Expect(computeStatus(again).Timeline).To(Equal(status.Timeline), "the same texts are no news")
+}
+
+func TestNoFieldOfAStatusPanics(t *testing.T) {
+	g := NewWithT(t)
+	full := &ucv1.ClusterStatus{}
+	randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).Funcs(
+		func(moment *metav1.MicroTime, _ randfill.Continue) { moment.Time = time.Unix(1, 0) },
+		func(moment *metav1.Time, _ randfill.Continue) { moment.Time = time.Unix(1, 0) },
+	).Fill(full)
+	g.Expect(full.Handover.Processes[0].EndedAt).NotTo(BeNil(), "each field is filled")
+	before := full.DeepCopy()
+	neutral(full)
+	g.Expect(full.Timeline[0].Time).To(Equal(before.Timeline[0].Time))
+	withoutMessages(full)
+	g.Expect(full.Conditions[0].Message).To(Equal(notShown))
 }
 
 func TestMessagesAreLeftOut(t *testing.T) {

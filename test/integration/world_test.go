@@ -192,6 +192,7 @@ func (w *world) reconcile() (ctrl.Result, *ucv1.Cluster) {
 	after, gone := w.cluster()
 	if !gone && after.Status.ObservedGeneration != 0 {
 		g.Expect(w.checker.Objections(after)).To(BeEmpty(), "%s", pretty(after.Status))
+		g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Reason", ucv1.InternalErrorReason)), "the log has the stack")
 	}
 	w.connects = len(after.Finalizers) > 0
 	return result, after
