@@ -22,7 +22,7 @@ fi
 mkdir -p "${log%/*}"
 # What is tested is what is there now, and not what is there when it has ended.
 commit=$(git rev-parse --short=12 HEAD)
-[[ -z $(git status --porcelain -- . ":!$document") ]] || commit+=", changed"
+[[ -z $(git status --porcelain -- . ":!$document" ':!docs/*-measured.md') ]] || commit+=", changed"
 
 status=0
 started=$SECONDS
@@ -31,8 +31,8 @@ took=$((SECONDS - started))
 
 result=passed
 ((status == 0)) || result="**failed** ($status)"
-# make says after everything else that it failed; a bar would end the cell.
-last=$(sed -E -e 's/\x1b\[[0-9;]*m//g' -e '/^make(\[[0-9]+\])?: /d' -e '/^[[:space:]]*$/d' "$log" |
+# make says after everything else that it failed; a bar would end the cell, and where the repository is concerns one machine.
+last=$(sed -E -e 's/\x1b\[[0-9;]*m//g' -e '/^make(\[[0-9]+\])?: /d' -e '/^[[:space:]]*$/d' -e "s#$PWD/##g" -e 's/^ +//' "$log" |
 	tail -n 1 | tr '|' '/')
 row=$(printf '| %s | %s | %s | %s | %d:%02d | %s |' \
 	"$(date -u +%Y-%m-%d)" "$commit" "$name" "$result" $((took / 60)) $((took % 60)) "$last")

@@ -134,8 +134,10 @@ func (p *Play) patchNode(ctx context.Context, name, patch string) error {
 
 const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
+// taint leaves the Node with a zone that the cloud does not name either.
 func taint(ctx context.Context, p *Play) error {
-	return p.patchNode(ctx, "newcomer", `{"spec":{"taints":[{"key":"`+uninitializedTaint+`","value":"true","effect":"NoSchedule"}]}}`)
+	return p.patchNode(ctx, "newcomer", `{"metadata":{"labels":{"`+corev1.LabelTopologyZone+`":"nowhere","`+corev1.LabelFailureDomainBetaZone+`":"nowhere"}},`+
+		`"spec":{"taints":[{"key":"`+uninitializedTaint+`","value":"true","effect":"NoSchedule"}]}}`)
 }
 
 // initialized has the address that only a CCM writes: in the testbed nobody else writes one of type Hostname.
@@ -166,8 +168,8 @@ func initialized(ctx context.Context, p *Play) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "The taint stayed until the CCM led, which then wrote the Node's addresses anew and took it away. Step Verify stood still with reason InventoryChanged " +
-		"and named the Node, until that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason, "Node newcomer had addresses")
+	return "The taint stayed until the CCM led, which then wrote the Node's addresses and labels again and took it away. Step Verify stood still with reason InventoryChanged " +
+		"and named the Node, until that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason, "Node newcomer has lost or changed labels")
 }
 
 // acceptChanges is a person who has looked at what became of the Nodes.
