@@ -19,8 +19,9 @@ const (
 // RolloutSpec says how Machines are replaced.
 type RolloutSpec struct {
 	// maxConcurrent is how many MachineDeployments may be rolled at once, as a number or a percentage of all (rounded
-	// down, at least one unless it is 0%). Default is 1. A value that cannot be read allows none.
+	// down, at least one unless it is 0%). Default is 1. 0 allows none.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^(100|[1-9]?[0-9])%$')",message="spec.rollout.maxConcurrent is a number from 0, or a percentage from 0% to 100% such as \"25%\""
 	MaxConcurrent *intstr.IntOrString `json:"maxConcurrent,omitempty"`
 
 	// order in which MachineDeployments are rolled; default is SmallestFirst.

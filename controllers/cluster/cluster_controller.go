@@ -152,10 +152,10 @@ func usually(s *scope) (ctrl.Result, error) {
 		return newPass(s.actErr)
 	case s.decision.Verb != nil && s.decision.Verb.Kind != migration.VerbRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
+		return ctrl.Result{}, nil
 	case s.decision.Wait != nil || s.decision.Failure != nil || s.observed.Measured.Value().Waits:
 		return ctrl.Result{RequeueAfter: inTheMeantime(s)}, nil
-	case s.decision.Step == ucv1.StepInTree:
-		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
 }

@@ -22,6 +22,7 @@ import (
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
 	if !s.cluster.ExternalCloudProvider() {
+		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		return
 	}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
@@ -70,6 +71,7 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 
 	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
 	if !found {
+		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		s.observed.Provider = migration.Absent[migration.Provider]()
 		return
 	}

@@ -125,17 +125,12 @@ func (s *scope) factsHold() bool {
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
 func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
+	case s.decision.Failure != nil:
+		setReadyFailed(w, s)
 	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
-	case s.decision.Failure != nil:
-		message := s.decision.Failure.Message
-		if s.actErr != nil {
-			message = progressMessage(s) + " " + message
-		}
-		w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, message)
-		w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message)
 	case !s.cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
@@ -146,6 +141,15 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	default:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	}
+}
+
+func setReadyFailed(w *statusWriter, s *scope) {
+	message := s.decision.Failure.Message
+	if s.actErr != nil {
+		message = progressMessage(s) + " " + message
+	}
+	w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, message)
+	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message)
 }
 
 // setReadyPaused leaves the verdict as it was before the pause.

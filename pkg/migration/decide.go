@@ -30,7 +30,10 @@ func Decide(o Observation, now time.Time) Decision {
 	decision.Findings = p.findings
 	decision.PointOfNoReturn, decision.LookAfter = p.judgePointOfNoReturn(), p.lookAfter()
 	if o.Cluster.Spec.Paused {
-		decision.Verb, decision.Wait, decision.Failure, decision.Instructions = nil, nil, nil, nil
+		decision.Verb, decision.Wait, decision.Instructions = nil, nil, nil
+		if decision.Step != ucv1.StepInTree {
+			decision.Failure = nil
+		}
 		p.facts = p.seenWhilePaused()
 		decision.RollsOn = p.rollsOn()
 	}
@@ -62,7 +65,7 @@ func (p *pass) decide() Decision {
 		if p.facts.Origin == "" {
 			p.facts.Origin = ucv1.OriginInTree
 		}
-		return Decision{Step: ucv1.StepInTree}
+		return p.inTree()
 	}
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
@@ -76,6 +79,16 @@ func (p *pass) decide() Decision {
 			Kind: VerbRestoreAnnotations, Objects: []Ref{p.self()},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		}
+	}
+	return decision
+}
+
+// inTree is for the feature being off: nothing is looked at but the name of the provider, which can be neither changed nor migrated
+// when it is unknown.
+func (p *pass) inTree() Decision {
+	decision := Decision{Step: ucv1.StepInTree}
+	if p.o.UnknownProvider != "" {
+		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
 	}
 	return decision
 }

@@ -20,6 +20,11 @@ func origin(want ucv1.Origin) func(Gomega, ucv1.Facts) {
 	return func(g Gomega, f ucv1.Facts) { g.Expect(f.Origin).To(Equal(want)) }
 }
 
+func misspelled(o *Observation) {
+	o.Cluster.Spec.Features.ExternalCloudProvider = nil
+	o.UnknownProvider = "Provider opnstack is not in the catalogue; did you mean openstack?"
+}
+
 func TestOrigin(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Cluster with the feature off is in-tree": {
@@ -27,6 +32,14 @@ func TestOrigin(t *testing.T) {
 		},
 		"a Cluster with the feature explicitly off is in-tree": {
 			given: unseen, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = new(false) }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+		},
+		"an unknown provider needs a person although the feature is off": {
+			given: unseen, when: misspelled, step: ucv1.StepInTree, fails: ucv1.NotSupportedReason,
+			says: []string{"did you mean openstack?", "delete the Cluster"}, facts: origin(ucv1.OriginInTree),
+		},
+		"a pause does not hide that the provider is unknown": {
+			given: unseen, when: func(o *Observation) { misspelled(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepInTree,
+			fails: ucv1.NotSupportedReason, facts: origin(ucv1.OriginInTree),
 		},
 		"a feature that somehow is off again forgets no origin": {
 			given: finished, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),

@@ -61,7 +61,7 @@ func (p *pass) checkProvider() (*Finding, string) {
 	name := p.o.Cluster.Spec.Cloud.ProviderName
 	switch {
 	case p.o.Provider.IsAbsent():
-		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" is not in the catalogue; see the supported providers in the README."), ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, p.unknownProvider()), ""
 	case !known:
 		return nil, "the catalogue: " + p.o.Provider.Why()
 	case p.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
@@ -72,6 +72,14 @@ func (p *pass) checkProvider() (*Finding, string) {
 		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate from."), ""
 	}
 	return nil, ""
+}
+
+// unknownProvider says what is left to do: the name is immutable, and a Cluster that something was made for cannot just be deleted.
+func (p *pass) unknownProvider() string {
+	if p.facts.Inherited != nil {
+		return p.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
+	}
+	return p.o.UnknownProvider + " The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
 }
 
 // checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the

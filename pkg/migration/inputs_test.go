@@ -18,6 +18,25 @@ func kcmArguments(change func(map[string]string)) func(*Observation) {
 	}
 }
 
+func TestAProviderThatNobodyKnows(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a provider outside of the catalogue blocks": {
+			given: fresh, when: func(o *Observation) {
+				o.Provider, o.UnknownProvider = Absent[Provider](), "Provider opnstack is not in the catalogue; did you mean openstack?"
+			},
+			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason,
+			says: []string{"did you mean openstack? The name is immutable", "delete the Cluster and create it"},
+		},
+		"a provider that an earlier version knew blocks, and its Cluster is not to be deleted": {
+			given: fresh, when: func(o *Observation) {
+				o.Provider, o.UnknownProvider = Absent[Provider](), "Provider simcloud is not in the catalogue."
+				o.Cluster.Status.Inherited = &ucv1.InheritedConfiguration{}
+			},
+			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"go back to that version"},
+		},
+	})
+}
+
 func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a kubeconfig that is refused blocks with its reason": {
@@ -40,10 +59,6 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 				o.Cluster.Spec.ControlPlane.KubeControllerManager.Name = "kcm"
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"user-alpha/kcm"},
-		},
-		"a provider outside of the catalogue blocks": {
-			given: fresh, when: func(o *Observation) { o.Provider = Absent[Provider]() },
-			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"Provider openstack is not in the catalogue"},
 		},
 		"a version without a CCM blocks": {
 			given: fresh, when: func(o *Observation) {

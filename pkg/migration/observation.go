@@ -15,6 +15,8 @@ type Observation struct {
 	Deadlines Deadlines
 	// Contenders is absent when no other Cluster names the same control plane, else known with their names.
 	Contenders Observed[[]string]
+	// UnknownProvider is a sentence when the catalogue does not have the cluster's provider, with the one that was likely meant.
+	UnknownProvider string
 	// Provider is the catalogue's entry for the cluster's provider and version; absent when there is none.
 	Provider Observed[Provider]
 	// CloudConfig is the Secret with the cloud configuration; absent when it does not exist.

@@ -9,13 +9,18 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// Objections are why a write of a Cluster is refused by the version rules, as sentences; before is nil when it is created.
+// Objections are why a write of a Cluster is refused, as sentences, by the version rules or because its provider is unknown; before
+// is nil when it is created. Neither the provider nor the feature can be taken back, so that is the time to say so.
 func (c *Catalogue) Objections(before, after *ucv1.Cluster) string {
+	starts := after.ExternalCloudProvider() && before != nil && !before.ExternalCloudProvider()
+	if unknown := c.Unknown(after.Spec.Cloud.ProviderName); unknown != "" && (before == nil || starts) {
+		return unknown
+	}
 	var was *State
 	wanted := &State{after.Spec.Cloud.ProviderName, after.Spec.Version, conditionOf(after)}
 	if before != nil {
 		was = &State{before.Spec.Cloud.ProviderName, before.Spec.Version, conditionOf(before)}
-		if !before.ExternalCloudProvider() && after.ExternalCloudProvider() {
+		if starts {
 			// Its status does not say so yet: this write starts the migration.
 			wanted.Condition = manifest.WhileMigrating
 		}

@@ -176,7 +176,7 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 		"the step is %s and the feature is %t", status.Step, cluster.ExternalCloudProvider())
 	ready := meta.IsStatusConditionTrue(status.Conditions, ucv1.ReadyCondition)
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
-	idle := inTree || status.Step == ucv1.StepRolledBack || (status.Step == ucv1.StepFinished && !refused)
+	idle := status.Step == ucv1.StepRolledBack || ((inTree || status.Step == ucv1.StepFinished) && !refused)
 	o.unless(ready == idle || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
 
 	if completed := meta.FindStatusCondition(status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition); completed != nil {

@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -118,6 +119,25 @@ func TestProtocolIsImmutableOnceTheMigrationStarted(t *testing.T) {
 		"the rest of it stays free": {[]modifier{migrating}, func(c *ucv1.Cluster) {
 			c.Spec.Handover.AcceptLostManagers = []string{"kcm-1"}
 		}, ""},
+	})
+}
+
+func TestMaxConcurrentIsANumberOrAPercentage(t *testing.T) {
+	t.Parallel()
+	at := func(value intstr.IntOrString) modifier {
+		return func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = &value }
+	}
+	const field = "spec.rollout.maxConcurrent is a number from 0"
+	checkRules(t, map[string]ruleCase{
+		"a number":                        {nil, at(intstr.FromInt32(3)), ""},
+		"none":                            {nil, at(intstr.FromInt32(0)), ""},
+		"a percentage":                    {nil, at(intstr.FromString("25%")), ""},
+		"all of them":                     {nil, at(intstr.FromString("100%")), ""},
+		"no percent":                      {nil, at(intstr.FromString("0%")), ""},
+		"less than nothing is refused":    {nil, at(intstr.FromInt32(-1)), field},
+		"a word is refused":               {nil, at(intstr.FromString("many")), field},
+		"a number in quotes is refused":   {nil, at(intstr.FromString("2")), field},
+		"more than everything is refused": {nil, at(intstr.FromString("101%")), field},
 	})
 }
 

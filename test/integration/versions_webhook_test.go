@@ -23,12 +23,11 @@ func TestVersionRulesAreAskedWhenAClusterIsCreated(t *testing.T) {
 		modifiers []modifier
 		refused   string
 	}{
-		"the last in-tree minor":                  {nil, ""},
-		"a minor without in-tree provider":        {[]modifier{version("1.26.15")}, lastOpenStack},
-		"the same one, external":                  {[]modifier{version("1.26.15"), feature(true)}, ""},
-		"the manual's vSphere 1.22":               {[]modifier{ofProvider("vsphere"), version("1.22.4"), feature(true)}, "The CSI driver of its time does not support 1.22"},
-		"an external one without a CCM":           {[]modifier{version("1.37.0"), feature(true)}, "no OpenStack cloud-controller-manager for Kubernetes 1.37"},
-		"a provider that preflight will complain": {[]modifier{ofProvider("nimbus")}, ""},
+		"the last in-tree minor":           {nil, ""},
+		"a minor without in-tree provider": {[]modifier{version("1.26.15")}, lastOpenStack},
+		"the same one, external":           {[]modifier{version("1.26.15"), feature(true)}, ""},
+		"the manual's vSphere 1.22":        {[]modifier{ofProvider("vsphere"), version("1.22.4"), feature(true)}, "The CSI driver of its time does not support 1.22"},
+		"an external one without a CCM":    {[]modifier{version("1.37.0"), feature(true)}, "no OpenStack cloud-controller-manager for Kubernetes 1.37"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expectRefused(t, suite.client.Create(t.Context(), newCluster(namespace, tc.modifiers...)), tc.refused)
@@ -62,6 +61,20 @@ func TestVersionRulesAreAskedForOldAndNew(t *testing.T) {
 			expectRefused(t, suite.client.Update(t.Context(), c), tc.refused)
 		})
 	}
+}
+
+func TestUnknownProvidersAreRefusedWithASuggestion(t *testing.T) {
+	g, namespace := NewWithT(t), newNamespace(t)
+	early := createCluster(t, newCluster(namespace, ofProvider("opnstack")))
+	serveWebhook(t, suite.catalogue.Objections)
+	late := newCluster(namespace, ofProvider("opnstack"))
+	late.Name = "late"
+	g.Expect(suite.client.Create(t.Context(), late)).To(MatchError(ContainSubstring("did you mean openstack?")))
+	feature(true)(early)
+	g.Expect(suite.client.Update(t.Context(), early)).To(MatchError(ContainSubstring("did you mean openstack?")))
+	early = fetch(t, early)
+	early.Labels = map[string]string{"team": "blue"}
+	g.Expect(suite.client.Update(t.Context(), early)).To(Succeed())
 }
 
 // What came to be while nobody judged may stay, be changed in every other way, be mended, and be deleted.

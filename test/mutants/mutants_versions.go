@@ -20,6 +20,8 @@ func versionRules() []mutant {
 		of(webhooksPackage, rule, "a write of the status is judged", "VersionJudge.Handle", without("SubResource")),
 		of(webhooksPackage, rule, "what cannot be read is refused",
 			"VersionJudge.Handle", returns("WithWarnings", `admission.Denied("")`)),
+		of(providerPackage, rule, "an unknown provider may be created", "Catalogue.Objections", never("unknown")),
+		inTables(rule, "an in-tree Cluster with an unknown provider is fine", "pass.inTree", never("UnknownProvider")),
 		inTables(rule, "preflight does not ask them", "pass.checkProvider", never("MigrationProblem")),
 	}
 }
