@@ -43,9 +43,9 @@ func invalid(message string) error {
 
 // ParseKubeconfig makes a client configuration of the current context, or returns a *KubeconfigError.
 func ParseKubeconfig(data []byte, allow Allow) (*rest.Config, error) {
-	file, err := clientcmd.Load(data)
+	file, err := loadKubeconfig(data)
 	if err != nil {
-		return nil, invalid("cannot be parsed: put the YAML of a kubeconfig there")
+		return nil, err
 	}
 	current, ok := file.Contexts[file.CurrentContext]
 	if !ok {
@@ -110,9 +110,9 @@ func refusals(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, scheme
 
 // endpointOf is the API server of a kubeconfig without its user, and with the certificate authority in it.
 func endpointOf(kubeconfig []byte, config *rest.Config) (*clientcmdapi.Cluster, error) {
-	file, err := clientcmd.Load(kubeconfig)
+	file, err := loadKubeconfig(kubeconfig)
 	if err != nil {
-		return nil, invalid("cannot be parsed: put the YAML of a kubeconfig there")
+		return nil, err
 	}
 	endpoint := file.Clusters[file.Contexts[file.CurrentContext].Cluster].DeepCopy()
 	if endpoint.CertificateAuthority != "" {

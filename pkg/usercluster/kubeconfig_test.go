@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -82,6 +83,40 @@ func TestInvalidKubeconfigs(t *testing.T) {
 			kubeconfig: kubeconfigWith(server+", certificate-authority-data: dDBwLXMzY3JldA==", token),
 			reason:     ucv1.KubeconfigInvalidReason, says: "certificate data"},
 	})
+}
+
+// hostile is a kubeconfig of n aliases of a text of that size.
+func hostile(n, size int) string {
+	return kubeconfigWith(server, token) + "extensions:\n- &x \"" + strings.Repeat("A", size) + "\"\n" + strings.Repeat("- *x\n", n)
+}
+
+func TestKubeconfigsThatAskForMemoryAreInvalid(t *testing.T) {
+	for name, tc := range map[string]struct{ kubeconfig, says string }{
+		"aliases of a long text":            {hostile(10_000, 50_000), "uses YAML aliases"},
+		"one alias":                         {hostile(1, 1), "uses YAML aliases"},
+		"an alias within a cluster":         {kubeconfigWith(server+", extensions: [&x [], *x]", token), "uses YAML aliases"},
+		"an alias that stands for itself":   {kubeconfigWith(server+", extensions: &x [*x]", token), "uses YAML aliases"},
+		"lists in lists":                    {kubeconfigWith(server+", extensions: "+strings.Repeat("[", 2_000)+strings.Repeat("]", 2_000), token), "nested too deeply"},
+		"lists in lists that are not ended": {kubeconfigWith(server+", extensions: "+strings.Repeat("[", 100_000), token), "cannot be parsed"},
+		"more bytes than a kubeconfig has":  {kubeconfigWith(server, token) + "# " + strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
+		"a name that is as long":            {"name: " + strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before := allocated()
+			_, err := ParseKubeconfig([]byte(tc.kubeconfig), Allow{})
+			g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
+			g.Expect(err).To(HaveField("Reason", ucv1.KubeconfigInvalidReason))
+			g.Expect(allocated()-before).To(BeNumerically("<", 64<<20), "bytes that looking at it took")
+		})
+	}
+}
+
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	stats := runtime.MemStats{}
+	runtime.ReadMemStats(&stats)
+	return stats.TotalAlloc
 }
 
 func TestRefusedKubeconfigs(t *testing.T) {

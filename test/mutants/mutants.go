@@ -25,7 +25,7 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
-		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), statuses(),
+		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), statuses(), bounds(),
 	)
 }
 

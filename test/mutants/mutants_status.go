@@ -15,3 +15,13 @@ func statuses() []mutant {
 		of(userClusterPackage, rule, "a panic beside others is lost", "concurrently", never("ok")),
 	}
 }
+
+// One bad cluster takes no memory that others need.
+func bounds() []mutant {
+	const rule = "bounds"
+	return []mutant{
+		of(userClusterPackage, rule, "a kubeconfig may have any size", "loadKubeconfig", never("maxKubeconfig")),
+		of(userClusterPackage, rule, "a kubeconfig may use aliases", "boundedNode", never("AliasNode")),
+		of(userClusterPackage, rule, "a kubeconfig may be as deep as it likes", "boundedNode", never("depth 0")),
+	}
+}
