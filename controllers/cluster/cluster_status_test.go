@@ -52,6 +52,7 @@ func unchanged(*ucv1.Cluster) {}
 func TestEveryStateHasItsVerdict(t *testing.T) {
 	all := states()
 	maps.Copy(all, undoneStates())
+	maps.Copy(all, inTreeStates())
 	for name, tc := range all {
 		for _, origin := range tc.origins {
 			t.Run(name+", origin "+string(origin), func(t *testing.T) {
@@ -126,14 +127,20 @@ func states() map[string]state {
 }
 
 // undoneStates are those of an undo.
+func inTreeStates() map[string]state {
+	const says = "Provider nimbus is not in the catalogue."
+	return map[string]state{
+		"in-tree with an unknown provider has failed": {
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, failing("NotSupported", says), nil,
+			summary{kstatus.FailedStatus, metav1.ConditionFalse, "NotSupported", "", metav1.ConditionTrue, says},
+		},
+	}
+}
+
 func undoneStates() map[string]state {
 	migrating := []ucv1.Origin{ucv1.OriginMigrating}
 	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 	return map[string]state{
-		"in-tree with a provider that nobody knows has failed": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, failing("NotSupported", "Provider nimbus is not in the catalogue."), nil,
-			summary{kstatus.FailedStatus, metav1.ConditionFalse, "NotSupported", "", metav1.ConditionTrue, "Provider nimbus is not in the catalogue."},
-		},
 		"a refused undo has failed, also when the migration is completed": {
 			migrating, ucv1.StepFinished, completed, failing("RollbackRefused", "The point of no return was passed."), nil,
 			summary{kstatus.FailedStatus, no, "RollbackRefused", "", yes, "The point of no return was passed."},

@@ -41,7 +41,7 @@ type managerOptions struct {
 
 func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.namespace, "namespace", "ccm-migration-system", "Namespace of the manager: its Lease and its webhook certificate are there.")
-	flags.BoolVar(&o.leaderElect, "leader-elect", true, "Let only one of several managers work. Without it, a second one does everything twice.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", true, "Let only one of several managers work; otherwise each does everything.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of /healthz and /readyz.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and authorized by the management cluster. 0 switches it off.")
 
