@@ -218,14 +218,16 @@ const (
 	UserClusterLocation MachineControllerLocation = "UserCluster"
 )
 
-// MachineControllerSpec says where the machine-controller runs. Those of its Deployments that exist are configured.
+// MachineControllerSpec says where the machine-controller runs. Its three Deployments decide together what kubelet a new
+// Machine gets, so each has to be found where the cluster has Machines.
 type MachineControllerSpec struct {
-	// location is Management (default) or UserCluster.
+	// location of those Deployments that give none of their own: Management (default) or UserCluster.
 	// +optional
 	Location MachineControllerLocation `json:"location,omitempty"`
 
-	// namespace of the Deployments in the user cluster; default is kube-system. In the management cluster it is always
-	// the namespace of the Cluster, because a Cluster must not reach into the namespaces of others.
+	// namespace in the user cluster of those Deployments that give none of their own; default is kube-system. In the
+	// management cluster it is always the namespace of the Cluster, because a Cluster must not reach into the namespaces
+	// of others.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -233,15 +235,52 @@ type MachineControllerSpec struct {
 
 	// machineController is the Deployment of the machine-controller; default name machine-controller.
 	// +optional
-	MachineController DeploymentReference `json:"machineController,omitempty,omitzero"`
+	MachineController LocatedDeployment `json:"machineController,omitempty,omitzero"`
 
 	// webhook is the Deployment of its webhook; default name machine-controller-webhook.
 	// +optional
-	Webhook DeploymentReference `json:"webhook,omitempty,omitzero"`
+	Webhook LocatedDeployment `json:"webhook,omitempty,omitzero"`
 
 	// operatingSystemManager is the Deployment of the operating-system-manager; default name operating-system-manager.
 	// +optional
-	OperatingSystemManager DeploymentReference `json:"operatingSystemManager,omitempty,omitzero"`
+	OperatingSystemManager OperatingSystemManagerSpec `json:"operatingSystemManager,omitempty,omitzero"`
+}
+
+// LocatedDeployment names a Deployment, the container in it, and the cluster that it is in.
+type LocatedDeployment struct {
+	DeploymentReference `json:",inline"`
+
+	// location is Management or UserCluster; default is spec.machineController.location.
+	// +optional
+	Location MachineControllerLocation `json:"location,omitempty"`
+
+	// namespace in the user cluster; default is spec.machineController.namespace.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// OperatingSystemManagerMode says whether a cluster has an operating-system-manager.
+// +kubebuilder:validation:Enum=Required;None
+type OperatingSystemManagerMode string
+
+const (
+	// OperatingSystemManagerRequired means that it writes the configuration which kubelets start with.
+	OperatingSystemManagerRequired OperatingSystemManagerMode = "Required"
+	// OperatingSystemManagerNone means that the machine-controller itself writes it, as old releases do.
+	OperatingSystemManagerNone OperatingSystemManagerMode = "None"
+)
+
+// OperatingSystemManagerSpec says where the operating-system-manager runs, or that there is none.
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'None' || !has(self.name)",message="operatingSystemManager.name cannot be set when its mode is None: remove the name, or the mode"
+type OperatingSystemManagerSpec struct {
+	LocatedDeployment `json:",inline"`
+
+	// mode is Required, or None when the cluster has no operating-system-manager. Default is Required: without it, and
+	// unseen, kubelets would go on to join in-tree whatever their Machines say.
+	// +optional
+	Mode OperatingSystemManagerMode `json:"mode,omitempty"`
 }
 
 // AdoptionPolicy says what happens to addon objects that exist already and are not ours.

@@ -49,28 +49,13 @@ func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
 			return referenceTo(migration.Ref{Kind: "Secret", Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName})
 		}
 	case ucv1.StepMachineController, ucv1.StepUndoMachineController, ucv1.StepRoll, ucv1.StepUndoRoll:
-		return machineControllerOf(cluster)
+		return referenceTo(controlplane.MachineControllerRef(cluster))
 	default:
 	}
 	if cluster.Spec.ControlPlane.Static() {
 		return nil
 	}
 	return referenceTo(migration.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: controlplane.KubeControllerManager(cluster).Name})
-}
-
-func machineControllerOf(cluster *ucv1.Cluster) *corev1.ObjectReference {
-	spec := cluster.Spec.MachineController
-	ref := migration.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: "machine-controller"}
-	if spec.Location == ucv1.UserClusterLocation {
-		ref.Namespace = "kube-system"
-		if spec.Namespace != "" {
-			ref.Namespace = spec.Namespace
-		}
-	}
-	if spec.MachineController.Name != "" {
-		ref.Name = spec.MachineController.Name
-	}
-	return referenceTo(ref)
 }
 
 func versionOfKind() map[string]string {

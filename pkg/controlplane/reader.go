@@ -32,19 +32,10 @@ type Reader struct {
 
 // The defaults of the names in a Cluster's spec.
 const (
-	kubeControllerManager  = "kube-controller-manager"
-	kubeAPIServer          = "kube-apiserver"
-	kubeScheduler          = "kube-scheduler"
-	machineController      = "machine-controller"
-	machineWebhook         = "machine-controller-webhook"
-	operatingSystemManager = "operating-system-manager"
-	userClusterNamespace   = "kube-system"
-)
-
-// The machine-controller's flags that make it hand out external kubelets.
-const (
-	nodeExternalFlag = "-node-external-cloud-provider"
-	externalFlag     = "-external-cloud-provider"
+	kubeControllerManager = "kube-controller-manager"
+	kubeAPIServer         = "kube-apiserver"
+	kubeScheduler         = "kube-scheduler"
+	userClusterNamespace  = "kube-system"
 )
 
 // KubeControllerManager is the cluster's KCM Deployment and container, with the defaults filled in.
@@ -131,74 +122,6 @@ func missing(namespace string, ref ucv1.DeploymentReference) migration.Component
 		Ref: migration.Ref{Kind: "Deployment", Namespace: namespace, Name: ref.Name}, Container: ref.Container,
 		Arguments: migration.Arguments{Problem: "the Deployment does not exist; create it or correct spec.controlPlane"},
 	}
-}
-
-// MachineController observes those of the machine-controller's Deployments that exist. user reads the user cluster; it
-// is nil while there is no connection, and then Deployments there could not be looked at.
-func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) migration.Observed[[]migration.MachineControllerDeployment] {
-	spec := cluster.Spec.MachineController
-	reader, namespace := r.Live, cluster.Namespace
-	inUserCluster := spec.Location == ucv1.UserClusterLocation
-	if inUserCluster {
-		if user == nil {
-			return migration.Unknown[[]migration.MachineControllerDeployment]("the user cluster is not connected")
-		}
-		reader, namespace = user, spec.Namespace
-		if namespace == "" {
-			namespace = userClusterNamespace
-		}
-	}
-	found := []migration.MachineControllerDeployment{}
-	for _, one := range []struct {
-		ref  ucv1.DeploymentReference
-		name string
-		flag string
-	}{
-		{spec.MachineController, machineController, nodeExternalFlag},
-		{spec.Webhook, machineWebhook, nodeExternalFlag},
-		{spec.OperatingSystemManager, operatingSystemManager, externalFlag},
-	} {
-		component, err := r.machineComponent(ctx, reader, namespace, withDefaults(one.ref, one.name, one.ref.Container))
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return migration.Unknown[[]migration.MachineControllerDeployment](err.Error())
-		}
-		found = append(found, migration.MachineControllerDeployment{
-			Component: component, Flag: one.flag, InUserCluster: inUserCluster,
-		})
-	}
-	return migration.Known(found)
-}
-
-// machineComponent reads one Deployment and only the pods of its selector: kube-system may hold thousands.
-func (r *Reader) machineComponent(ctx context.Context, reader client.Reader, namespace string, ref ucv1.DeploymentReference) (migration.Component, error) {
-	deployment, err := getDeployment(ctx, reader, namespace, ref.Name)
-	if err != nil {
-		return migration.Component{}, err
-	}
-	selector, err := selectorOf(deployment)
-	if err != nil {
-		return migration.Component{}, err
-	}
-	work, err := listWorkloads(ctx, reader, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector})
-	if err != nil {
-		return migration.Component{}, err
-	}
-	return newComponent(deployment, containerOrOnly(deployment, ref.Container), work, nil)
-}
-
-// containerOrOnly is the named container, else the only one, else the one that is called like its Deployment.
-func containerOrOnly(deployment *appsv1.Deployment, name string) string {
-	containers := deployment.Spec.Template.Spec.Containers
-	switch {
-	case name != "":
-		return name
-	case len(containers) == 1:
-		return containers[0].Name
-	}
-	return deployment.Name
 }
 
 func getDeployment(ctx context.Context, reader client.Reader, namespace, name string) (*appsv1.Deployment, error) {

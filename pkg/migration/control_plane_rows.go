@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -80,72 +79,6 @@ func withGates(arguments Arguments, gates map[string]bool) string {
 		pairs = append(pairs, gate+"="+strconv.FormatBool(gates[gate]))
 	}
 	return strings.Join(pairs, ",")
-}
-
-// machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
-// operating-system-manager without the flag joins in-tree.
-func (p *pass) machineController() outcome {
-	if out := p.cloudNode(); !out.holds {
-		return out
-	}
-	deployments, known := p.o.MachineController.Get()
-	if !known {
-		return cannotLook("the machine-controller", p.o.MachineController.Why())
-	}
-	if len(deployments) == 0 {
-		return p.withoutMachineController()
-	}
-	for _, deployment := range deployments {
-		if !deployment.Arguments.Understood() {
-			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
-		}
-		if !deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
-			return p.setFlag(deployment)
-		}
-	}
-	for _, deployment := range deployments {
-		if !deployment.RolledOut {
-			// Deployments of the user cluster are not watched.
-			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
-		}
-	}
-	if out := p.ccmCanServe(); !out.holds {
-		return out
-	}
-	if p.facts.MachineControllerConfiguredAt == nil {
-		p.facts.MachineControllerConfiguredAt = p.stamp()
-		return records("Recording that new Machines join with an external cloud provider.")
-	}
-	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
-}
-
-// setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
-// count as up-to-date by its age.
-func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
-	if p.facts.MachineControllerConfiguredAt != nil {
-		p.facts.MachineControllerConfiguredAt = nil
-		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged anew.")
-	}
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
-		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
-		Arguments: &ArgumentChange{
-			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
-			Set: []Flag{{Name: deployment.Flag, Value: "true"}},
-		},
-	})
-}
-
-func (p *pass) withoutMachineController() outcome {
-	machines, known := p.o.Machines.Get()
-	switch {
-	case p.o.Machines.IsAbsent() || (known && len(machines.Machines)+len(machines.Deployments) == 0):
-		return holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines.")
-	case !known:
-		return cannotLook("the Machines", p.o.Machines.Why())
-	}
-	return fails(ucv1.InputInvalidReason, "The cluster has Machines, but none of the machine-controller's Deployments was found in "+
-		p.o.Cluster.Namespace+"; set spec.machineController.")
 }
 
 // ccmCanServe gates everything that makes new Nodes: the machine-controller would call a Node available while it is

@@ -122,14 +122,18 @@ func finished() Observation {
 }
 
 func machineControllers() []MachineControllerDeployment {
-	var deployments []MachineControllerDeployment
-	for name, flag := range map[string]string{"machine-controller": "-node-external-cloud-provider"} {
-		deployments = append(deployments, MachineControllerDeployment{Flag: flag, Component: Component{
-			Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
-			Arguments: Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
-		}})
-	}
-	return deployments
+	name := string(MachineController)
+	return []MachineControllerDeployment{{Program: MachineController, Flag: "-node-external-cloud-provider", Component: Component{
+		Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
+		Arguments: Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
+	}}}
+}
+
+// missingController is one that was looked for and not found.
+func missingController(program MachineControllerProgram) MachineControllerDeployment {
+	return MachineControllerDeployment{Program: program, Missing: true, Component: Component{
+		Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
+	}}
 }
 
 func provenNode(name string) Node {

@@ -239,13 +239,28 @@ type AddonSet struct {
 	Unschedulable bool
 }
 
+// MachineControllerProgram is what a Deployment of the machine-controller runs, whatever its name is.
+type MachineControllerProgram string
+
+// The programs that decide together what kubelet a new Machine gets.
+const (
+	MachineController      MachineControllerProgram = "machine-controller"
+	MachineWebhook         MachineControllerProgram = "machine-controller-webhook"
+	OperatingSystemManager MachineControllerProgram = "operating-system-manager"
+)
+
 // MachineControllerDeployment is one of the machine-controller's Deployments.
 type MachineControllerDeployment struct {
 	Component
+	Program MachineControllerProgram
 	// Flag that makes it hand out external kubelets, such as -node-external-cloud-provider.
 	Flag string
 	// InUserCluster says in which cluster it is.
 	InUserCluster bool
+	// Missing says that no such Deployment exists; Named, that the spec gives its name.
+	Missing, Named bool
+	// Denied says that it exists although the spec says that there is none.
+	Denied bool
 }
 
 // Machines are the objects of the machine-controller.

@@ -221,7 +221,6 @@ func TestMachineControllerRow(t *testing.T) {
 			edit(&o.MachineController, func(d *[]MachineControllerDeployment) { change(&(*d)[0]) })
 		}
 	}
-	none := func(o *Observation) { o.MachineController = Known([]MachineControllerDeployment(nil)) }
 	runDecisions(t, map[string]decision{
 		"flags in place and rolled out are recorded": {
 			given: configured, step: ucv1.StepMachineController, verb: VerbRecord,
@@ -249,19 +248,6 @@ func TestMachineControllerRow(t *testing.T) {
 			given: rolling, when: first(func(d *MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
 			step: ucv1.StepMachineController, verb: VerbRecord, says: []string{"lost -node-external-cloud-provider"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt).To(BeNil()) },
-		},
-		"Machines without any machine-controller block": {
-			given: configured, when: none, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: []string{"spec.machineController"},
-		},
-		"a cluster without Machines and machine-controller goes on": {
-			given: verifying, when: func(o *Observation) { none(o); noNodes(o) }, step: ucv1.StepVerify, verb: VerbRecord,
-		},
-		"a cluster without the CRDs goes on": {
-			given: verifying, when: func(o *Observation) { none(o); noNodes(o); o.Machines = Absent[Machines]() }, step: ucv1.StepVerify, verb: VerbRecord,
-		},
-		"Machines that cannot be looked at are not taken for none": {
-			given: verifying, when: func(o *Observation) { none(o); o.Machines = Unknown[Machines]("timeout") },
-			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }

@@ -10,51 +10,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
-func (p *pass) undoMachineController() outcome {
-	deployments, known := p.o.MachineController.Get()
-	if !known {
-		return cannotLook("the machine-controller", p.o.MachineController.Why())
-	}
-	if len(deployments) == 0 {
-		return p.withoutMachineController()
-	}
-	for _, deployment := range deployments {
-		if !deployment.Arguments.Understood() {
-			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
-		}
-		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
-			return p.unsetFlag(deployment)
-		}
-	}
-	for _, deployment := range deployments {
-		if !deployment.RolledOut {
-			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
-		}
-	}
-	if p.facts.Rollback.MachineControllerRevertedAt == nil {
-		p.facts.Rollback.MachineControllerRevertedAt = p.stamp()
-		return records("Recording that new Machines join in-tree.")
-	}
-	return holds(ucv1.HoldsReason, "")
-}
-
-// unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
-func (p *pass) unsetFlag(deployment MachineControllerDeployment) outcome {
-	if p.facts.Rollback.MachineControllerRevertedAt != nil {
-		p.facts.Rollback.MachineControllerRevertedAt = nil
-		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged anew.")
-	}
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
-		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
-		Arguments: &ArgumentChange{
-			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
-			Remove: []string{deployment.Flag},
-		},
-	})
-}
-
 // undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
 func (p *pass) undoRoll() outcome {
 	if !p.o.Provider.IsKnown() {

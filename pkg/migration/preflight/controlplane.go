@@ -42,7 +42,7 @@ func controlPlaneChecks() []check {
 		},
 		{
 			id: "MachineControllerMissing", severity: migration.Blocking, hazards: "kkp §7",
-			means: "There are MachineDeployments and none of the machine-controller's Deployments: new Machines could not be told to join externally.",
+			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the Machines say.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseenMachines(o), unseen("the machine-controller", o.MachineController))
 			}, find: machineControllerMissing,
@@ -124,13 +124,11 @@ func podsDiffer(o Facts, _ time.Time) []migration.Finding {
 }
 
 func machineControllerMissing(o Facts, _ time.Time) []migration.Finding {
-	if len(o.Machines.Value().Deployments) == 0 || len(o.MachineController.Value()) > 0 {
+	gap := migration.MachineControllerGap(o.MachineController.Value())
+	if gap == "" || len(o.Machines.Value().Machines)+len(o.Machines.Value().Deployments) == 0 && !migration.MachineControllerWanted(o.MachineController.Value()) {
 		return nil
 	}
-	return []migration.Finding{{
-		Message: "There are MachineDeployments, but none of the machine-controller's Deployments was found.",
-		Action:  "Say in spec.machineController where they are.",
-	}}
+	return []migration.Finding{{Message: gap, Action: migration.MachineControllerRemedy}}
 }
 
 func flagChecks() []check {

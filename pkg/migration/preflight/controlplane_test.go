@@ -53,8 +53,14 @@ func controlPlaneStories() map[string]story {
 			}), severity: migration.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops", without: noControlPlaneSeen,
 		},
 		"the machine-controller is not found": {
-			id: "MachineControllerMissing", wrong: func(o *Facts) { o.MachineController = migration.Known[[]migration.MachineControllerDeployment](nil) },
-			severity: migration.Blocking, says: "spec.machineController", without: func(o *Facts) { blind(&o.MachineController) },
+			id: "MachineControllerMissing", wrong: func(o *Facts) { o.MachineController = noMachineController() },
+			severity: migration.Blocking, says: "machine-controller-webhook", without: func(o *Facts) { blind(&o.MachineController) },
+		},
+		"one of the machine-controller's Deployments is not found": {
+			id: "MachineControllerMissing", wrong: func(o *Facts) {
+				o.MachineController = migration.Known(append(healthy().MachineController.Value(), noMachineController().Value()[1]))
+			},
+			severity: migration.Blocking, says: "machine-controller-webhook", without: func(o *Facts) { blind(&o.MachineController) },
 		},
 	}
 }
@@ -147,4 +153,14 @@ func networkStories() map[string]story {
 			objects: []string{"Pod default/web"}, says: "gcr.io", without: noPodsSeen,
 		},
 	}
+}
+
+func noMachineController() migration.Observed[[]migration.MachineControllerDeployment] {
+	var missing []migration.MachineControllerDeployment
+	for _, program := range []migration.MachineControllerProgram{migration.MachineController, migration.MachineWebhook, migration.OperatingSystemManager} {
+		missing = append(missing, migration.MachineControllerDeployment{Program: program, Missing: true, Component: migration.Component{
+			Ref: migration.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
+		}})
+	}
+	return migration.Known(missing)
 }

@@ -31,7 +31,7 @@ func healthy() Facts {
 			MigratedPlugins: []string{cinder}, InTreePlugins: []string{cinder}, SharesLoadBalancerNames: true,
 		}),
 		ControlPlane:      migration.Known(migration.ControlPlane{KCM: kcm}),
-		MachineController: migration.Known([]migration.MachineControllerDeployment{{Flag: "-node-external-cloud-provider"}}),
+		MachineController: migration.Known([]migration.MachineControllerDeployment{{Program: migration.MachineController, Flag: "-node-external-cloud-provider"}}),
 		KCMLease: migration.Known(migration.Lease{
 			Ref: migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "kcm-1_2f6c", DurationSeconds: 15,
 			ChangedAt: noon().Add(-time.Second), WatchedAt: noon().Add(-time.Hour),

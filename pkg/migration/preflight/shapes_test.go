@@ -31,7 +31,7 @@ func of(name, version, providerID string) func(*Facts) {
 func shapes() map[string]func(*Facts) {
 	withoutMachines := func(o *Facts) {
 		o.Machines, o.Pools = migration.Absent[migration.Machines](), migration.Absent[[]Pool]()
-		o.MachineController = migration.Known[[]migration.MachineControllerDeployment](nil)
+		o.MachineController = noMachineController()
 	}
 	return map[string]func(*Facts){
 		"a small one": func(*Facts) {},

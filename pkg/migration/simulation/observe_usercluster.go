@@ -4,19 +4,37 @@ import (
 	"maps"
 	"slices"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
+// observeMachineController names those that are not found, too, as the reader of real ones does.
 func (w *World) observeMachineController() []migration.MachineControllerDeployment {
 	var deployments []migration.MachineControllerDeployment
 	for _, d := range w.workloads {
-		if d.flag != "" {
+		if d.flag != "" && !slices.Contains(w.scenario.Hidden, d.name) {
 			deployments = append(deployments, migration.MachineControllerDeployment{
-				Component: w.observeWorkload(d), Flag: d.flag, InUserCluster: d.inUserCluster,
+				Component: w.observeWorkload(d), Program: migration.MachineControllerProgram(d.name), Flag: d.flag, InUserCluster: d.inUserCluster,
 			})
 		}
 	}
-	return deployments
+	return append(deployments, w.missingMachineController()...)
+}
+
+func (w *World) missingMachineController() []migration.MachineControllerDeployment {
+	if w.real != nil {
+		return slices.DeleteFunc(slices.Clone(w.real.Observation.MachineController.Value()), func(d migration.MachineControllerDeployment) bool { return !d.Missing })
+	}
+	var missing []migration.MachineControllerDeployment
+	for _, program := range []migration.MachineControllerProgram{migration.MachineController, migration.MachineWebhook, migration.OperatingSystemManager} {
+		none := program == migration.OperatingSystemManager && w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+		if hidden := slices.Contains(w.scenario.Hidden, string(program)); !none && (hidden || w.workload(string(program)) == nil) {
+			missing = append(missing, migration.MachineControllerDeployment{Program: program, Missing: true, Component: migration.Component{
+				Ref: migration.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: string(program)},
+			}})
+		}
+	}
+	return missing
 }
 
 func (w *World) observeAddons() migration.Addons {

@@ -45,6 +45,8 @@ type Scenario struct {
 	WithoutMachineController bool
 	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
 	WithoutOperatingSystemManager bool
+	// Hidden are Deployments of the machine-controller that run where the spec does not say.
+	Hidden []string
 	// Pools are the MachineDeployments, with all their Machines up.
 	Pools []Pool
 	// Standalone names Machines without a MachineSet.

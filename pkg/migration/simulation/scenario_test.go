@@ -157,6 +157,14 @@ func TestTroubleWithOwners(t *testing.T) {
 			}),
 			ends: ucv1.StepFinished, says: []string{"lost -external-cloud-provider"},
 		},
+		"an operating-system-manager that is not found lets no Machine be rolled": {
+			scenario: with(func(s *Scenario) { s.Hidden = []string{"operating-system-manager"} }),
+			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"operating-system-manager"},
+		},
+		"a webhook that is not found lets no Machine be rolled": {
+			scenario: with(func(s *Scenario) { s.Hidden = []string{"machine-controller-webhook"} }),
+			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"machine-controller-webhook"},
+		},
 		"a cluster without machine-controller completes when its Nodes are accepted": {
 			scenario: Scenario{
 				Name: "bare", WithoutMachineController: true, Strangers: []string{"edge"},

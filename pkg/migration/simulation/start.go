@@ -132,20 +132,17 @@ func (w *World) takeControlPlane(o migration.Observation) {
 	}
 }
 
-// takeMachineController: its Deployments are told apart by their flags and, the first two, by the names that the spec gives them.
+// takeMachineController: what does not exist runs nowhere.
 func (w *World) takeMachineController(o migration.Observation) {
-	webhook := cmp.Or(o.Cluster.Spec.MachineController.Webhook.Name, "machine-controller-webhook")
 	w.scenario.WithoutOperatingSystemManager = true
 	for _, deployment := range o.MachineController.Value() {
-		name := "machine-controller"
-		switch {
-		case deployment.Flag == "-external-cloud-provider":
-			name = "operating-system-manager"
-			w.scenario.WithoutOperatingSystemManager = false
-		case deployment.Name == webhook:
-			name = "machine-controller-webhook"
+		if deployment.Missing {
+			continue
 		}
-		w.take(name, deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
+		if deployment.Program == migration.OperatingSystemManager {
+			w.scenario.WithoutOperatingSystemManager = false
+		}
+		w.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
 	}
 }
 

@@ -146,6 +146,9 @@ func (w *World) makeCluster() {
 			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: new(int32(120)), InitializationDeadlineSeconds: new(int32(10)), SoakSeconds: new(int32(10))},
 		},
 	}
+	if s.WithoutOperatingSystemManager {
+		w.cluster.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
+	}
 	if s.CreatedWithFeature {
 		w.cluster.Spec.Features.ExternalCloudProvider = new(true)
 	}

@@ -1,0 +1,110 @@
+package controlplane
+
+import (
+	"cmp"
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// The machine-controller's flags that make it hand out external kubelets.
+const (
+	nodeExternalFlag = "-node-external-cloud-provider"
+	externalFlag     = "-external-cloud-provider"
+)
+
+// machineControllerDeployments are what the spec says of the three, with the defaults filled in.
+func machineControllerDeployments(cluster *ucv1.Cluster) []migration.MachineControllerDeployment {
+	spec := cluster.Spec.MachineController
+	deployments := []migration.MachineControllerDeployment{}
+	for _, one := range []struct {
+		program migration.MachineControllerProgram
+		ref     ucv1.LocatedDeployment
+		flag    string
+	}{
+		{migration.MachineController, spec.MachineController, nodeExternalFlag},
+		{migration.MachineWebhook, spec.Webhook, nodeExternalFlag},
+		{migration.OperatingSystemManager, spec.OperatingSystemManager.LocatedDeployment, externalFlag},
+	} {
+		deployment := migration.MachineControllerDeployment{
+			Program: one.program, Flag: one.flag, Named: one.ref.Name != "",
+			InUserCluster: cmp.Or(one.ref.Location, spec.Location) == ucv1.UserClusterLocation,
+			Component: migration.Component{Container: one.ref.Container, Ref: migration.Ref{
+				Kind: "Deployment", Namespace: cluster.Namespace, Name: cmp.Or(one.ref.Name, string(one.program)),
+			}},
+		}
+		if deployment.InUserCluster {
+			deployment.Namespace = cmp.Or(one.ref.Namespace, spec.Namespace, userClusterNamespace)
+		}
+		deployments = append(deployments, deployment)
+	}
+	return deployments
+}
+
+// MachineControllerRef is the Deployment that makes and deletes Machines, whether it exists or not.
+func MachineControllerRef(cluster *ucv1.Cluster) migration.Ref {
+	return machineControllerDeployments(cluster)[0].Ref
+}
+
+// MachineController observes the machine-controller's Deployments, those included that do not exist. user reads the user
+// cluster; it is nil while there is no connection, and then Deployments there could not be looked at.
+func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) migration.Observed[[]migration.MachineControllerDeployment] {
+	deployments := []migration.MachineControllerDeployment{}
+	none := cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+	for _, deployment := range machineControllerDeployments(cluster) {
+		reader := r.Live
+		if deployment.InUserCluster {
+			reader = user
+		}
+		if reader == nil {
+			return migration.Unknown[[]migration.MachineControllerDeployment]("the user cluster is not connected")
+		}
+		component, err := machineComponent(ctx, reader, deployment.Component)
+		deployment.Missing = apierrors.IsNotFound(err)
+		denied := none && deployment.Program == migration.OperatingSystemManager
+		switch {
+		case deployment.Missing && denied:
+			continue
+		case err != nil && !deployment.Missing:
+			return migration.Unknown[[]migration.MachineControllerDeployment](err.Error())
+		case !deployment.Missing:
+			deployment.Component, deployment.Denied = component, denied
+		}
+		deployments = append(deployments, deployment)
+	}
+	return migration.Known(deployments)
+}
+
+// machineComponent reads one Deployment and only the pods of its selector: kube-system may hold thousands.
+func machineComponent(ctx context.Context, reader client.Reader, wanted migration.Component) (migration.Component, error) {
+	deployment, err := getDeployment(ctx, reader, wanted.Namespace, wanted.Name)
+	if err != nil {
+		return migration.Component{}, err
+	}
+	selector, err := selectorOf(deployment)
+	if err != nil {
+		return migration.Component{}, err
+	}
+	work, err := listWorkloads(ctx, reader, client.InNamespace(wanted.Namespace), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return migration.Component{}, err
+	}
+	return newComponent(deployment, containerOrOnly(deployment, wanted.Container), work, nil)
+}
+
+// containerOrOnly is the named container, else the only one, else the one that is called like its Deployment.
+func containerOrOnly(deployment *appsv1.Deployment, name string) string {
+	containers := deployment.Spec.Template.Spec.Containers
+	switch {
+	case name != "":
+		return name
+	case len(containers) == 1:
+		return containers[0].Name
+	}
+	return deployment.Name
+}

@@ -1,0 +1,156 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
+// operating-system-manager without the flag joins in-tree.
+func (p *pass) machineController() outcome {
+	if out := p.cloudNode(); !out.holds {
+		return out
+	}
+	deployments, stop := p.machineControllers()
+	if stop != nil {
+		return *stop
+	}
+	for _, deployment := range deployments {
+		if !deployment.Arguments.Understood() {
+			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+		}
+		if !deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
+			return p.setFlag(deployment)
+		}
+	}
+	for _, deployment := range deployments {
+		if !deployment.RolledOut {
+			// Deployments of the user cluster are not watched.
+			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+		}
+	}
+	if out := p.ccmCanServe(); !out.holds {
+		return out
+	}
+	if p.facts.MachineControllerConfiguredAt == nil {
+		p.facts.MachineControllerConfiguredAt = p.stamp()
+		return records("Recording that new Machines join with an external cloud provider.")
+	}
+	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
+}
+
+// machineControllers are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
+// join in-tree under Machines that are annotated as external.
+func (p *pass) machineControllers() ([]MachineControllerDeployment, *outcome) {
+	stop := func(out outcome) ([]MachineControllerDeployment, *outcome) { return nil, &out }
+	deployments, known := p.o.MachineController.Get()
+	if !known {
+		return stop(cannotLook("the machine-controller", p.o.MachineController.Why()))
+	}
+	if !MachineControllerWanted(deployments) {
+		machines, known := p.o.Machines.Get()
+		switch {
+		case p.o.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
+			return stop(holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines."))
+		case !known:
+			return stop(cannotLook("the Machines", p.o.Machines.Why()))
+		}
+	}
+	if gap := MachineControllerGap(deployments); gap != "" {
+		return stop(fails(ucv1.InputInvalidReason, gap+" "+MachineControllerRemedy))
+	}
+	return deployments, nil
+}
+
+// MachineControllerWanted says that some of the Deployments exist, or that the spec gives the name of one.
+func MachineControllerWanted(deployments []MachineControllerDeployment) bool {
+	return slices.ContainsFunc(deployments, func(d MachineControllerDeployment) bool { return !d.Missing || d.Named })
+}
+
+// MachineControllerRemedy is what a person does about a gap.
+const MachineControllerRemedy = "Correct spec.machineController: where each of its Deployments is, and operatingSystemManager.mode: None if the cluster has no operating-system-manager."
+
+// MachineControllerGap says which Deployments of the machine-controller are missing, or are there against the spec; empty
+// when all that decide about new Machines are known.
+func MachineControllerGap(deployments []MachineControllerDeployment) string {
+	var missing, denied []string
+	for _, deployment := range deployments {
+		switch {
+		case deployment.Missing:
+			missing = append(missing, deployment.String())
+		case deployment.Denied:
+			denied = append(denied, deployment.String())
+		}
+	}
+	switch {
+	case len(deployments) == 0:
+		return "No Deployment of the machine-controller was looked for."
+	case len(missing) > 0:
+		return "New Machines may join in-tree, because these do not exist: " + named(missing) + "."
+	case len(denied) > 0:
+		return "The spec says that there is no operating-system-manager, and it exists: " + named(denied) + "."
+	}
+	return ""
+}
+
+// setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
+// count as up-to-date by its age.
+func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
+	if p.facts.MachineControllerConfiguredAt != nil {
+		p.facts.MachineControllerConfiguredAt = nil
+		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged anew.")
+	}
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
+		Arguments: &ArgumentChange{
+			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
+			Set: []Flag{{Name: deployment.Flag, Value: "true"}},
+		},
+	})
+}
+
+// undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
+func (p *pass) undoMachineController() outcome {
+	deployments, stop := p.machineControllers()
+	if stop != nil {
+		return *stop
+	}
+	for _, deployment := range deployments {
+		if !deployment.Arguments.Understood() {
+			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+		}
+		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
+			return p.unsetFlag(deployment)
+		}
+	}
+	for _, deployment := range deployments {
+		if !deployment.RolledOut {
+			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+		}
+	}
+	if p.facts.Rollback.MachineControllerRevertedAt == nil {
+		p.facts.Rollback.MachineControllerRevertedAt = p.stamp()
+		return records("Recording that new Machines join in-tree.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
+func (p *pass) unsetFlag(deployment MachineControllerDeployment) outcome {
+	if p.facts.Rollback.MachineControllerRevertedAt != nil {
+		p.facts.Rollback.MachineControllerRevertedAt = nil
+		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged anew.")
+	}
+	return does(Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
+		Arguments: &ArgumentChange{
+			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
+			Remove: []string{deployment.Flag},
+		},
+	})
+}

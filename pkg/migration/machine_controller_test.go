@@ -1,0 +1,55 @@
+package migration
+
+import (
+	"testing"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// controllers replaces what was found of the machine-controller.
+func controllers(deployments ...MachineControllerDeployment) func(*Observation) {
+	return func(o *Observation) { o.MachineController = Known(deployments) }
+}
+
+// TestMachineControllerIsKnown: a Deployment that is left out hands out in-tree kubelets while another annotates their Machines as external.
+func TestMachineControllerIsKnown(t *testing.T) {
+	found, webhook := machineControllers()[0], missingController(MachineWebhook)
+	named, denied := webhook, found
+	named.Named, denied.Denied = true, true
+	without := func(changes ...func(*Observation)) func(*Observation) {
+		return func(o *Observation) {
+			noNodes(o)
+			for _, change := range append(changes, controllers(missingController(MachineController), webhook)) {
+				change(o)
+			}
+		}
+	}
+	blocks := func(given func() Observation, when func(*Observation), says ...string) decision {
+		return decision{given: given, when: when, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: append(says, "Correct spec.machineController")}
+	}
+	runDecisions(t, map[string]decision{
+		"Machines without any machine-controller block": blocks(configured, controllers(missingController(MachineController), webhook),
+			"these do not exist: Deployment user-alpha/machine-controller, Deployment user-alpha/machine-controller-webhook"),
+		"one that is missing blocks":                            blocks(configured, controllers(found, webhook), "machine-controller-webhook"),
+		"one that is missing blocks in the middle of a roll":    blocks(rolling, controllers(found, webhook), "machine-controller-webhook"),
+		"one that is missing blocks a cluster without Machines": blocks(configured, func(o *Observation) { noNodes(o); controllers(found, webhook)(o) }, "machine-controller-webhook"),
+		"one that the spec names and that is missing blocks, even if nothing else is there": blocks(configured, func(o *Observation) { noNodes(o); controllers(named)(o) },
+			"machine-controller-webhook"),
+		"an operating-system-manager that exists against the spec blocks": blocks(configured, controllers(found, denied), "The spec says that there is no operating-system-manager"),
+		"Deployments that were not looked for block":                      blocks(configured, controllers(), "was looked for"),
+		"a cluster without Machines and machine-controller goes on": {
+			given: verifying, when: without(), step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"a cluster without the CRDs goes on": {
+			given: verifying, when: without(func(o *Observation) { o.Machines = Absent[Machines]() }), step: ucv1.StepVerify, verb: VerbRecord,
+		},
+		"Machines that cannot be looked at are not taken for none": {
+			given: verifying, when: without(func(o *Observation) { o.Machines = Unknown[Machines]("timeout") }),
+			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
+		},
+		"an undo needs them, too": {
+			given: rollingBack, when: controllers(found, webhook), step: ucv1.StepUndoMachineController, fails: ucv1.InputInvalidReason,
+			says: []string{"machine-controller-webhook"},
+		},
+	})
+}
