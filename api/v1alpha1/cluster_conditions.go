@@ -164,6 +164,8 @@ const (
 	BreakerTrippedReason = "BreakerTripped"
 	// NodesNotInitializedReason surfaces when a Node missed its deadline.
 	NodesNotInitializedReason = "NodesNotInitialized"
+	// KubeletsNotExternalReason surfaces when a new Node joined in-tree, or nothing shows that it did not.
+	KubeletsNotExternalReason = "KubeletsNotExternal"
 	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and nobody knows why.
 	InventoryChangedReason = "InventoryChanged"
 	// SLOViolatedReason surfaces when Nodes or load balancers were too slow, or could not be updated, while Machines are rolled.

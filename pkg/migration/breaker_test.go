@@ -65,7 +65,10 @@ func lateSecond(o *Observation) {
 
 func lacksLeader(o *Observation) { o.CCMLease = Absent[Lease]() }
 
-func proveFirst(n *Node) { *n = provenNode("n1") }
+func proveFirst(n *Node) {
+	*n = provenNode("n1")
+	n.CreatedAt = ago(4 * time.Minute)
+}
 
 func TestBreakerTrips(t *testing.T) {
 	pausedByUs := firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = true, true })

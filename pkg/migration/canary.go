@@ -275,7 +275,7 @@ func (p *pass) canaryLacks(seen Machines) []string {
 		return []string{machine.String() + " is not marked as external by the machine-controller's webhook"}
 	}
 	var lacks []string
-	if lack := p.nodeLacks(view, node); lack != "" {
+	if lack := p.nodeLacks(view, node, machine); lack != "" {
 		lacks = append(lacks, "Node "+node.Name+" "+lack)
 	}
 	if !slices.ContainsFunc(node.Addresses, func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") }) {

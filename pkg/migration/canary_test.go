@@ -40,6 +40,7 @@ func made() Observation {
 	edit(&o.Nodes, func(n *[]Node) {
 		(*n)[0].Labels = map[string]string{"topology.kubernetes.io/zone": "a"}
 		node := provenNode("canary-a")
+		node.CreatedAt = ago(4 * time.Minute)
 		node.Addresses, node.Labels = []string{"Hostname canary-a", "InternalIP 10.0.0.9"}, map[string]string{"topology.kubernetes.io/zone": "a"}
 		*n = append(*n, node)
 	})

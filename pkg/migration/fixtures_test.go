@@ -139,7 +139,7 @@ func missingController(program MachineControllerProgram) MachineControllerDeploy
 func provenNode(name string) Node {
 	return Node{
 		Name: name, UID: "uid-" + name, ProviderID: "openstack:///" + name, Ready: true, CreatedAt: ago(24 * time.Minute),
-		CSIDrivers: []string{"cinder.csi.openstack.org"},
+		CSIDrivers: []string{"cinder.csi.openstack.org"}, Kubelet: Kubelet{External: "its taint was seen"},
 	}
 }
 

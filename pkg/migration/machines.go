@@ -24,6 +24,8 @@ type fleetView struct {
 	prefix       string
 	deadline     time.Duration
 	now          time.Time
+	// accepted are Nodes that a person vouches for.
+	accepted []string
 	// initialization is the deadline of a Node, from its registration.
 	initialization time.Duration
 	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
@@ -52,7 +54,7 @@ func (p *pass) seenFleet() *fleetView {
 	machines, _ := p.o.Machines.Value().split()
 	v := &fleetView{
 		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{},
-		prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
+		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
 	}
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
@@ -134,7 +136,7 @@ func (v fleetView) upToDate(machine Machine) bool {
 // proven says whether a Machine's Node is what the migration promises.
 func (v fleetView) proven(machine Machine) bool {
 	node, found := v.nodes[machine.NodeName]
-	return machine.NodeName != "" && found && v.initialized(node)
+	return machine.NodeName != "" && found && v.initialized(node) && v.kubeletLacks(node, machine) == ""
 }
 
 // serves says whether pods can run on a Machine's Node, whatever kubelet it has.

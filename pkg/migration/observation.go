@@ -325,6 +325,8 @@ type Node struct {
 	// Uninitialized says that it carries the taint node.cloudprovider.kubernetes.io/uninitialized.
 	Uninitialized bool
 	CreatedAt     time.Time
+	// Kubelet shows whether it was registered with an external cloud provider.
+	Kubelet Kubelet
 	// CSIDrivers registered in its CSINode.
 	CSIDrivers []string
 	// Addresses with their types, such as "InternalIP 10.0.0.4", sorted.

@@ -225,7 +225,9 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 // withNode is the Node of the Machine that stands alone.
 func withNode(o *Observation) {
 	edit(&o.Machines, func(m *Machines) { m.Machines[len(m.Machines)-1].NodeName = "n2" })
-	edit(&o.Nodes, func(nodes *[]Node) { *nodes = append(*nodes, provenNode("n2")) })
+	node := provenNode("n2")
+	node.CreatedAt = ago(0)
+	edit(&o.Nodes, func(nodes *[]Node) { *nodes = append(*nodes, node) })
 	o.Cluster.Status.PointOfNoReturnAt = stampAgo(1)
 }
 

@@ -32,6 +32,9 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 			return out
 		}
 	}
+	if out := view.kubeletsExternal(); !out.holds {
+		return out
+	}
 	if late := lateMachines(view); len(late) > 0 {
 		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())

@@ -278,9 +278,9 @@ func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a MachineDeployment that lacks a Machine for a short time is waited for": {
-			given: verifying, when: machines(func(m *Machines) {
+			given: verifying, when: both(firstNode(func(n *Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *Machines) {
 				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
-			}),
+			})),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 	})

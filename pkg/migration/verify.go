@@ -93,11 +93,11 @@ func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) str
 	case !view.upToDate(machine):
 		return "belongs to outdated Machine " + machine.Namespace + "/" + machine.Name
 	}
-	return p.nodeLacks(view, node)
+	return p.nodeLacks(view, node, machine)
 }
 
-// nodeLacks is what every Node of an external cluster shows, whatever its Machine.
-func (p *pass) nodeLacks(view fleetView, node Node) string {
+// nodeLacks is what a Node of an up-to-date Machine does not show yet.
+func (p *pass) nodeLacks(view fleetView, node Node, machine Machine) string {
 	switch {
 	case node.Uninitialized:
 		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
@@ -111,7 +111,7 @@ func (p *pass) nodeLacks(view fleetView, node Node) string {
 			return "does not register CSI driver " + driver
 		}
 	}
-	return ""
+	return view.kubeletLacks(node, machine)
 }
 
 // baselineAsTaken is empty where none was taken.

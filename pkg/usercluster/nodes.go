@@ -25,6 +25,7 @@ func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node
 	if err := s.client.List(ctx, nodes); err != nil {
 		return migration.Unknown[[]migration.Node](because("listing Nodes", err))
 	}
+	s.lookAtKubelets(ctx, nodes.Items)
 	registered := map[string][]string{}
 	for _, item := range drivers.Items {
 		for _, driver := range item.Spec.Drivers {
@@ -34,7 +35,9 @@ func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node
 	}
 	result := make([]migration.Node, 0, len(nodes.Items))
 	for i := range nodes.Items {
-		result = append(result, toNode(&nodes.Items[i], registered[nodes.Items[i].Name]))
+		node := toNode(&nodes.Items[i], registered[nodes.Items[i].Name])
+		node.Kubelet = s.kubelets.of(nodes.Items[i].UID)
+		result = append(result, node)
 	}
 	slices.SortFunc(result, func(a, b migration.Node) int { return strings.Compare(a.Name, b.Name) })
 	return migration.Known(result)
@@ -51,7 +54,7 @@ func toNode(node *corev1.Node, drivers []string) migration.Node {
 		ProviderID:     node.Spec.ProviderID,
 		Ready:          ready.Status == corev1.ConditionTrue,
 		ReadyChangedAt: ready.LastTransitionTime.Time,
-		Uninitialized:  slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint }),
+		Uninitialized:  isUninitialized(node),
 		CreatedAt:      node.CreationTimestamp.Time,
 		CSIDrivers:     drivers,
 		Addresses:      addressesOf(node),
@@ -59,6 +62,10 @@ func toNode(node *corev1.Node, drivers []string) migration.Node {
 		PodCIDRs:       podCIDRsOf(node),
 		Routed:         slices.ContainsFunc(node.Status.Conditions, isRoute),
 	}
+}
+
+func isUninitialized(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == uninitializedTaint })
 }
 
 func addressesOf(node *corev1.Node) []string {

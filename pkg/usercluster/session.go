@@ -54,6 +54,7 @@ type Session struct {
 	beside    beside
 
 	measured measurements
+	kubelets kubeletMemory
 
 	// The mutex guards the watches.
 	mu       sync.Mutex

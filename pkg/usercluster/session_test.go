@@ -121,7 +121,8 @@ func TestNodes(t *testing.T) {
 		nodes[i].CreatedAt = nodes[i].CreatedAt.UTC()
 	}
 	g.Expect(cmp.Diff([]migration.Node{
-		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"}},
+		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"},
+			Kubelet: migration.Kubelet{External: "its taint node.cloudprovider.kubernetes.io/uninitialized was seen"}},
 		{Name: "b", UID: "1"},
 	}, nodes)).To(BeEmpty())
 }

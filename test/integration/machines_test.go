@@ -149,7 +149,7 @@ func (w *world) initializeNodes() {
 			continue
 		}
 		node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+node.Name, nil
-		g.Expect(w.user.client.Update(w.t.Context(), &node)).To(Succeed())
+		g.Expect(w.user.client.Update(w.t.Context(), &node, client.FieldOwner("simcloud-cloud-controller-manager"))).To(Succeed())
 	}
 }
 

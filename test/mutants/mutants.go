@@ -22,7 +22,7 @@ const (
 // mutants are all deliberate faults, at least one for each safety rule.
 func mutants() []mutant {
 	return slices.Concat(
-		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), troubles(),
+		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), statuses(), bounds(),

@@ -53,6 +53,20 @@ func upToDate() []mutant {
 	}
 }
 
+// Rule 6: the condition is never True with a kubelet that is in-tree.
+func kubelets() []mutant {
+	const rule = "6 kubelets"
+	return []mutant{
+		in(rule, "an annotation and a providerID prove the kubelet", "fleetView.kubeletLacks", begins(`return ""`)),
+		inTables(rule, "a Node that is older than its Machine proves it", "fleetView.kubeletLacks", never("CreatedAt")),
+		inTables(rule, "what nothing proves is external", "fleetView.kubeletLacks", returns("shows no proof", `""`)),
+		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
+		of(userClusterPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
+		of(userClusterPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),
+		of(userClusterPackage, rule, "a proof is of a name", "kubeletMemory.look", returns("unproven", "false")),
+	}
+}
+
 // Rule 6: every trouble has a defined, visible outcome.
 func troubles() []mutant {
 	const rule = "6 visible"

@@ -119,6 +119,39 @@ func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
 	})
 }
 
+func TestMachineControllerThatIsNotFound(t *testing.T) {
+	t.Parallel()
+	runScenarios(t, map[string]scenarioTest{
+		"an operating-system-manager that is not found lets no Machine be rolled": {
+			scenario: with(func(s *Scenario) { s.Hidden = []string{"operating-system-manager"} }),
+			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"operating-system-manager"},
+		},
+		"an operating-system-manager that the spec denies costs the canary's Machine only": {
+			scenario: with(func(s *Scenario) {
+				s.Hidden, s.WaitsFor = []string{"operating-system-manager"}, ucv1.CanaryFailedReason
+				s.Configure = func(c *ucv1.Cluster) {
+					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
+				}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.CanaryFailedReason, says: []string{"a kubelet with the in-tree cloud provider"},
+		},
+		"an operating-system-manager that the spec denies costs one MachineDeployment at most without a canary": {
+			scenario: with(func(s *Scenario) {
+				s.Hidden = []string{"operating-system-manager"}
+				s.Configure = func(c *ucv1.Cluster) {
+					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
+					c.Spec.Rollout.Canary = ucv1.NoCanary
+				}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.KubeletsNotExternalReason, says: []string{"a kubelet with the in-tree cloud provider"},
+		},
+		"a webhook that is not found lets no Machine be rolled": {
+			scenario: with(func(s *Scenario) { s.Hidden = []string{"machine-controller-webhook"} }),
+			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"machine-controller-webhook"},
+		},
+	})
+}
+
 func TestTroubleWithOwners(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
@@ -156,14 +189,6 @@ func TestTroubleWithOwners(t *testing.T) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) }
 			}),
 			ends: ucv1.StepFinished, says: []string{"lost -external-cloud-provider"},
-		},
-		"an operating-system-manager that is not found lets no Machine be rolled": {
-			scenario: with(func(s *Scenario) { s.Hidden = []string{"operating-system-manager"} }),
-			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"operating-system-manager"},
-		},
-		"a webhook that is not found lets no Machine be rolled": {
-			scenario: with(func(s *Scenario) { s.Hidden = []string{"machine-controller-webhook"} }),
-			ends:     ucv1.StepMachineController, reason: ucv1.InputInvalidReason, says: []string{"machine-controller-webhook"},
 		},
 		"a cluster without machine-controller completes when its Nodes are accepted": {
 			scenario: Scenario{

@@ -64,6 +64,9 @@ func (w *World) truth() truth {
 
 func (w *World) machineControllerFlags() (unconfigured, configured string) {
 	for _, d := range w.workloads {
+		if d.flag != "" && slices.Contains(w.scenario.Hidden, d.name) {
+			continue // Nothing can be done about one that a person denies.
+		}
 		for _, p := range d.pods {
 			on := p.arguments[strings.TrimLeft(d.flag, "-")] == "true"
 			switch {

@@ -152,7 +152,7 @@ func (r *machineReconciler) boot(ctx context.Context, machine *machines.Machine)
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	node := nodeOf(machine, instance)
-	if err := r.client.Create(ctx, node); err != nil {
+	if err := r.client.Create(ctx, node, client.FieldOwner("kubelet")); err != nil {
 		return ctrl.Result{}, fmt.Errorf("register Node %s: %w", node.Name, err)
 	}
 	ctrl.LoggerFrom(ctx).Info("registered", "node", node.Name, "externalCloudProvider", instance.ExternalCloudProvider)

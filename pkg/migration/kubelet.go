@@ -1,0 +1,58 @@
+package migration
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Kubelet is what shows with which cloud provider a Node was registered. Both are empty when nothing that was seen does: that a
+// Node has a providerID, is Ready and carries no taint is true of in-tree ones, too.
+type Kubelet struct {
+	// External says what proves an external cloud provider.
+	External string
+	// InTree says what proves the one that is built in.
+	InTree string
+}
+
+// kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its Machine was
+// registered before, under the same name, and what was seen of it then proves nothing about the kubelet that runs now.
+func (v fleetView) kubeletLacks(node Node, machine Machine) string {
+	switch {
+	case v.undo || slices.Contains(v.accepted, node.Name):
+		return ""
+	case node.CreatedAt.Before(machine.CreatedAt):
+		return "is older than its Machine, so nothing shows that its kubelet is external"
+	case node.Kubelet.External != "":
+		return ""
+	case node.Kubelet.InTree != "":
+		return "has a kubelet with the in-tree cloud provider: " + node.Kubelet.InTree
+	}
+	return "shows no proof that its kubelet is external"
+}
+
+// inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had the
+// time to show it.
+func (v fleetView) inTreeKubelets() []string {
+	var names []string
+	for _, machine := range v.machines.Machines {
+		node, found := v.nodes[machine.NodeName]
+		if !found || machine.NodeName == "" || machine.Deleting || !v.upToDate(machine) || !v.served(node) {
+			continue
+		}
+		lacks := v.kubeletLacks(node, machine)
+		if lacks != "" && (node.Kubelet.InTree != "" || v.now.Sub(node.CreatedAt) > v.initialization) {
+			names = append(names, "Node "+node.Name+" of "+machine.String()+" "+lacks)
+		}
+	}
+	return names
+}
+
+// kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
+func (v fleetView) kubeletsExternal() outcome {
+	if names := v.inTreeKubelets(); len(names) > 0 {
+		return fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+named(names)+
+			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in spec.rollout.acceptNodes.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}

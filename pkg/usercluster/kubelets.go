@@ -1,0 +1,128 @@
+package usercluster
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// A kubelet with an external cloud provider registers its Node with the taint, and nothing else adds that taint; one with the
+// in-tree provider sets providerID and the cloud's labels itself.
+// https://github.com/kubernetes/kubernetes/blob/v1.29.14/pkg/kubelet/kubelet_node_status.go (initialNode)
+// The cloud-node loop looks at Nodes with the taint only, sets providerID and says so in an event.
+// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/node/node_controller.go (syncNode)
+const (
+	kubeletManager  = "kubelet"
+	syncedEvent     = "Synced"
+	syncedComponent = "cloud-node-controller"
+	// eventsLive is for how long an API server keeps events unless it is told otherwise, askEvery how often we look for them.
+	eventsLive = time.Hour
+	askEvery   = 30 * time.Second
+)
+
+// cloudNodeManagers end the names of the programs that run the loop cloud-node: managedFields have the name of the program.
+func cloudNodeManagers() []string { return []string{"cloud-controller-manager", "cloud-node-manager"} }
+
+// kubeletMemory keeps what proves with which cloud provider each Node was registered, by the Node's UID: the taint goes, and
+// events expire. It has the Nodes of the last look only.
+type kubeletMemory struct {
+	mu      sync.Mutex
+	proofs  map[types.UID]migration.Kubelet
+	askedAt time.Time
+}
+
+// look judges the Nodes; unproven says that an event may still prove one.
+func (m *kubeletMemory) look(nodes []corev1.Node, now time.Time) (unproven bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	proofs := make(map[types.UID]migration.Kubelet, len(nodes))
+	for i := range nodes {
+		node := &nodes[i]
+		proof := m.proofs[node.UID]
+		if proof.External == "" && isUninitialized(node) {
+			proof = migration.Kubelet{External: "its taint " + uninitializedTaint + " was seen"}
+		}
+		if proof == (migration.Kubelet{}) {
+			proof = registeredBy(node.ManagedFields)
+		}
+		proofs[node.UID] = proof
+		unproven = unproven || proof == (migration.Kubelet{}) && now.Sub(node.CreationTimestamp.Time) < eventsLive
+	}
+	m.proofs = proofs
+	if unproven = unproven && now.Sub(m.askedAt) >= askEvery; unproven {
+		m.askedAt = now
+	}
+	return unproven
+}
+
+// synced takes the events of the loop cloud-node into account.
+func (m *kubeletMemory) synced(events []corev1.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range events {
+		uid := events[i].InvolvedObject.UID
+		if proof, exists := m.proofs[uid]; exists && proof == (migration.Kubelet{}) && events[i].Source.Component == syncedComponent {
+			m.proofs[uid] = migration.Kubelet{External: "the loop cloud-node initialized it"}
+		}
+	}
+}
+
+func (m *kubeletMemory) of(uid types.UID) migration.Kubelet {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.proofs[uid]
+}
+
+// lookAtKubelets: events that cannot be listed prove nothing, and are looked for again.
+func (s *Session) lookAtKubelets(ctx context.Context, nodes []corev1.Node) {
+	if !s.kubelets.look(nodes, s.clock.Now()) {
+		return
+	}
+	only := client.MatchingFields{"involvedObject.kind": "Node", "reason": syncedEvent}
+	err := pages(ctx, s.client, "events of Nodes", func() *corev1.EventList { return &corev1.EventList{} },
+		func(list *corev1.EventList) { s.kubelets.synced(list.Items) }, only)
+	if err != nil {
+		s.log.V(1).Info("Could not list events of Nodes", "error", err.Error())
+	}
+}
+
+// registeredBy reads who set providerID, and who set the labels that only a cloud knows.
+func registeredBy(entries []metav1.ManagedFieldsEntry) migration.Kubelet {
+	for _, entry := range entries {
+		if entry.FieldsV1 == nil || entry.Subresource != "" {
+			continue
+		}
+		fields := struct {
+			Spec     map[string]json.RawMessage `json:"f:spec"`
+			Metadata struct {
+				Labels map[string]json.RawMessage `json:"f:labels"`
+			} `json:"f:metadata"`
+		}{}
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
+			continue
+		}
+		if _, sets := fields.Spec["f:providerID"]; !sets {
+			continue
+		}
+		for _, manager := range cloudNodeManagers() {
+			if strings.HasSuffix(entry.Manager, manager) {
+				return migration.Kubelet{External: entry.Manager + " set its providerID"}
+			}
+		}
+		for _, label := range []string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone} {
+			if _, sets := fields.Metadata.Labels["f:"+label]; sets && entry.Manager == kubeletManager {
+				return migration.Kubelet{InTree: "it set its providerID and label " + label + " itself"}
+			}
+		}
+	}
+	return migration.Kubelet{}
+}

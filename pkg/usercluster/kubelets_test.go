@@ -1,0 +1,86 @@
+package usercluster
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func fieldsOf(manager, subresource, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: subresource,
+		FieldsV1: metav1.NewFieldsV1(fields),
+	}
+}
+
+const (
+	providerIDField = `{"f:spec":{"f:providerID":{}}}`
+	inTreeFields    = `{"f:metadata":{"f:labels":{".":{},"f:node.kubernetes.io/instance-type":{}}},"f:spec":{"f:providerID":{}}}`
+	zoneFields      = `{"f:metadata":{"f:labels":{"f:topology.kubernetes.io/zone":{}}},"f:spec":{"f:providerID":{}}}`
+)
+
+func TestRegisteredBy(t *testing.T) {
+	for name, test := range map[string]struct {
+		entries          []metav1.ManagedFieldsEntry
+		external, inTree string
+	}{
+		"the CCM set the providerID": {
+			entries:  []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", `{"f:metadata":{}}`), fieldsOf("openstack-cloud-controller-manager", "", providerIDField)},
+			external: "openstack-cloud-controller-manager set its providerID",
+		},
+		"the node manager of Azure set it": {
+			entries:  []metav1.ManagedFieldsEntry{fieldsOf("cloud-node-manager", "", providerIDField)},
+			external: "cloud-node-manager set its providerID",
+		},
+		"the kubelet set it with the instance type":            {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", inTreeFields)}, inTree: "instance-type"},
+		"the kubelet set it with the zone":                     {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", zoneFields)}, inTree: "zone"},
+		"the kubelet set it alone, as --provider-id has it do": {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", providerIDField)}},
+		"the machine-controller set it":                        {entries: []metav1.ManagedFieldsEntry{fieldsOf("machine-controller", "", inTreeFields)}},
+		"KCM set it":                                           {entries: []metav1.ManagedFieldsEntry{fieldsOf("kube-controller-manager", "", providerIDField)}},
+		"the CCM set labels only":                              {entries: []metav1.ManagedFieldsEntry{fieldsOf("aws-cloud-controller-manager", "", `{"f:metadata":{"f:labels":{}}}`)}},
+		"fields of the status are not of the spec":             {entries: []metav1.ManagedFieldsEntry{fieldsOf("aws-cloud-controller-manager", "status", providerIDField)}},
+		"fields that cannot be read":                           {entries: []metav1.ManagedFieldsEntry{fieldsOf("aws-cloud-controller-manager", "", `[`), {Manager: "kubelet"}}},
+		"nothing is known of the fields":                       {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			proof := registeredBy(test.entries)
+			g.Expect(proof.External).To(Equal(test.external))
+			if test.inTree == "" {
+				g.Expect(proof.InTree).To(BeEmpty())
+			} else {
+				g.Expect(proof.InTree).To(ContainSubstring(test.inTree))
+			}
+		})
+	}
+}
+
+func TestKubeletProofsAreKept(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	node := func(uid string, taints ...corev1.Taint) corev1.Node {
+		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID(uid), CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))}, Spec: corev1.NodeSpec{Taints: taints}}
+	}
+	memory := &kubeletMemory{}
+	g.Expect(memory.look([]corev1.Node{node("a", corev1.Taint{Key: uninitializedTaint})}, now)).To(BeFalse())
+	g.Expect(memory.look([]corev1.Node{node("a")}, now)).To(BeFalse(), "the taint was seen")
+	g.Expect(memory.of("a").External).To(ContainSubstring("taint"))
+
+	g.Expect(memory.look([]corev1.Node{node("b")}, now)).To(BeTrue(), "another Node of that name has no proof")
+	g.Expect(memory.of("a")).To(BeZero(), "a Node that is gone is forgotten")
+	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(askEvery-time.Second))).To(BeFalse(), "events are not asked for all the time")
+	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(askEvery))).To(BeTrue())
+	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(2*eventsLive))).To(BeFalse(), "its event is gone")
+
+	event := func(uid, component string) corev1.Event {
+		return corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Node", UID: types.UID(uid)}, Reason: syncedEvent, Source: corev1.EventSource{Component: component}}
+	}
+	memory.synced([]corev1.Event{event("b", "someone"), event("n", syncedComponent)})
+	g.Expect(memory.of("b")).To(BeZero(), "an event of another component, or of another Node, proves nothing")
+	memory.synced([]corev1.Event{event("b", syncedComponent)})
+	g.Expect(memory.of("b").External).To(ContainSubstring("cloud-node"))
+}
