@@ -101,7 +101,7 @@ func MachineControllerGap(deployments []MachineControllerDeployment) string {
 func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
 	if p.facts.MachineControllerConfiguredAt != nil {
 		p.facts.MachineControllerConfiguredAt = nil
-		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged anew.")
+		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
 	}
 	return does(Verb{
 		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
@@ -143,7 +143,7 @@ func (p *pass) undoMachineController() outcome {
 func (p *pass) unsetFlag(deployment MachineControllerDeployment) outcome {
 	if p.facts.Rollback.MachineControllerRevertedAt != nil {
 		p.facts.Rollback.MachineControllerRevertedAt = nil
-		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged anew.")
+		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
 	}
 	return does(Verb{
 		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},

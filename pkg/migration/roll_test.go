@@ -244,7 +244,7 @@ func TestMachineControllerRow(t *testing.T) {
 		"without Nodes the CCM need not lead": {
 			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepMachineController, verb: VerbRecord,
 		},
-		"a flag that is lost later is recorded first, and MachineSets are judged anew": {
+		"a flag that is lost later is recorded first, and MachineSets are judged again": {
 			given: rolling, when: first(func(d *MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
 			step: ucv1.StepMachineController, verb: VerbRecord, says: []string{"lost -node-external-cloud-provider"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt).To(BeNil()) },

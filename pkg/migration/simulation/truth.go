@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
@@ -64,8 +65,8 @@ func (w *World) truth() truth {
 
 func (w *World) machineControllerFlags() (unconfigured, configured string) {
 	for _, d := range w.workloads {
-		if d.flag != "" && slices.Contains(w.scenario.Hidden, d.name) {
-			continue // Nothing can be done about one that a person denies.
+		if w.denied(d) {
+			continue
 		}
 		for _, p := range d.pods {
 			on := p.arguments[strings.TrimLeft(d.flag, "-")] == "true"
@@ -79,6 +80,12 @@ func (w *World) machineControllerFlags() (unconfigured, configured string) {
 		}
 	}
 	return unconfigured, configured
+}
+
+// denied is an operating-system-manager of which a person says that there is none: what it does is not the controller's doing.
+func (w *World) denied(d *workload) bool {
+	none := w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+	return none && d.name == string(migration.OperatingSystemManager)
 }
 
 func (w *World) busy(d *machineDeployment) bool {
