@@ -160,7 +160,7 @@ const (
 	MachineDeploymentFieldConflictReason = "MachineDeploymentFieldConflict"
 	// CanaryFailedReason surfaces when the extra Machine did not become a proven Node in time; no other Machine was touched.
 	CanaryFailedReason = "CanaryFailed"
-	// BreakerTrippedReason surfaces when a new Node was not initialized in time and its MachineDeployment was paused for that.
+	// BreakerTrippedReason surfaces when a new Node was not initialized in time: the roll stands still.
 	BreakerTrippedReason = "BreakerTripped"
 	// NodesNotInitializedReason surfaces when a Node missed its deadline.
 	NodesNotInitializedReason = "NodesNotInitialized"

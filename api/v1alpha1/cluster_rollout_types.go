@@ -36,8 +36,7 @@ type RolloutSpec struct {
 	NodeDeadlineSeconds *int32 `json:"nodeDeadlineSeconds,omitempty"`
 
 	// initializationDeadlineSeconds is how long a new Node may take, from its registration, to be initialized by the CCM before
-	// its MachineDeployment is paused. While a MachineDeployment is rolled, its minReadySeconds is ours and longer than this.
-	// Default is 180.
+	// the roll stands still and a person is called. Default is 180.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -99,8 +98,9 @@ const (
 	CanaryLabel = "ccm-migration.k8c.io/canary"
 	// CanaryNamespace has the canary's workload.
 	CanaryNamespace = metav1.NamespaceSystem
-	// BreakerFieldManager owns minReadySeconds and paused of MachineDeployments while they are rolled.
-	BreakerFieldManager = "ccm-migration-controller-breaker"
+	// DeleteMachineAnnotation has the machine-controller take a Machine first when it scales its MachineSet down.
+	// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
+	DeleteMachineAnnotation = "cluster.k8s.io/delete-machine"
 )
 
 // CanaryStatus is how far the canary is. It is written before the canary is made: nobody could say later that there was one.
@@ -136,18 +136,11 @@ type CanaryStatus struct {
 
 // BreakerStatus is what the circuit breaker of the roll did.
 type BreakerStatus struct {
-	// guarded are the UIDs of the MachineDeployments whose minReadySeconds is ours: one that lost it to another owner is not
-	// taken again.
+	// guarded are the UIDs of the MachineDeployments whose minReadySeconds is ours: one that lost it to another owner is
+	// rolled without proof, which is said.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=63
 	Guarded []string `json:"guarded,omitempty"`
-
-	// warnings name the MachineDeployments that were rolled with the minReadySeconds of somebody else, and say what that means.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:items:MaxLength=512
-	Warnings []string `json:"warnings,omitempty"`
 }

@@ -61,7 +61,7 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
 	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary, migration.VerbRemoveCanary,
-		migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment, migration.VerbUnpauseMachineDeployment:
+		migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
 		return s.changeObjects(ctx, verb)
 	case migration.VerbRelease:
 		return r.release(ctx, s.cluster)
@@ -85,7 +85,7 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 
 // changeObjects of the user cluster, one after the other.
 func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
-	change := func(ref migration.Ref) error { return s.session.ApplyBreaker(ctx, ref, verb.Breaker) }
+	change := func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
 	switch verb.Kind {
 	case migration.VerbSwitchDefaultClass:
 		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
@@ -93,14 +93,16 @@ func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 		return s.session.CreateCanary(ctx, verb.Objects[0], *verb.Canary)
 	case migration.VerbRemoveCanary:
 		return s.session.RemoveCanary(ctx, verb.Objects)
-	case migration.VerbRollMachineDeployment:
-		change = func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb.RestartValue) }
+	case migration.VerbMarkMachines:
+		change = func(ref migration.Ref) error { return s.session.MarkMachine(ctx, ref) }
+	case migration.VerbStepMachineSet:
+		return s.session.StepMachineSet(ctx, verb.Objects[0], *verb.Step)
 	default:
 	}
 	return each(verb.Objects, change)
 }
 
-// each is changed: one that is refused keeps no other from being paused.
+// each is changed: one that is refused keeps no other from it.
 func each(objects []migration.Ref, change func(migration.Ref) error) error {
 	failed := make([]error, 0, len(objects))
 	for _, ref := range objects {

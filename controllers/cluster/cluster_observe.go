@@ -248,6 +248,9 @@ func (s *scope) observeRoll(ctx context.Context) {
 		s.observed.Canary = s.session.Canary(ctx)
 	}
 	s.observed.Drains = s.session.Drains(ctx, migration.WantsDrains(s.observed.Machines.Value(), s.now))
+	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
+		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
+	}
 }
 
 // observeForUndo looks at what only an undo rests on.

@@ -113,13 +113,12 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 }
 
 // factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they
-// refused for good, the ends of processes would be forgotten in every pass. Nor do they rest on a pause: that the objectives were
-// violated is so.
+// refused for good, the ends of processes would be forgotten in every pass.
 func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return s.decision.Verb.Kind == migration.VerbRestoreAnnotations || s.decision.Verb.Kind == migration.VerbPauseMachineDeployment
+	return s.decision.Verb.Kind == migration.VerbRestoreAnnotations
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
@@ -211,9 +210,13 @@ func progressMessage(s *scope) string {
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
 	if cluster.Spec.Paused {
 		message := "spec.paused is true: nothing is changed."
-		if rollsOn != "" {
-			message += " The machine-controller goes on with what it was told to roll, and the circuit breaker does not watch it: " +
-				rollsOn + ". To stop one, set its spec.paused."
+		switch {
+		case rollsOn == "":
+		case cluster.Status.Rollback != nil:
+			message += " The machine-controller goes on with what it was told to roll back: " + rollsOn + ". To stop one, set its spec.paused."
+		default:
+			message += " These are in the middle of their roll: " + rollsOn + ". The machine-controller makes the new Machines that maxSurge and " +
+				"maxUnavailable allow, and no further old one goes."
 		}
 		if !cluster.DeletionTimestamp.IsZero() {
 			message += " The Cluster is being deleted; it cannot go before that is taken back."

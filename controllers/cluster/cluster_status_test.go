@@ -94,10 +94,10 @@ func states() map[string]state {
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
 				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
 		},
-		"a pause that failed beside a halt calls a person and says so": {
-			migrating, ucv1.StepRoll, unchanged, pausing("SLOViolated", "Nothing more is rolled."), errors.New("no such host: 10.0.0.1"),
+		"a change that failed beside a halt calls a person and says so": {
+			migrating, ucv1.StepRoll, unchanged, returning("SLOViolated", "Nothing more is rolled."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.FailedStatus, no, "SLOViolated", "", yes,
-				"Step Roll: could not act, trying again; the cause is in the controller's log. Pausing MachineDeployment x. Nothing more is rolled."},
+				"Step Roll: could not act, trying again; the cause is in the controller's log. Giving minReadySeconds of MachineDeployment x back. Nothing more is rolled."},
 		},
 		"a blocking finding has failed": {
 			migrating, ucv1.StepPreflight, unchanged, failing("InputInvalid", "Secret user/cloud is missing."), nil,
@@ -202,8 +202,12 @@ func TestAPauseSaysWhatItDoesNotStop(t *testing.T) {
 	cluster.Spec.Paused = true
 	setPaused(w, cluster, "MachineDeployment kube-system/workers")
 	setPaused(w, cluster, "")
-	g.Expect(w.after[0].Message).To(ContainSubstring("does not watch it: MachineDeployment kube-system/workers. To stop one, set its spec.paused."))
+	cluster.Status.Rollback = &ucv1.RollbackStatus{}
+	setPaused(w, cluster, "MachineDeployment kube-system/workers")
+	g.Expect(w.after[0].Message).To(HaveSuffix("These are in the middle of their roll: MachineDeployment kube-system/workers. " +
+		"The machine-controller makes the new Machines that maxSurge and maxUnavailable allow, and no further old one goes."))
 	g.Expect(w.after[1].Message).To(Equal("spec.paused is true: nothing is changed."))
+	g.Expect(w.after[2].Message).To(HaveSuffix("goes on with what it was told to roll back: MachineDeployment kube-system/workers. To stop one, set its spec.paused."))
 }
 
 func TestPausedBeforeTheFirstLook(t *testing.T) {
@@ -284,7 +288,6 @@ func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 	}{
 		"because what they rest on was not done":    {migration.VerbTakeBaseline, ""},
 		"but for the annotations, nothing rests on": {migration.VerbRestoreAnnotations, "42"},
-		"but for a pause, which no fact rests on":   {migration.VerbPauseMachineDeployment, "42"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

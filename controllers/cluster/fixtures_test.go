@@ -101,10 +101,10 @@ func doing(kind migration.VerbKind, why string) func(*migration.Decision) {
 	return func(d *migration.Decision) { d.Verb = &migration.Verb{Kind: kind, Why: why} }
 }
 
-// pausing is beside the failure of a halted roll.
-func pausing(reason, message string) func(*migration.Decision) {
+// returning is beside the failure of a halted roll.
+func returning(reason, message string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
-		doing(migration.VerbPauseMachineDeployment, "Pausing MachineDeployment x.")(d)
+		doing(migration.VerbReturnMinReady, "Giving minReadySeconds of MachineDeployment x back.")(d)
 		failing(reason, message)(d)
 	}
 }

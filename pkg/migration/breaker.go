@@ -1,126 +1,45 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away. So a
-// CCM that breaks in the middle of a roll would let it replace everything by Nodes that nothing can run on. The breaker keeps
-// that from happening, whether we run or not for a moment:
+// The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it scales
+// even a paused MachineDeployment: when all new Machines are available, the old ones go to 0. So no write of ours that has to come in
+// time can hold a roll. The breaker holds by construction instead:
 //
-//	Node registers ──────── initialization deadline ────────┤ paused by us
-//	        └ Ready ──────────────── minReadySeconds, ours ─────────────────┤ only now would it be available
+//	one write: forceRestart and an endless minReadySeconds ─► no new Machine is ever available, and the machine-controller
+//	                                                          replaces no more than maxSurge + maxUnavailable by itself
+//	a new Machine is proven ─► we lower the old MachineSet by one (steps.go) ─► the machine-controller makes the next one
+//	all are proven, no old one is left, not paused ─► minReadySeconds is given back
 //
-// minReadySeconds is no part of the template: no Machine is replaced when it changes.
-// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machinedeployment/sync.go
+// A manager that is dead, a write that is refused and a pause by others grant nothing. minReadySeconds is no part of the template, and
+// a new MachineSet takes its value when it is made: in one write with forceRestart, the old MachineSet keeps its own.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale, getNewMachineSet)
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/rolling.go (reconcileOldMachineSets)
 
-const (
-	// maxGuarded and maxWarnings bound status.breaker.
-	maxGuarded  = 200
-	maxWarnings = 20
-)
+// EndlessMinReadySeconds is longer than any roll: 68 years.
+const EndlessMinReadySeconds = 1<<31 - 1
 
-// BreakerFields are the whole intent of the circuit breaker for a MachineDeployment. What is not set is given back.
-type BreakerFields struct {
-	MinReadySeconds *int32
-	Paused          bool
-}
+// maxGuarded bounds status.breaker.
+const maxGuarded = 200
 
 // Guard is how a MachineDeployment stands with the breaker, and with the canary.
 type Guard struct {
-	// PausedByUs says that the circuit breaker paused it, and nobody else wants that.
-	PausedByUs bool
 	// MinReadySeconds that it has, and whether they are ours; MinReadyOwner is who else wants them, or empty.
 	MinReadySeconds int32
 	MinReadyOurs    bool
 	MinReadyOwner   string
-	// AppliedAt is when our fields were last changed; zero: we have none.
-	AppliedAt time.Time
 	// Canary says that it is ours, for the canary.
 	Canary bool
 }
 
-// heldByOthers: our own pause is not for a person to take back.
-func (d MachineDeployment) heldByOthers() bool { return d.Paused && !d.PausedByUs }
-
-// trip pauses a MachineDeployment that makes Nodes which are not initialized, and any while the objectives halt the roll. It rests
-// on no row: what broke the CCM lets a row above Roll fail. Nil: nothing is to be paused, or it could not be looked at.
-func (p *pass) trip() *Verb {
-	if !p.armed() {
-		return nil
-	}
-	view, verb, whys := p.fleet(), Verb{Kind: VerbPauseMachineDeployment}, []string(nil)
-	for _, pool := range p.pools(view) {
-		d := pool.deployment
-		why, fields := p.tripsBy(view, pool), BreakerFields{MinReadySeconds: d.guard(), Paused: true}
-		if why == "" || !view.replaces(d) {
-			continue
-		}
-		if len(verb.Objects) > 0 && !equality.Semantic.DeepEqual(verb.Breaker, fields) {
-			continue // In the next pass.
-		}
-		verb.Objects, verb.Breaker, whys = append(verb.Objects, d.Ref), fields, append(whys, d.String()+": "+why)
-	}
-	if len(verb.Objects) == 0 {
-		return nil
-	}
-	verb.Why = "Pausing " + named(whys) + "."
-	return &verb
-}
-
-// tripsBy is why it must not go on; empty: it may.
-func (p *pass) tripsBy(view fleetView, pool pool) string {
-	overdue := view.overdueNodes(pool.deployment)
-	switch {
-	case len(overdue) > 0:
-		return fmt.Sprintf("not initialized %s after registering: %s", p.initializationDeadline(), named(overdue))
-	case p.halted() && pool.old:
-		return "the objectives for the CCM were violated"
-	}
-	return ""
-}
-
-// replaces says that more Machines of it will be made because we told it to roll.
-func (v fleetView) replaces(deployment MachineDeployment) bool {
-	return !deployment.Paused && !deployment.Deleting && toldToRoll(v, deployment, v.setsOf(deployment)) && !v.lastOnesProven(deployment)
-}
-
-// tripped puts the pause in place of what the walk concluded. A failure that is being answered goes first; any other stays beside the
-// pause: a person who was called is not called off for one pass.
-func (p *pass) tripped(before ucv1.Facts, decision Decision) Decision {
-	after := p.facts
-	p.facts = *before.DeepCopy()
-	verb := p.trip()
-	if verb == nil || (decision.Failure != nil && decision.Verb != nil) {
-		p.facts = after
-		return decision
-	}
-	decision = p.walkOnly()
-	decision.Verb, decision.Wait = verb, nil
-	if !p.o.Cluster.DeletionTimestamp.IsZero() {
-		// The rows do not count for a deleted Cluster: they are walked to name the step.
-		decision.Failure = nil
-	}
-	return decision
-}
-
 func (p *pass) initializationDeadline() time.Duration { return InitializationDeadline(p.o.Cluster) }
-
-// guard is what of ours a MachineDeployment keeps.
-func (d MachineDeployment) guard() *int32 {
-	if !d.MinReadyOurs {
-		return nil
-	}
-	return new(d.MinReadySeconds)
-}
 
 // lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing happens
 // then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
@@ -167,11 +86,7 @@ func (p *pass) seesMachines() bool {
 func (v fleetView) overdueNodes(deployment MachineDeployment) []string {
 	var names []string
 	for _, machine := range v.machinesOf(deployment) {
-		node, found := v.nodes[machine.NodeName]
-		if !found || machine.NodeName == "" || machine.Deleting || !v.upToDate(machine) {
-			continue
-		}
-		if !v.served(node) && v.now.Sub(node.CreatedAt) > v.initialization {
+		if node, waits := v.awaited(machine); waits && v.now.Sub(node.CreatedAt) > v.initialization {
 			names = append(names, "Node "+node.Name+" of "+machine.String())
 		}
 	}
@@ -183,97 +98,102 @@ func (v fleetView) served(node Node) bool {
 	return !node.Uninitialized && hasProviderID(node, v.prefix)
 }
 
-// lastOnesProven: every Machine that it is to have is there and proven, so that no more will be made.
-func (v fleetView) lastOnesProven(deployment MachineDeployment) bool {
+// replaced says that every Machine that it is to have is there and proven, and that no MachineSet but the current one has any.
+func (v fleetView) replaced(deployment MachineDeployment) bool {
 	proven := 0
-	for _, machine := range v.machinesOf(deployment) {
+	for _, set := range v.setsOf(deployment) {
 		switch {
-		case machine.Deleting || !v.upToDate(machine):
-		case !v.proven(machine):
+		case !set.Current && set.Replicas > 0:
 			return false
-		default:
-			proven++
+		case set.Current:
+			proven += len(v.only(set, v.proven))
 		}
 	}
 	return proven >= int(deployment.Replicas)
 }
 
-// newOnesProven: no new Machine of it is unproven.
-func (v fleetView) newOnesProven(deployment MachineDeployment) bool {
-	return !slices.ContainsFunc(v.machinesOf(deployment), func(machine Machine) bool {
-		return !machine.Deleting && v.upToDate(machine) && !v.proven(machine)
-	})
+// overdue are the Nodes that trip the breaker, of those that are being rolled.
+func (v fleetView) overdue(pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		d := pool.deployment
+		if !d.Deleting && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d) {
+			names = append(names, v.overdueNodes(d)...)
+		}
+	}
+	return names
 }
 
-// giveBack takes our pause back when every new Machine is proven, and gives minReadySeconds back when no more will be made.
-// In an undo both go when the template says in-tree again: sooner, external Machines would be made unguarded.
+func (p *pass) breakerTripped(overdue []string) outcome {
+	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
+		p.initializationDeadline().String()+" after registering: "+named(overdue)+
+		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+p.undoOffer())
+}
+
+// giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is paused: the
+// machine-controller then scales an old MachineSet up.
 func (p *pass) giveBack(view fleetView, pools []pool) (outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
-		if d.Deleting || !d.PausedByUs && !d.MinReadyOurs {
-			continue
-		}
-		if p.mayReturn(view, pool) {
-			p.unguard(d)
-			why := "Giving minReadySeconds of " + d.String() + " back: no more Machines of it are made."
-			return does(Verb{Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Why: why}), true
-		}
-		if out, busy := p.stillGuarded(view, d); busy {
-			return out, true
+		if !d.Deleting && d.MinReadyOurs && !d.Paused && p.mayReturn(view, pool) {
+			return p.returns(d, "no more Machines of it are replaced"), true
 		}
 	}
 	return outcome{}, false
 }
 
-// stillGuarded is for one of which more Machines are made: its pause is taken back, and minReadySeconds raised with the deadline.
-func (p *pass) stillGuarded(view fleetView, d MachineDeployment) (outcome, bool) {
-	switch {
-	case view.undo:
-	case d.PausedByUs && !p.halted() && view.newOnesProven(d):
-		return does(Verb{
-			Kind: VerbUnpauseMachineDeployment, Objects: []Ref{d.Ref}, Breaker: BreakerFields{MinReadySeconds: d.guard()},
-			Why: "Taking our pause of " + d.String() + " back: every new Machine of it is proven.",
-		}), true
-	case d.MinReadyOurs && d.MinReadySeconds < p.guardSeconds():
-		return does(p.guardVerb([]MachineDeployment{d})), true
-	}
-	return outcome{}, false
-}
-
-// mayReturn says that no new Machine will be made by a roll of ours.
+// mayReturn says that no further Machine is replaced by a roll of ours.
 func (p *pass) mayReturn(view fleetView, pool pool) bool {
-	told := toldToRoll(view, pool.deployment, view.setsOf(pool.deployment))
 	switch {
-	case pool.done():
-		return true
 	case view.undo:
-		return told
-	case told:
-		return !pool.deployment.Paused && view.lastOnesProven(pool.deployment)
+		// Its template says in-tree again, or it was rolled already.
+		return toldToRoll(view, pool.deployment, view.setsOf(pool.deployment))
+	case toldToRoll(view, pool.deployment, view.setsOf(pool.deployment)):
+		return view.replaced(pool.deployment)
 	}
-	// Whoever took our value out of the template lets it be rolled back, to Machines that nobody watches.
+	// Whoever took our value out of the template lets it be rolled back, to Machines that are watched by no one.
 	return pool.state == rollout.Blocked && !pool.conflict
+}
+
+func (p *pass) returns(d MachineDeployment, because string) outcome {
+	p.unguard(d)
+	verb := Verb{
+		Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Version: d.Version,
+		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
+	}
+	if generation, _ := p.rollFacts(); d.RestartValue == *generation {
+		verb.RestartValue = d.RestartValue
+	}
+	return does(verb)
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
 func (p *pass) returnAll(pools []pool) (outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
-		if pool.state != rollout.Rolling && !d.Deleting && (d.PausedByUs || d.MinReadyOurs) {
-			p.unguard(d)
-			return does(Verb{Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Why: "Giving minReadySeconds of " + d.String() + " back: the Cluster goes."}), true
+		switch {
+		case d.Deleting || !d.MinReadyOurs:
+		case d.Paused:
+			return fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle of its roll; unpause it"), true
+		case pool.state != rollout.Rolling:
+			return p.returns(d, "the Cluster goes"), true
 		}
 	}
 	return outcome{}, false
 }
 
-func (p *pass) guardSeconds() int32 { return p.o.Deadlines.guardSeconds(p.initializationDeadline()) }
-
-func (p *pass) breaker() *ucv1.BreakerStatus {
+// noteGuarded notes those whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.
+func (p *pass) noteGuarded(deployments []MachineDeployment) {
 	if p.facts.Breaker == nil {
 		p.facts.Breaker = &ucv1.BreakerStatus{}
 	}
-	return p.facts.Breaker
+	guarded := p.facts.Breaker.Guarded
+	for _, d := range deployments {
+		if !slices.Contains(guarded, d.UID) {
+			guarded = append(guarded, d.UID)
+		}
+	}
+	p.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
 }
 
 // unguard forgets a MachineDeployment. Nothing is left of a status that is empty: where all that was applied before is taken out of a
@@ -284,63 +204,32 @@ func (p *pass) unguard(d MachineDeployment) {
 		return
 	}
 	breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
-	if len(breaker.Guarded) == 0 && len(breaker.Warnings) == 0 {
+	if len(breaker.Guarded) == 0 {
 		p.facts.Breaker = nil
 	}
 }
 
-// guards takes minReadySeconds of those that are to be rolled, before they are. Who wants another value keeps it.
-func (p *pass) guards(pools []pool, intents []rollout.Intent) (outcome, bool) {
-	if p.undoing() {
-		return outcome{}, false
-	}
-	var needed []MachineDeployment
-	for _, d := range deploymentsOf(pools, intents) {
-		lost := p.facts.Breaker != nil && slices.Contains(p.facts.Breaker.Guarded, d.UID) && !d.MinReadyOurs
-		if !d.MinReadyOurs && d.MinReadyOwner == "" && !lost {
-			needed = append(needed, d)
-		}
-	}
-	if len(needed) == 0 {
-		p.warn(pools, intents)
-		return outcome{}, false
-	}
-	return does(p.guardVerb(needed)), true
+// released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on without
+// any proof.
+func (v fleetView) released(d MachineDeployment) bool {
+	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }
 
-func (p *pass) guardVerb(deployments []MachineDeployment) Verb {
-	seconds := p.guardSeconds()
-	verb := Verb{Kind: VerbOwnMinReady, Breaker: BreakerFields{MinReadySeconds: &seconds}}
-	guarded := p.breaker().Guarded
-	for _, d := range deployments {
-		verb.Objects = append(verb.Objects, d.Ref)
-		if !slices.Contains(guarded, d.UID) {
-			guarded = append(guarded, d.UID)
+func releasedPools(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		if d := pool.deployment; !view.undo && !d.Deleting && view.released(d) {
+			names = append(names, d.String()+", by "+minReadyOwner(d))
 		}
 	}
-	p.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
-	verb.Why = fmt.Sprintf("Taking minReadySeconds of %s, %d while it is rolled: a Node that is not initialized must not count as available.",
-		named(refNames(verb.Objects)), seconds)
-	return verb
+	return names
 }
 
-// warn says of those that are rolled with the value of somebody else what that means.
-func (p *pass) warn(pools []pool, intents []rollout.Intent) {
-	for _, d := range deploymentsOf(pools, intents) {
-		if d.MinReadyOurs || d.MinReadySeconds >= p.guardSeconds() {
-			continue
-		}
-		owner := d.MinReadyOwner
-		if owner == "" {
-			owner = "somebody else"
-		}
-		warning := fmt.Sprintf("%s: minReadySeconds is %d, by %s, and not the %d of the circuit breaker. Should the CCM stop working, more Nodes "+
-			"can be replaced before that is noticed than maxSurge and maxUnavailable allow.", d, d.MinReadySeconds, owner, p.guardSeconds())
-		if breaker := p.breaker(); !slices.Contains(breaker.Warnings, warning) {
-			breaker.Warnings = append(breaker.Warnings, warning[:min(len(warning), 512)])
-			breaker.Warnings = breaker.Warnings[max(0, len(breaker.Warnings)-maxWarnings):]
-		}
+func minReadyOwner(d MachineDeployment) string {
+	if d.MinReadyOwner == "" {
+		return "another client"
 	}
+	return d.MinReadyOwner
 }
 
 func deploymentsOf(pools []pool, intents []rollout.Intent) []MachineDeployment {

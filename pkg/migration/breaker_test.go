@@ -17,10 +17,11 @@ func turning() Observation {
 	edit(&o.Machines, func(m *Machines) {
 		old := outdated()
 		old.Sets[0].UID, old.Sets[0].Name, old.Sets[0].Current = "ms-old", "workers-1", false
+		old.Sets[0].Replicas, old.Sets[0].Version = 1, "9"
 		old.Machines[0].Ref, old.Machines[0].Set, old.Machines[0].NodeName = Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-1-a", UID: "old"}, "ms-old", "n0"
 		m.Sets, m.Machines = append(m.Sets, old.Sets...), append(m.Machines, old.Machines...)
-		m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false
-		m.Deployments[0].Guard = Guard{MinReadySeconds: 270, MinReadyOurs: true}
+		m.Deployments[0].Replicas, m.Deployments[0].MaxUnavailable, m.Deployments[0].Settled = 2, 1, false
+		m.Deployments[0].Guard = endless()
 		m.Machines[0].CreatedAt = ago(5 * time.Minute)
 	})
 	edit(&o.Nodes, func(n *[]Node) {
@@ -29,6 +30,23 @@ func turning() Observation {
 	})
 	o.Cluster.Status.Breaker = &ucv1.BreakerStatus{Guarded: []string{"md"}}
 	return o
+}
+
+func endless() Guard { return Guard{MinReadySeconds: EndlessMinReadySeconds, MinReadyOurs: true} }
+
+// proving is the same with a new Machine that is proven.
+func proving() Observation {
+	o := turning()
+	firstNode(proveFirst)(&o)
+	return o
+}
+
+// alone is the end of it: one replica, and the old Machine is gone.
+func alone(o *Observation) {
+	machines(func(m *Machines) {
+		m.Deployments[0].Replicas, m.Sets[1].Replicas = 1, 0
+		m.Machines = slices.DeleteFunc(m.Machines, func(machine Machine) bool { return machine.UID == "old" })
+	})(o)
 }
 
 func firstDeployment(change func(*MachineDeployment)) func(*Observation) {
@@ -52,7 +70,7 @@ func lateSecond(o *Observation) {
 	edit(&o.Machines, func(m *Machines) {
 		second(m)
 		d, set, machine := &m.Deployments[1], &m.Sets[len(m.Sets)-1], &m.Machines[len(m.Machines)-1]
-		d.Replicas, d.Complete, d.RestartValue, d.Guard = 2, false, generation, m.Deployments[0].Guard
+		d.Replicas, d.Settled, d.RestartValue, d.Guard = 2, false, generation, m.Deployments[0].Guard
 		set.RestartValue, set.CreatedAt = generation, ago(25*time.Minute)
 		machine.Annotation, machine.NodeName, machine.CreatedAt = "true", "n2", ago(5*time.Minute)
 	})
@@ -71,88 +89,46 @@ func proveFirst(n *Node) {
 }
 
 func TestBreakerTrips(t *testing.T) {
-	pausedByUs := firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = true, true })
 	runDecisions(t, map[string]decision{
-		"a Node that is not initialized in time pauses its MachineDeployment": {
-			given: turning, step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
-			says: []string{"Pausing MachineDeployment kube-system/workers", "not initialized 3m0s after registering", "Node n1 of Machine kube-system/workers-2-a"},
+		"a Node that is not initialized in time calls a person, and nothing more is rolled": {
+			given: turning, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
+			says: []string{"no further old Machine goes: not initialized 3m0s after registering: Node n1 of Machine kube-system/workers-2-a"},
 		},
-		"it is paused although the CCM does not lead, whatever row waits for that": {
-			given: turning, when: lacksLeader,
-			step: ucv1.StepMachineController, verb: VerbPauseMachineDeployment,
+		"so does one whose CCM does not lead, whatever row waits for that": {
+			given: turning, when: lacksLeader, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason, fails: ucv1.BreakerTrippedReason,
 		},
 		"a Node without a providerID of the provider counts, too": {
 			given: turning, when: firstNode(func(n *Node) { n.Uninitialized, n.ProviderID = false, "kubermatic://x" }),
-			step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
+			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
 		},
 		"a young Node is waited for": {
 			given: turning, when: firstNode(func(n *Node) { n.CreatedAt = ago(2 * time.Minute) }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"the deadline is that of the spec": {
 			given: turning, when: func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(600)) },
-			step: ucv1.StepRoll, verb: VerbOwnMinReady, says: []string{"900 while it is rolled"},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
-		"one that a person paused is not paused again": {
-			given: turning, when: firstDeployment(func(d *MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+		"every late Node is named": {
+			given: turning, when: lateSecond, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node n1 of Machine", "Node n2 of Machine"},
 		},
-		"one that a person unpaused is paused again": {
-			given: turning, when: firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = false, false }),
-			step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
+		"another MachineDeployment does not go on either": {
+			given: proving, when: lateSecond, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node n2 of Machine"},
 		},
 		"the old Node of a MachineDeployment that was not told to roll is none of ours": {
 			given: rolling, when: both(firstNode(func(n *Node) { n.Uninitialized = true }), func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = nil }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
 		},
-		"a paused one says which Node and whose pause it is": {
-			given: turning, when: pausedByUs, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-			says: []string{"We paused MachineDeployment kube-system/workers, for Node n1 of Machine", "The pause is ours"},
+		"a deleted Cluster says how to let it go as it is": {
+			given: turning, when: func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
+			says: []string{"remove its finalizer"},
 		},
-		"it says so while a row above waits, too: the CCM that broke does not lead any more": {
-			given: turning, when: both(pausedByUs, lacksLeader),
-			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason, fails: ucv1.BreakerTrippedReason, says: []string{"for Node n1 of Machine"},
-		},
-		"our pause is taken back when the Node is proven": {
-			given: turning, when: both(pausedByUs, firstNode(proveFirst)), step: ucv1.StepRoll, verb: VerbUnpauseMachineDeployment,
-		},
-		"our pause stays while a new Machine is unproven, however young": {
-			given: turning, when: both(pausedByUs, firstNode(func(n *Node) { n.CreatedAt = ago(time.Second) })),
-			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-		},
-		"an undo pauses nothing": {
+		"a rollback is not held up": {
 			given: turning, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Status.Rollback = true, &ucv1.RollbackStatus{StartedAt: stampAgo(time.Minute)}
 			},
 			step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
 		},
 	})
-}
-
-func TestAllThatAreLateArePausedAtOnce(t *testing.T) {
-	g, o := NewWithT(t), turning()
-	lateSecond(&o)
-	verb := Decide(o, noon()).Verb
-	g.Expect(verb.Kind).To(Equal(VerbPauseMachineDeployment))
-	g.Expect(refNames(verb.Objects)).To(Equal([]string{"MachineDeployment kube-system/builders", "MachineDeployment kube-system/workers"}))
-	g.Expect(verb.Why).To(And(ContainSubstring("kube-system/builders: not init"), ContainSubstring("kube-system/workers: not init")))
-}
-
-func TestAPauseRepeatsNoInstruction(t *testing.T) {
-	g, o := NewWithT(t), turning()
-	instruct(&o)
-	gated("CSIMigration=false")(&o)
-	d := Decide(o, noon())
-	g.Expect(d.Verb).To(HaveField("Kind", VerbPauseMachineDeployment))
-	g.Expect(d.Step).To(Equal(ucv1.StepVolumeMigration))
-	g.Expect(d.Instructions).To(HaveLen(1), "%+v", d.Instructions)
-}
-
-func TestARowDoesNotCountForADeletedCluster(t *testing.T) {
-	g, o := NewWithT(t), turning()
-	o.Cluster.DeletionTimestamp = stampAgo(0)
-	edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Problem = "it runs a shell" })
-	d := Decide(o, noon())
-	g.Expect(d.Verb).To(HaveField("Kind", VerbPauseMachineDeployment))
-	g.Expect(d.Failure).To(BeNil())
 }
 
 func halted(o *Observation) {
@@ -166,47 +142,29 @@ func noted(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).NotTo(BeNil()) }
 func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a row above that waits ends no halt": {
-			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			given: proving, when: both(halted, lacksLeader), step: ucv1.StepMachineController,
 			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason,
 		},
 		"a violation is noted while a row above waits": {
-			given: turning, when: both(violated, heldByUs, firstNode(proveFirst), lacksLeader), step: ucv1.StepMachineController,
+			given: proving, when: both(violated, lacksLeader), step: ucv1.StepMachineController,
 			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"giving minReadySeconds of one that is done back ends no halt": {
-			given: turning, when: both(halted, firstNode(proveFirst), func(o *Observation) {
-				edit(&o.Machines, func(m *Machines) {
-					second(m)
-					m.Machines = slices.DeleteFunc(m.Machines, func(machine Machine) bool { return machine.UID == "old" })
-					m.Deployments[0].Replicas, m.Deployments[0].Complete = 1, true
-				})
-			}), step: ucv1.StepRoll, verb: VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
-		},
-		"what a person was called for stays beside the pause": {
-			given: turning, when: func(o *Observation) {
-				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Problem = "it runs a shell" })
-			}, step: ucv1.StepMachineController,
-			verb: VerbPauseMachineDeployment, fails: ucv1.InputInvalidReason,
+			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, verb: VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
 		},
 	})
 }
 
-func TestObjectivesPauseWhatRolls(t *testing.T) {
+func TestObjectivesHoldWhatRolls(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"a roll that goes on is paused, too": {
-			given: turning, when: both(halted, firstNode(proveFirst)), step: ucv1.StepRoll, verb: VerbPauseMachineDeployment,
-			fails: ucv1.SLOViolatedReason, why: "Pausing MachineDeployment kube-system/workers: the objectives for the CCM were violated.",
+		"no further old Machine goes": {
+			given: proving, when: halted, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, says: []string{"No further old Machine goes"},
 		},
-		"its pause stays as long as the halt, and the objectives are the reason": {
-			given: turning, when: both(halted, heldByUs, firstNode(proveFirst)), step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason,
-			says: []string{"What was rolling is paused by us."},
+		"nor in the pass that sees the violation": {
+			given: proving, when: violated, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
-		"a violation while the breaker waits for a Node is noted, so that its pause outlasts the Node": {
-			given: turning, when: both(heldByUs, violated), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, facts: noted,
-			says: []string{"for Node n1", "spec.slo.countSince"},
-		},
-		"the breaker's pause is not taken back in the pass that sees the violation": {
-			given: turning, when: both(heldByUs, firstNode(proveFirst), violated), step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
+		"a violation while the breaker waits for a Node is noted": {
+			given: turning, when: violated, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, facts: noted, says: []string{"Node n1"},
 		},
 		"one that was rolled and is scaled up is not halted": {
 			given: turning, when: both(violated, firstNode(func(n *Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *Machines) {
@@ -215,116 +173,91 @@ func TestObjectivesPauseWhatRolls(t *testing.T) {
 			})), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) },
 		},
 		"a person who looked is heard while nothing is measured": {
-			given: turning, when: both(halted, firstNode(proveFirst), func(o *Observation) {
+			given: proving, when: both(halted, func(o *Observation) {
 				o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Spec.SLO.CountSince = nil, stampAgo(time.Second)
 			}), step: ucv1.StepMachineController, verb: VerbRecord,
 		},
-		"a Node that missed its deadline is the nearer reason": {
-			given: turning, when: both(halted, heldByUs), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
+		"it goes on when a person looked": {
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: VerbStepMachineSet,
 		},
-		"the pause goes with the halt": {
-			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), func(o *Observation) {
-				o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second)
-			}), step: ucv1.StepRoll, verb: VerbUnpauseMachineDeployment,
-		},
-		"nothing is paused where a violation is only reported": {
-			given: turning, when: both(halted, firstNode(proveFirst), func(o *Observation) {
-				o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation
-			}), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
-		},
-		"a deleted Cluster lets go": {
-			given: turning, when: both(halted, heldByUs, firstNode(proveFirst), func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }),
-			step: ucv1.StepRoll, verb: VerbUnpauseMachineDeployment,
+		"nothing is held where a violation is only reported": {
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
+			step: ucv1.StepRoll, verb: VerbStepMachineSet,
 		},
 	})
 }
 
 func TestBreakerTakes(t *testing.T) {
-	free := firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{} })
 	runDecisions(t, map[string]decision{
-		"minReadySeconds is taken before a MachineDeployment is rolled": {
-			given: rolling, when: free, step: ucv1.StepRoll, verb: VerbOwnMinReady, says: []string{"Taking minReadySeconds of MachineDeployment kube-system/workers, 270"},
+		"an endless minReadySeconds goes along with the roll": {
+			given: rolling, step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
-		"when it is ours the roll begins": {
-			given: rolling, when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadyOurs: true, MinReadySeconds: 270} }),
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker).To(BeNil()) },
-		},
-		"somebody else's value is theirs, and a warning says what that means": {
+		"the value of another owner blocks, by its name": {
 			given: rolling, when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadySeconds: 5, MinReadyOwner: "argocd"} }),
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
-			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.Breaker.Warnings).To(ConsistOf(ContainSubstring("minReadySeconds is 5, by argocd, and not the 270")))
-			},
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"minReadySeconds of MachineDeployment kube-system/workers is 5, by argocd"},
 		},
-		"what was taken from us is not taken again": {
-			given: rolling, when: both(free, func(o *Observation) { o.Cluster.Status.Breaker = &ucv1.BreakerStatus{Guarded: []string{"md"}} }),
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Warnings).To(HaveLen(1)) },
+		"a limit that cannot be read blocks": {
+			given: rolling, when: firstDeployment(func(d *MachineDeployment) { d.LimitProblem = "maxSurge is no number" }),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"maxSurge is no number"},
+		},
+		"whoever takes it in the middle of the roll is named, and nothing more is rolled": {
+			given: proving, when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadySeconds: 5, MinReadyOwner: "argocd"} }),
+			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"kube-system/workers, by argocd"},
+		},
+		"what was taken but not noted is noted": {
+			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 	})
+	o := rolling()
+	verb := Decide(o, noon()).Verb
+	NewWithT(t).Expect([]any{verb.Endless, verb.RestartValue}).To(Equal([]any{true, generation}))
 }
 
 func TestBreakerGivesBack(t *testing.T) {
-	paused := Guard{PausedByUs: true, MinReadyOurs: true, MinReadySeconds: 270}
 	runDecisions(t, map[string]decision{
-		"it is given back when the last ones are proven, while they are not available yet": {
-			given: turning, when: both(firstNode(proveFirst), firstDeployment(func(d *MachineDeployment) { d.Replicas = 1 })),
-			step: ucv1.StepRoll, verb: VerbReturnMinReady,
+		"it is given back when all are proven and no old one is left": {
+			given: proving, when: alone, step: ucv1.StepRoll, verb: VerbReturnMinReady,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker).To(BeNil()) },
 		},
-		"what it said stays": {
-			given: turning, when: both(firstNode(proveFirst), firstDeployment(func(d *MachineDeployment) { d.Replicas = 1 }), func(o *Observation) {
-				o.Cluster.Status.Breaker.Warnings = []string{"Beware."}
-			}),
-			step: ucv1.StepRoll, verb: VerbReturnMinReady,
-			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.Breaker).To(Equal(&ucv1.BreakerStatus{Guarded: []string{}, Warnings: []string{"Beware."}}))
-			},
+		"not while it is paused: the machine-controller would scale the old MachineSet up": {
+			given: proving, when: both(alone, firstDeployment(func(d *MachineDeployment) { d.Paused = true })), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
 		},
-		"it stays while more Machines will be made": {
-			given: turning, when: firstNode(proveFirst), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		"not while an old MachineSet wants Machines": {
+			given: proving, when: both(alone, machines(func(m *Machines) { m.Sets[1].Replicas = 1 })), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
-		"it is given back by one that is done": {
-			given: verifying, when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadyOurs: true, MinReadySeconds: 270} }),
-			step: ucv1.StepRoll, verb: VerbReturnMinReady,
+		"not while a new one is not proven": {
+			given: turning, when: both(alone, firstNode(func(n *Node) { n.CreatedAt = ago(time.Minute) })), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
-		"it is given back by one that a person paused before it was rolled": {
-			given: rolling, when: firstDeployment(func(d *MachineDeployment) {
-				d.Paused, d.Guard = true, Guard{MinReadyOurs: true, MinReadySeconds: 270}
-			}),
-			step: ucv1.StepRoll, verb: VerbReturnMinReady,
-		},
-		"it stays, and so does the pause, while another owner of the template rolls back what nobody watches": {
-			given: turning, when: both(firstDeployment(func(d *MachineDeployment) { d.RestartValue, d.Paused, d.Guard = "", true, paused }), machines(func(m *Machines) {
+		"nor while another owner of the template rolls back": {
+			given: proving, when: both(alone, firstDeployment(func(d *MachineDeployment) { d.RestartValue = "" }), machines(func(m *Machines) {
 				for i := range m.Sets {
 					m.Sets[i].Current = false
 				}
 			})),
-			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
+			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason,
 		},
-		"in an undo it stays until the template says in-tree again": {
-			given: rollingBack, when: firstDeployment(func(d *MachineDeployment) { d.Paused, d.Guard = true, paused }),
-			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
-		},
-		"in an undo it is given back with the pause when the template says so": {
-			given: rollingBack, when: firstDeployment(func(d *MachineDeployment) { d.RestartValue, d.Paused, d.Guard = back, true, paused }),
-			step: ucv1.StepUndoRoll, verb: VerbReturnMinReady,
+		"in a rollback it goes with the write that says in-tree again": {
+			given: rollingBack, when: firstDeployment(func(d *MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 	})
+	g, o := NewWithT(t), proving()
+	alone(&o)
+	verb := Decide(o, noon()).Verb
+	g.Expect([]any{verb.RestartValue, verb.Endless, verb.Version}).To(Equal([]any{generation, false, "7"}), "the annotation stays, and the object is as it was seen")
+	o = rollingBack()
+	firstDeployment(func(d *MachineDeployment) { d.Guard = endless() })(&o)
+	g.Expect(Decide(o, noon()).Verb.Endless).To(BeFalse())
 }
 
-func TestAPauseNamesWhatRollsOnWithoutTheBreaker(t *testing.T) {
-	g := NewWithT(t)
-	o := turning()
-	g.Expect(Decide(o, noon()).RollsOn).To(BeEmpty(), "the breaker watches it")
+func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
+	g, o := NewWithT(t), proving()
+	g.Expect(Decide(o, noon()).RollsOn).To(BeEmpty())
 	o.Cluster.Spec.Paused = true
 	decision := Decide(o, noon())
-	g.Expect(decision.Verb).To(BeNil())
+	g.Expect(decision.Verb).To(BeNil(), "no step is granted")
 	g.Expect(decision.RollsOn).To(Equal("MachineDeployment kube-system/workers"))
-	firstDeployment(func(d *MachineDeployment) { d.Paused = true })(&o)
-	g.Expect(Decide(o, noon()).RollsOn).To(BeEmpty(), "a person stopped it")
 }
 
 func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {
@@ -348,13 +281,5 @@ func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {
 			test.when(&o)
 			NewWithT(t).Expect(Decide(o, noon()).LookAfter).To(Equal(test.want))
 		})
-	}
-}
-
-func TestGuardOutlastsTheDeadline(t *testing.T) {
-	g := NewWithT(t)
-	for _, deadline := range []time.Duration{time.Second, time.Minute, 3 * time.Minute, time.Hour} {
-		left := time.Duration(RealDeadlines().guardSeconds(deadline))*time.Second - deadline
-		g.Expect(left).To(BeNumerically(">=", 30*time.Second), "after a deadline of %s", deadline)
 	}
 }

@@ -16,8 +16,6 @@ type Deadlines struct {
 	// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet.go, housekeepingPeriod). A KCM that cannot
 	// have its port, because another one holds it, does not run for that long.
 	Settle time.Duration
-	// BreakerMargin is what a pass may take (30 s) from the deadline of a Node to the pause.
-	BreakerMargin time.Duration
 	// ProbeTime is how long the same process has to lead: a cloud that refuses the configuration ends a CCM at once.
 	ProbeTime time.Duration
 	// Addresses is how long the addresses of Nodes are compared while the CCM leads with its loop cloud-node, and
@@ -57,7 +55,7 @@ type Deadlines struct {
 // RealDeadlines are those of every cluster that is not a testbed's.
 func RealDeadlines() Deadlines {
 	return Deadlines{
-		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, BreakerMargin: 30 * time.Second, ProbeTime: 10 * time.Second,
+		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
 		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
 		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute,
 		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
@@ -76,7 +74,7 @@ func (d Deadlines) OrReal() Deadlines {
 // wait that would be longer than the real one, or none.
 func (d *Deadlines) ShortenWait(name string, to time.Duration) bool {
 	wait := map[string]*time.Duration{
-		"settle": &d.Settle, "breaker-margin": &d.BreakerMargin, "probe": &d.ProbeTime,
+		"settle": &d.Settle, "probe": &d.ProbeTime,
 		"addresses": &d.Addresses, "adoption-notice": &d.AdoptionNotice,
 	}[name]
 	if wait == nil || to <= 0 || to > *wait {
@@ -115,14 +113,8 @@ func secondsOr(seconds *int32, otherwise time.Duration) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
-// guardSeconds is our minReadySeconds: longer than the deadline, by the time of a pass and more.
-func (d Deadlines) guardSeconds(deadline time.Duration) int32 {
-	return int32((deadline + max(d.BreakerMargin, deadline/2)) / time.Second)
-}
-
-// SkewTolerance is by how much the clocks of the two clusters may differ before the breaker's pause could come too late: the
-// deadline is judged by ours, and minReadySeconds by the user cluster's.
+// SkewTolerance is by how much the clocks of the two clusters may differ before a Node that is initialized in time can look late: the
+// deadline is judged by ours, and a Node's registration by the user cluster's. Half of the deadline, less what a pass takes.
 func (d Deadlines) SkewTolerance(cluster *ucv1.Cluster) time.Duration {
-	deadline := InitializationDeadline(cluster)
-	return time.Duration(d.guardSeconds(deadline))*time.Second - deadline - d.BreakerMargin
+	return InitializationDeadline(cluster)/2 - 30*time.Second
 }

@@ -23,7 +23,6 @@ func TestRealDeadlines(t *testing.T) {
 func TestOnlyWaitsInWhichNothingHappensAreShortened(t *testing.T) {
 	shorter := map[string]func(*Deadlines) *time.Duration{
 		"settle":          func(d *Deadlines) *time.Duration { return &d.Settle },
-		"breaker-margin":  func(d *Deadlines) *time.Duration { return &d.BreakerMargin },
 		"probe":           func(d *Deadlines) *time.Duration { return &d.ProbeTime },
 		"addresses":       func(d *Deadlines) *time.Duration { return &d.Addresses },
 		"adoption-notice": func(d *Deadlines) *time.Duration { return &d.AdoptionNotice },
@@ -54,7 +53,6 @@ func TestTheRealWaitsAreAsLongAsWhatTheyWaitFor(t *testing.T) {
 	for name, wait := range map[string]struct{ has, least time.Duration }{
 		"a kubelet ends containers of a pod that is gone within its grace period, and reports every 10 s": {d.KubeletMargin, 30 * time.Second},
 		"a kubelet ends a static pod without a manifest within 2 s":                                       {d.Settle, 10 * time.Second},
-		"a pass takes 30 s at most":                                       {d.BreakerMargin, 30 * time.Second},
 		"a kubelet writes addresses back within 10 s":                     {d.Addresses, time.Minute},
 		"a CCM whose cloud refuses its configuration ends within seconds": {d.ProbeTime, 10 * time.Second},
 		"a person reads the plan of an adoption before it is carried out": {d.AdoptionNotice, time.Minute},

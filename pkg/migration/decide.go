@@ -58,8 +58,7 @@ func (p *pass) seenWhilePaused() ucv1.Facts {
 func (p *pass) decide() Decision {
 	cluster := p.o.Cluster
 	if !cluster.DeletionTimestamp.IsZero() {
-		before := *p.facts.DeepCopy()
-		return p.tripped(before, p.decideDeletion())
+		return p.decideDeletion()
 	}
 	if !cluster.ExternalCloudProvider() {
 		if p.facts.Origin == "" {
@@ -71,8 +70,7 @@ func (p *pass) decide() Decision {
 		return decision
 	}
 	p.countSamples()
-	before := *p.facts.DeepCopy()
-	decision := p.halts(p.tripped(before, p.course()))
+	decision := p.halts(p.course())
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{
@@ -197,10 +195,12 @@ func (p *pass) leaveRoll() (outcome, bool) {
 		if out, busy := p.tidy(view, pools); busy {
 			return out, true
 		}
-		if held := p.heldPools(view, pools); len(held) > 0 {
-			out := p.breakerTripped(held)
+		if out := p.rollHalts(view, pools); !out.holds {
 			out.failure.Message += " The Cluster is being deleted, and goes when they are rolled out; to let it go as it is, remove its finalizer " +
 				ucv1.ClusterFinalizer + "."
+			return out, true
+		}
+		if out, granted := p.step(view, pools); granted {
 			return out, true
 		}
 		if out, left := p.returnAll(pools); left {

@@ -171,17 +171,14 @@ func TestDeletion(t *testing.T) {
 		},
 		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, verb: VerbRelease},
 		"what the breaker took of one that was never rolled is given back": {
-			given: deleted(rolling), when: firstDeployment(func(d *MachineDeployment) { d.Guard = Guard{MinReadyOurs: true, MinReadySeconds: 270} }),
+			given: deleted(rolling), when: firstDeployment(func(d *MachineDeployment) { d.Guard = endless() }),
 			step: ucv1.StepRoll, verb: VerbReturnMinReady,
 		},
-		"so it is of one that somebody paused in the middle": {
-			given: deleted(turning), when: both(firstNode(proveFirst), firstDeployment(func(d *MachineDeployment) { d.Paused = true })),
-			step: ucv1.StepRoll, verb: VerbReturnMinReady,
+		"one that is paused in the middle keeps it": {
+			given: deleted(proving), when: firstDeployment(func(d *MachineDeployment) { d.Paused = true }),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"is paused in the middle of its roll; unpause it"},
 		},
-		"a pause of the breaker is said, and how the Cluster goes without it": {
-			given: deleted(turning), when: firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = true, true }),
-			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"We paused MachineDeployment kube-system/workers", "remove its finalizer"},
-		},
+		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, verb: VerbStepMachineSet},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *Machines) { m.Deployments[0].RestartValue = generation }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when these are rolled out: MachineDeployment kube-system/workers"},

@@ -8,7 +8,7 @@ import (
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
 // only VerbRestoreAnnotations may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence beside a Failure that they
-// answer, VerbPauseMachineDeployment beside any, and the Failure of a halted roll beside any Verb or Wait.
+// answer, and the Failure of a halted roll beside any Verb or Wait.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step
@@ -22,7 +22,7 @@ type Decision struct {
 	Failure *Failure
 	// LookAfter is when the next pass has to be at the latest, because a Node is late then; zero: the usual time will do.
 	LookAfter time.Duration
-	// RollsOn are the MachineDeployments that go on without us and without the breaker, while the Cluster is paused.
+	// RollsOn are the MachineDeployments that are in the middle of a roll while the Cluster is paused.
 	RollsOn string
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
@@ -95,20 +95,18 @@ const (
 	VerbReleaseCCMLease VerbKind = "ReleaseCCMLease"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"
-	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments.
+	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments, with an endless minReadySeconds.
 	VerbRollMachineDeployment VerbKind = "RollMachineDeployment"
 	// VerbCreateCanary makes one extra Machine, and a workload for it.
 	VerbCreateCanary VerbKind = "CreateCanary"
 	// VerbRemoveCanary takes away what is left of it.
 	VerbRemoveCanary VerbKind = "RemoveCanary"
-	// VerbOwnMinReady takes minReadySeconds of MachineDeployments for as long as they are rolled.
-	VerbOwnMinReady VerbKind = "OwnMinReady"
-	// VerbReturnMinReady gives it back.
+	// VerbMarkMachines has the machine-controller take these first when it scales their MachineSet down.
+	VerbMarkMachines VerbKind = "MarkMachines"
+	// VerbStepMachineSet lowers an old MachineSet, by no more than what is proven.
+	VerbStepMachineSet VerbKind = "StepMachineSet"
+	// VerbReturnMinReady gives minReadySeconds back.
 	VerbReturnMinReady VerbKind = "ReturnMinReady"
-	// VerbPauseMachineDeployment pauses one in the middle of its roll.
-	VerbPauseMachineDeployment VerbKind = "PauseMachineDeployment"
-	// VerbUnpauseMachineDeployment takes our pause back.
-	VerbUnpauseMachineDeployment VerbKind = "UnpauseMachineDeployment"
 	// VerbSwitchDefaultClass takes the default from StorageClasses and gives it to another one.
 	VerbSwitchDefaultClass VerbKind = "SwitchDefaultClass"
 	// VerbRelease lets a deleted Cluster go.
@@ -125,10 +123,14 @@ type Verb struct {
 	AddonSet AddonSetName
 	// Arguments to change.
 	Arguments *ArgumentChange
-	// RestartValue to set.
+	// RestartValue to set, or to keep when minReadySeconds is given back.
 	RestartValue string
-	// Breaker is what the objects are to have of us from then on.
-	Breaker BreakerFields
+	// Endless says that the objects get an endless minReadySeconds in the same write.
+	Endless bool
+	// Version is the resourceVersion that the object must still have.
+	Version string
+	// Step of the one object, a MachineSet.
+	Step *MachineSetStep
 	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
 	Canary *CanaryPlan
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.

@@ -146,7 +146,7 @@ func provenNode(name string) Node {
 func oneMachine() Machines {
 	return Machines{
 		Deployments: []MachineDeployment{{
-			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, Complete: true,
+			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
 		}},
 		Sets: []MachineSet{{
 			Ref: Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
@@ -183,8 +183,6 @@ func rolling() Observation {
 func outdated() Machines {
 	machines := oneMachine()
 	machines.Deployments[0].RestartValue = ""
-	// Its owner has set what the breaker would need: it is left alone.
-	machines.Deployments[0].Guard = Guard{MinReadySeconds: 300, MinReadyOwner: "operator"}
 	machines.Sets[0].RestartValue, machines.Sets[0].CreatedAt = "", ago(24*time.Hour)
 	machines.Machines[0].Annotation, machines.Machines[0].CreatedAt = "false", ago(24*time.Hour)
 	return machines

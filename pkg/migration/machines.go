@@ -16,6 +16,10 @@ type fleetView struct {
 	sets      map[string]MachineSet
 	deployed  map[string][]Machine
 	revisions map[string][]MachineSet
+	// members are the Machines by the UID of their MachineSet.
+	members map[string][]Machine
+	// guarded are the UIDs of the MachineDeployments whose minReadySeconds was taken.
+	guarded []string
 	// joined says of a MachineSet that Machines of it are external.
 	joined       map[string]bool
 	generation   string
@@ -42,6 +46,9 @@ func (p *pass) fleet() fleetView {
 	}
 	v := *p.seen
 	v.generation, v.rolled = p.facts.RollGeneration, p.facts.RolledMachineDeployments
+	if breaker := p.o.Cluster.Status.Breaker; breaker != nil {
+		v.guarded = breaker.Guarded // Not what this pass is about to take.
+	}
 	if p.undoing() {
 		v.turnRound(p.facts)
 	} else if p.facts.MachineControllerConfiguredAt != nil {
@@ -66,7 +73,7 @@ func (p *pass) seenFleet() *fleetView {
 // index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
 func (v *fleetView) index() {
 	v.sets, v.deployed, v.revisions = map[string]MachineSet{}, map[string][]Machine{}, map[string][]MachineSet{}
-	v.joined = map[string]bool{}
+	v.joined, v.members = map[string]bool{}, map[string][]Machine{}
 	for _, set := range v.machines.Sets {
 		v.sets[set.UID] = set
 		v.revisions[set.Deployment] = append(v.revisions[set.Deployment], set)
@@ -78,6 +85,7 @@ func (v *fleetView) index() {
 		v.joined[machine.Set] = v.joined[machine.Set] || machine.Annotation == "true"
 		if set, owned := v.setOf(machine); owned {
 			v.deployed[set.Deployment] = append(v.deployed[set.Deployment], machine)
+			v.members[set.UID] = append(v.members[set.UID], machine)
 		}
 	}
 }
@@ -177,7 +185,7 @@ func (v fleetView) setsOf(deployment MachineDeployment) []MachineSet {
 	return v.revisions[deployment.UID]
 }
 
-// lastMoved is when a MachineDeployment last got a revision or a Machine, a Machine of it began to go, or our pause was taken back.
+// lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go.
 // Without a revision of the wanted kind it did not begin yet.
 func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 	var last time.Time
@@ -188,9 +196,6 @@ func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 	}
 	if last.IsZero() {
 		return v.now
-	}
-	if deployment.AppliedAt.After(last) {
-		last = deployment.AppliedAt
 	}
 	for _, machine := range v.machinesOf(deployment) {
 		for _, moved := range []time.Time{machine.CreatedAt, machine.DeletingSince} {

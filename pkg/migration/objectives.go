@@ -173,7 +173,7 @@ func (p *pass) measured() outcome {
 }
 
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no violation any
-// more, and still nobody looked. It is noted before the breaker gives a pause back: the objectives hold what it held before. It rests on
+// more, and still nobody looked. It rests on
 // no row: the CCM that violates them may let one above Roll wait.
 func (p *pass) noteViolation() {
 	if !p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || p.facts.SLO.ViolatedAt != nil || p.facts.CompletedAt != nil {
@@ -197,7 +197,7 @@ func (p *pass) objectives() outcome {
 	}
 	return fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
 		", the objectives for the CCM were violated: "+strings.Join(missed(status.Indicators), "; ")+
-		". What was rolling is paused by us. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
+		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
 }
 
 func (p *pass) mayHalt() bool {
@@ -205,7 +205,7 @@ func (p *pass) mayHalt() bool {
 	return p.facts.SLO != nil && !p.undoing() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
 }
 
-// halted says that the objectives were violated, and nobody looked since. What rolls already is paused for as long, by the breaker.
+// halted says that the objectives were violated, and nobody looked since. What rolls already stands still for as long.
 func (p *pass) halted() bool {
 	if !p.mayHalt() || p.facts.SLO.ViolatedAt == nil {
 		return false

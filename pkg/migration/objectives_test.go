@@ -25,10 +25,6 @@ func measure(samples ...slo.Sample) func(*Observation) {
 	return func(o *Observation) { o.Measured = Known(slo.Seen{Samples: samples}) }
 }
 
-func heldByUs(o *Observation) {
-	firstDeployment(func(d *MachineDeployment) { d.Paused, d.PausedByUs = true, true })(o)
-}
-
 // counted are persisted counts of an earlier pass.
 func counted(missed int32, until time.Duration) *ucv1.SLOStatus {
 	return &ucv1.SLOStatus{Since: stampAgo(30 * time.Minute), CountedUntil: microAgo(until),

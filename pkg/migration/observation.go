@@ -52,6 +52,10 @@ type Observation struct {
 	// Findings are those of package preflight, until the first Machine is replaced.
 	Findings Observed[[]Finding]
 
+	// CCMNode is the Node that the CCM leads on, while Machines are replaced; the choice of the Machine that goes rests on it, and
+	// nothing else.
+	CCMNode Observed[string]
+
 	// Canary is looked at while LooksAtCanary. Drains are while WantsDrains; only messages rest on them.
 	Canary Observed[CanaryWorkload]
 	Drains Observed[[]Drain]
@@ -278,8 +282,16 @@ type MachineDeployment struct {
 	// RestartValue is forceRestart in the template's metadata.
 	RestartValue string
 	Replicas     int32
-	// Complete says that the status is about the newest template and that all replicas are updated and available.
-	Complete bool
+	// Version and Generation of the object as it was seen.
+	Version    string
+	Generation int64
+	// MaxSurge and MaxUnavailable in whole Machines, as the machine-controller resolves them; LimitProblem says why one of them cannot
+	// be read, which allows nothing.
+	MaxSurge, MaxUnavailable int32
+	LimitProblem             string
+	// Settled says that the status is about the newest template and that there are as many Machines as replicas, all of that template.
+	// How many of them are available is not asked: none ever is while minReadySeconds is endless.
+	Settled bool
 	Guard
 }
 
@@ -291,6 +303,8 @@ type MachineSet struct {
 	RestartValue string
 	CreatedAt    time.Time
 	Replicas     int32
+	// Version is its resourceVersion.
+	Version string
 	// Current says that its template is the MachineDeployment's.
 	Current bool
 }
@@ -312,6 +326,8 @@ type Machine struct {
 	Problem string
 	// OfCanary says that it was made for the canary.
 	OfCanary bool
+	// GoesFirst says that the machine-controller takes it first when it scales the MachineSet down.
+	GoesFirst bool
 }
 
 // Node is a Node of the user cluster.

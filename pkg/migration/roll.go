@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,11 +41,17 @@ func (p *pass) roll() outcome {
 	}
 	view := p.fleet()
 	pools := p.pools(view)
-	p.noteRolled(pools)
+	p.noteRolled(view, pools)
 	if out, busy := p.tidy(view, pools); busy {
 		return out
 	}
 	if out := p.rollHalts(view, pools); !out.holds {
+		return out
+	}
+	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
+		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+".")
+	}
+	if out, granted := p.step(view, pools); granted {
 		return out
 	}
 	if out, waiting := p.rollNext(pools); waiting {
@@ -87,9 +94,6 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 			Disrupted: pool.disrupted, Turning: p.undoing() && pool.disrupted,
 		})
 	}
-	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(plan)); err != nil {
-		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
-	}
 	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order, p.canaryProven(pools))
 	if held != "" && !slices.ContainsFunc(pools, holdsUp) {
 		return waits(ucv1.WaitingForBudgetReason, held), true
@@ -106,22 +110,14 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 		*generation = strconv.FormatInt(p.now.UnixNano(), 10)
 		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
 	}
-	return p.rollGuarded(pools, intents), true
-}
-
-// rollGuarded comes behind the canary and the breaker.
-func (p *pass) rollGuarded(pools []pool, intents []rollout.Intent) outcome {
 	if out := p.canary(pools, intents); !out.holds {
-		return out
+		return out, true
 	}
-	if out, busy := p.guards(pools, intents); busy {
-		return out
-	}
-	return does(p.rollVerb(pools, intents))
+	return does(p.rollVerb(pools, intents)), true
 }
 
 // holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked and
-// serves holds up no other, which may only not serve for the moment in which its minReadySeconds is taken.
+// serves holds up no other.
 func holdsUp(p pool) bool { return p.state == rollout.Rolling || p.blocked != "" && p.disrupted }
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
@@ -160,10 +156,18 @@ const maxRolled = 200
 
 func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	generation, rolled := p.rollFacts()
-	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation}
-	for _, deployment := range deploymentsOf(pools, intents) {
+	// In-tree Nodes need nobody to initialize them, so a rollback gives minReadySeconds back in the same write.
+	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation, Endless: !p.undoing()}
+	deployments := deploymentsOf(pools, intents)
+	for _, deployment := range deployments {
 		verb.Objects = append(verb.Objects, deployment.Ref)
 		*rolled = append(*rolled, deployment.UID)
+		if p.undoing() {
+			p.unguard(deployment)
+		}
+	}
+	if verb.Endless {
+		p.noteGuarded(deployments)
 	}
 	if more := len(*rolled) - maxRolled; more > 0 {
 		*rolled = slices.Delete(*rolled, 0, more)
@@ -172,12 +176,20 @@ func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	return verb
 }
 
-// noteRolled is for a pass that gave the value and whose status was refused.
-func (p *pass) noteRolled(pools []pool) {
+// noteRolled is for a pass that gave the value, or gave minReadySeconds back, and whose status was refused.
+func (p *pass) noteRolled(view fleetView, pools []pool) {
 	generation, rolled := p.rollFacts()
 	for _, pool := range pools {
 		d := pool.deployment
-		if *generation != "" && d.RestartValue == *generation && len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
+		switch {
+		case *generation == "" || d.RestartValue != *generation:
+			continue
+		case d.MinReadyOurs && !slices.Contains(view.guarded, d.UID):
+			p.noteGuarded([]MachineDeployment{d})
+		case !d.MinReadyOurs && view.replaced(d):
+			p.unguard(d)
+		}
+		if len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
 			*rolled = append(*rolled, d.UID)
 		}
 	}
@@ -194,11 +206,11 @@ func (p *pass) pools(view fleetView) []pool {
 
 // judgePool decides where one MachineDeployment stands:
 //
-//	its newest MachineSet is wanted ─► all Machines up-to-date, proven, status complete ─► done, else rolling
+//	its newest MachineSet is wanted ─► all Machines there, up-to-date and proven ─► done, else rolling
 //	it is not ──────────────────────► deleting: waits; paused: blocked; our value was taken out: blocked; else outdated
 func judgePool(view fleetView, deployment MachineDeployment) pool {
-	pl := pool{deployment: deployment, disrupted: !deployment.Complete && !deployment.Deleting}
 	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
+	pl := pool{deployment: deployment, disrupted: !deployment.Deleting && (!deployment.Settled || len(machines) < int(deployment.Replicas))}
 	for _, machine := range machines {
 		pl.look(view, machine)
 	}
@@ -210,12 +222,17 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 		}
 	case toldToRoll(view, deployment, sets):
 		pl.follow()
-	case deployment.heldByOthers():
+	case deployment.Paused:
 		pl.state, pl.blocked = rollout.Blocked, deployment.String()+" is paused; unpause it"
 	case takenOut(view, deployment, sets):
 		pl.state, pl.conflict = rollout.Blocked, true
 		pl.blocked = deployment.String() + " lost annotation " + ucv1.ForceRestartAnnotation +
 			" of its template to another owner; let that keep the value " + view.generation
+	case !view.undo && deployment.MinReadyOwner != "":
+		pl.state, pl.blocked = rollout.Blocked, fmt.Sprintf("minReadySeconds of %s is %d, by %s, and the roll has to hold that field; take it out there",
+			deployment, deployment.MinReadySeconds, deployment.MinReadyOwner)
+	case !view.undo && deployment.LimitProblem != "":
+		pl.state, pl.blocked = rollout.Blocked, deployment.LimitProblem
 	default:
 		pl.state = rollout.Outdated
 	}
@@ -239,10 +256,11 @@ func (p *pool) look(view fleetView, machine Machine) {
 // follow is for a pool that was told to roll.
 func (p *pool) follow() {
 	p.state = rollout.Rolling
+	replaced := len(p.waitsFor) == 0 && !p.disrupted
 	switch {
-	case len(p.waitsFor) > 0 && p.deployment.heldByOthers():
+	case p.deployment.Paused && (!replaced || p.deployment.MinReadyOurs):
 		p.state, p.blocked = rollout.Blocked, p.deployment.String()+" is paused; unpause it"
-	case len(p.waitsFor) == 0 && p.deployment.Complete:
+	case replaced:
 		p.state = rollout.Done
 	}
 }
@@ -274,7 +292,7 @@ func waitingPools(pools []pool) []string {
 	return names
 }
 
-// rollsOn are those that were told to roll, and that nobody paused.
+// rollsOn are those that were told to roll, are not done and are not paused themselves.
 func (p *pass) rollsOn() string {
 	if !p.o.Machines.IsKnown() || !p.o.Nodes.IsKnown() || p.facts.RollGeneration == "" || p.facts.CompletedAt != nil {
 		return ""

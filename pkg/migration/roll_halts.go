@@ -9,7 +9,7 @@ import (
 )
 
 // halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an earlier
-// row wait, too, and a pause that is given back ends no halt.
+// row wait, too.
 func (p *pass) halts(decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure != nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
@@ -24,8 +24,12 @@ func (p *pass) halts(decision Decision) Decision {
 
 // rollHalts before anything more is rolled: something of what was rolled is not as it should be.
 func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
-	if held := p.heldPools(view, pools); len(held) > 0 && !p.undoing() {
-		return p.breakerTripped(held)
+	if overdue := view.overdue(pools); len(overdue) > 0 && !p.undoing() {
+		return p.breakerTripped(overdue)
+	}
+	if released := releasedPools(view, pools); len(released) > 0 {
+		return fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+named(released)+
+			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until they are done.")
 	}
 	if leftToRoll(pools) {
 		if out := p.objectives(); !out.holds {
@@ -53,7 +57,13 @@ func stuckPools(view fleetView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		d := pool.deployment
-		patience := view.deadline + time.Duration(d.MinReadySeconds)*time.Second
+		patience := view.deadline
+		if !d.MinReadyOurs {
+			patience += time.Duration(d.MinReadySeconds) * time.Second
+		}
+		if _, ours := view.grant(d, ""); ours {
+			continue // What it waits for is our next step.
+		}
 		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
 			name := d.String() + " for " + patience.String()
 			if len(pool.waitsFor) > 0 {
@@ -97,32 +107,4 @@ func lostMachines(view fleetView) []string {
 		}
 	}
 	return names
-}
-
-// heldPools are those that the breaker paused, with the Nodes that it waits for; not those that only the objectives hold.
-func (p *pass) heldPools(view fleetView, pools []pool) []string {
-	var names []string
-	for _, pool := range pools {
-		overdue := view.overdueNodes(pool.deployment)
-		unproven := len(overdue) > 0 || !p.halted() && !view.newOnesProven(pool.deployment)
-		if !pool.deployment.PausedByUs || !unproven {
-			continue
-		}
-		name := pool.deployment.String()
-		if len(overdue) > 0 {
-			name += ", for " + named(overdue)
-		}
-		names = append(names, name)
-	}
-	return names
-}
-
-func (p *pass) breakerTripped(held []string) outcome {
-	until := "we take it back when every new Machine is proven"
-	if p.halted() {
-		until += " and spec.slo.countSince is set to a time after " + p.facts.SLO.ViolatedAt.UTC().Format(time.RFC3339) +
-			", for the objectives for the CCM were violated, too"
-	}
-	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled. We paused "+named(held)+", not initialized "+p.initializationDeadline().String()+
-		" after registering. Look at the CCM's logs. The pause is ours: "+until+"; delete a Machine that never will be."+p.undoOffer())
 }

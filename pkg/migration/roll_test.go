@@ -48,14 +48,14 @@ func TestRollBeginsWithACanary(t *testing.T) {
 				machines(func(m *Machines) {
 					second(m)
 					third := m.Deployments[1]
-					third.Name, third.UID = "testers", "md3"
+					third.Name, third.UID, third.Replicas = "testers", "md3", 0
 					m.Deployments = append(m.Deployments, third)
 				})(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
 			},
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment, says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md", "md2", "md3"}))
+				g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md", "md3", "md2"}))
 			},
 		},
 		"one that was told to roll, and lost our value before a revision was made, is not told again": {
@@ -89,11 +89,11 @@ func TestRollKeepsTheBudget(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"MachineDeployment kube-system/workers"},
 		},
 		"one that somebody else disrupted uses the budget up, with its name": {
-			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Complete = false }),
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Settled = false }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
 		},
 		"one that is paused and serves makes no failure of another that does not for a moment": {
-			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[0].Paused, m.Deployments[1].Complete = true, false }),
+			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[0].Paused, m.Deployments[1].Settled = true, false }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"kube-system/builders"},
 		},
 		"a Node that is tainted uses the budget up although its MachineDeployment is complete": {
@@ -255,31 +255,29 @@ func TestMachineControllerRow(t *testing.T) {
 func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
-			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Complete = 2, false }),
+			given: verifying, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Deployments[0].Settled = 2, false }),
 			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
 		},
-		"the time of a pause of ours is not that of a Machine which does not come": {
-			given: verifying, when: firstDeployment(func(d *MachineDeployment) {
-				d.Replicas, d.Complete, d.Guard = 2, false, Guard{MinReadySeconds: 270, MinReadyOurs: true, AppliedAt: ago(time.Minute)}
-			}),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		"the endless minReadySeconds of ours is no patience": {
+			given: verifying, when: firstDeployment(func(d *MachineDeployment) { d.Replicas, d.Settled, d.Guard = 2, false, endless() }),
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
 		},
 		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
 			given: verifying, when: machines(func(m *Machines) {
 				m.Sets = append(m.Sets, MachineSet{Ref: Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID})
-				m.Deployments[0].Complete, m.Machines[0].Set = false, "old"
+				m.Deployments[0].Settled, m.Machines[0].Set = false, "old"
 			}),
 			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
 		},
 		"minReadySeconds may pass before a MachineDeployment counts as stuck": {
 			given: verifying, when: machines(func(m *Machines) {
-				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Deployments[0].MinReadySeconds = 2, false, 7200
+				m.Deployments[0].Replicas, m.Deployments[0].Settled, m.Deployments[0].MinReadySeconds = 2, false, 7200
 			}),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a MachineDeployment that lacks a Machine for a short time is waited for": {
 			given: verifying, when: both(firstNode(func(n *Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *Machines) {
-				m.Deployments[0].Replicas, m.Deployments[0].Complete, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
+				m.Deployments[0].Replicas, m.Deployments[0].Settled, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
 			})),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},

@@ -138,7 +138,7 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			given: rollingBack, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
-			given: rollingBack, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Deployments[0].Complete = false }) },
+			given: rollingBack, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Deployments[0].Settled = false }) },
 			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a MachineSet of the migration is external, also when another clock says that it was made since": {

@@ -5,65 +5,93 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// ApplyBreaker makes these fields the whole of what the circuit breaker owns of a MachineDeployment. Those that it owned before
-// and that are not among them are gone afterwards, unless somebody else owns them, too: that is how they are given back. The
-// field manager is its own, so that the roll annotation stays.
-func (s *Session) ApplyBreaker(ctx context.Context, ref migration.Ref, fields migration.BreakerFields) error {
+// RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template and an
+// endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless another owner
+// wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would make a deleted object
+// again, and the version where the verb has one.
+func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, verb migration.Verb) error {
 	if ref.UID == "" {
-		return errors.New("guard " + ref.String() + ": its UID is needed")
+		return errors.New("roll " + ref.String() + ": its UID is needed")
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID},
 	}}
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-	spec := map[string]any{}
-	if fields.MinReadySeconds != nil {
-		spec["minReadySeconds"] = int64(*fields.MinReadySeconds)
+	if verb.Version != "" {
+		object.SetResourceVersion(verb.Version)
 	}
-	if fields.Paused {
-		spec["paused"] = true
+	spec := map[string]any{}
+	if verb.Endless {
+		spec["minReadySeconds"] = int64(migration.EndlessMinReadySeconds)
+	}
+	if verb.RestartValue != "" {
+		annotations := map[string]any{ucv1.ForceRestartAnnotation: verb.RestartValue}
+		spec["template"] = map[string]any{"metadata": map[string]any{"annotations": annotations}}
 	}
 	if len(spec) > 0 {
 		object.Object["spec"] = spec
 	}
-	err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(ucv1.BreakerFieldManager), client.ForceOwnership)
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("guard %s: it was deleted meanwhile, look again: %w", ref, err)
-	}
-	if err != nil {
-		return fmt.Errorf("guard %s: %w", ref, err)
-	}
-	return nil
+	err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	return changing("roll", ref, err)
 }
 
-// guardOf reads from the managed fields whose minReadySeconds and pause it is. The API server keeps them, so that no mark of
-// ours is needed: an annotation would have the operating-system-manager make its configuration anew.
+// MarkMachine has the machine-controller take a Machine first when its MachineSet is scaled down.
+func (s *Session) MarkMachine(ctx context.Context, ref migration.Ref) error {
+	return s.patchMachineKind(ctx, "mark", ref, map[string]any{
+		"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
+	})
+}
+
+// StepMachineSet lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
+// machine-controller would bring the MachineSet back to what it was, with a Machine that can never boot.
+func (s *Session) StepMachineSet(ctx context.Context, set migration.Ref, step migration.MachineSetStep) error {
+	deployment := &unstructured.Unstructured{}
+	deployment.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
+	key := types.NamespacedName{Namespace: step.Deployment.Namespace, Name: step.Deployment.Name}
+	if err := s.client.Get(ctx, key, deployment); err != nil {
+		return fmt.Errorf("lower %s: look at %s: %w", set, step.Deployment, err)
+	}
+	if string(deployment.GetUID()) != step.Deployment.UID || deployment.GetGeneration() != step.Generation {
+		return fmt.Errorf("lower %s: %s was changed meanwhile, look again", set, step.Deployment)
+	}
+	return s.patchMachineKind(ctx, "lower", set, map[string]any{
+		"metadata": map[string]any{"uid": set.UID, "resourceVersion": step.Version},
+		"spec":     map[string]any{"replicas": step.Replicas},
+	})
+}
+
+func (s *Session) patchMachineKind(ctx context.Context, what string, ref migration.Ref, patch map[string]any) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", what, ref, err)
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(machineGroupVersion().WithKind(ref.Kind))
+	object.SetNamespace(ref.Namespace)
+	object.SetName(ref.Name)
+	return changing(what, ref, s.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)))
+}
+
+// guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is needed: an
+// annotation would have the operating-system-manager make its configuration again.
 func guardOf(object *unstructured.Unstructured) migration.Guard {
 	seconds := integerOr(object, 0, "spec", "minReadySeconds")
-	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
-	guard := migration.Guard{
-		MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != "", PausedByUs: paused && onlyOurs(object.GetManagedFields(), "paused"),
-		AppliedAt: appliedAt(object.GetManagedFields()),
-	}
+	guard := migration.Guard{MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != ""}
 	for _, entry := range object.GetManagedFields() {
-		ours := entry.Manager == ucv1.BreakerFieldManager
 		switch {
 		case !owns(entry, "minReadySeconds"):
-		case ours:
-			guard.MinReadyOurs = true
+		case entry.Manager == ucv1.FieldManager:
+			guard.MinReadyOurs = seconds == migration.EndlessMinReadySeconds
 		case seconds != 0 || entry.Operation == metav1.ManagedFieldsOperationApply:
 			// An Update that left 0 behind wanted nothing: it is the default, which clients fill in.
 			guard.MinReadyOwner = entry.Manager
@@ -73,20 +101,6 @@ func guardOf(object *unstructured.Unstructured) migration.Guard {
 		guard.MinReadyOwner = "an admission webhook"
 	}
 	return guard
-}
-
-func appliedAt(entries []metav1.ManagedFieldsEntry) time.Time {
-	at := slices.IndexFunc(entries, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == ucv1.BreakerFieldManager })
-	if at < 0 || entries[at].Time == nil {
-		return time.Time{}
-	}
-	return entries[at].Time.Time
-}
-
-// onlyOurs says that we own a field and nobody else does.
-func onlyOurs(entries []metav1.ManagedFieldsEntry, field string) bool {
-	owners := slices.DeleteFunc(slices.Clone(entries), func(entry metav1.ManagedFieldsEntry) bool { return !owns(entry, field) })
-	return len(owners) > 0 && !slices.ContainsFunc(owners, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager != ucv1.BreakerFieldManager })
 }
 
 // owns says that a manager owns a field of the spec.

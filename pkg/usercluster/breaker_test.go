@@ -3,7 +3,6 @@ package usercluster
 import (
 	"errors"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,59 +18,107 @@ func breakerRef() migration.Ref {
 	return migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 }
 
+func rolls(value string, endless bool) migration.Verb {
+	return migration.Verb{RestartValue: value, Endless: endless}
+}
+
 func TestBreakerTakesAndGivesBack(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
-	look := func() (guard migration.Guard, paused any) {
+	for _, step := range []struct {
+		about string
+		verb  migration.Verb
+		want  migration.Guard
+		value string
+	}{
+		{"rolling takes minReadySeconds in the same write", rolls("17", true), migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
+		{"giving back leaves the roll annotation", rolls("17", false), migration.Guard{}, "17"},
+		{"a rollback takes nothing", rolls("18", false), migration.Guard{}, "18"},
+		{"nothing is left", rolls("", false), migration.Guard{}, ""},
+	} {
+		g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), step.verb)).To(Succeed(), step.about)
 		live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
 		g.Expect(err).NotTo(HaveOccurred())
 		spec, _, _ := unstructured.NestedMap(live.Object, "spec")
 		g.Expect(spec).To(HaveKeyWithValue("replicas", BeEquivalentTo(2)), "what is not ours stays")
-		return guardOf(live), spec["paused"]
+		g.Expect(guardOf(live)).To(Equal(step.want), step.about)
+		g.Expect(restartValue(live)).To(Equal(step.value), step.about)
 	}
-	for _, step := range []struct {
-		about  string
-		fields migration.BreakerFields
-		want   migration.Guard
-		paused any
-	}{
-		{"taking minReadySeconds", migration.BreakerFields{MinReadySeconds: new(int32(270))}, migration.Guard{MinReadySeconds: 270, MinReadyOurs: true}, nil},
-		{"pausing", migration.BreakerFields{MinReadySeconds: new(int32(270)), Paused: true}, migration.Guard{MinReadySeconds: 270, MinReadyOurs: true, PausedByUs: true}, true},
-		{"unpausing", migration.BreakerFields{MinReadySeconds: new(int32(270))}, migration.Guard{MinReadySeconds: 270, MinReadyOurs: true}, nil},
-		{"giving back", migration.BreakerFields{}, migration.Guard{}, nil},
-		{"pausing only", migration.BreakerFields{Paused: true}, migration.Guard{PausedByUs: true}, true},
-		{"giving the pause back", migration.BreakerFields{}, migration.Guard{}, nil},
-	} {
-		g.Expect(s.ApplyBreaker(t.Context(), breakerRef(), step.fields)).To(Succeed(), step.about)
-		guard, paused := look()
-		g.Expect(guard.AppliedAt.IsZero()).To(Equal(!guard.MinReadyOurs && !guard.PausedByUs), step.about)
-		guard.AppliedAt = time.Time{}
-		g.Expect(guard).To(Equal(step.want), step.about)
-		if step.paused == nil {
-			g.Expect(paused).To(BeNil(), step.about)
-		} else {
-			g.Expect(paused).To(Equal(step.paused), step.about)
-		}
-	}
-	g.Expect(s.ApplyBreaker(t.Context(), migration.Ref{Name: "md"}, migration.BreakerFields{})).To(MatchError(ContainSubstring("UID")))
+	g.Expect(s.RollMachineDeployment(t.Context(), migration.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
 }
 
-func TestBreakerLeavesTheRollAnnotation(t *testing.T) {
+func TestWhatIsGivenBackIsAsItWasSeen(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"))
-	g.Expect(s.ApplyBreaker(t.Context(), breakerRef(), migration.BreakerFields{MinReadySeconds: new(int32(270))})).To(Succeed())
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), "17")).To(Succeed())
-	g.Expect(s.ApplyBreaker(t.Context(), breakerRef(), migration.BreakerFields{})).To(Succeed())
-	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
+	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))).To(Succeed())
+	verb := rolls("17", false)
+	verb.Version = "1"
+	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
+}
+
+func TestAStepLowersWhatWasSeen(t *testing.T) {
+	ref := func(kind, name string) migration.Ref {
+		return migration.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
+	}
+	for name, tc := range map[string]struct {
+		change func(*migration.MachineSetStep)
+		says   string
+	}{
+		"as it was seen":                                         {func(*migration.MachineSetStep) {}, ""},
+		"a MachineSet that was scaled since":                     {func(step *migration.MachineSetStep) { step.Version = "1" }, "look again"},
+		"a MachineDeployment that was changed, or paused, since": {func(step *migration.MachineSetStep) { step.Generation = 8 }, "was changed meanwhile"},
+		"another MachineDeployment of that name":                 {func(step *migration.MachineSetStep) { step.Deployment.UID = "former" }, "was changed meanwhile"},
+		"a MachineDeployment that is gone":                       {func(step *migration.MachineSetStep) { step.Deployment.Name = "gone" }, "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
+				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"))
+			live, err := s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))
+			g.Expect(err).NotTo(HaveOccurred())
+			step := migration.MachineSetStep{Deployment: ref("MachineDeployment", "md"), Generation: 7, Version: live.GetResourceVersion(), Replicas: 2}
+			tc.change(&step)
+			err = s.StepMachineSet(t.Context(), ref("MachineSet", "old"), step)
+			live, _ = s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))
+			if tc.says == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(integerOr(live, 0, "spec", "replicas")).To(BeEquivalentTo(2))
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(tc.says)))
+			g.Expect(integerOr(live, 0, "spec", "replicas")).To(BeEquivalentTo(3))
+		})
+	}
+}
+
+func TestAMarkedMachineGoesFirst(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
+	g.Expect(s.MarkMachine(t.Context(), migration.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
+	live, err := s.get(t.Context(), machineObject(t, "Machine", "m", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(restartValue(live)).To(Equal("17"))
+	g.Expect(toMachine(live).GoesFirst).To(BeTrue())
+}
+
+func TestLimitsAreResolvedAsTheMachineControllerDoes(t *testing.T) {
+	for strategy, want := range map[string][]any{
+		"{}": {int32(1), int32(0), ""},
+		"{rollingUpdate: {maxSurge: 25%, maxUnavailable: 25%}}": {int32(2), int32(1), ""},
+		"{rollingUpdate: {maxSurge: 0, maxUnavailable: 10%}}":   {int32(0), int32(1), ""},
+		"{rollingUpdate: {maxSurge: 0, maxUnavailable: 9}}":     {int32(0), int32(5), ""},
+		"{rollingUpdate: {maxSurge: many}}":                     {int32(0), int32(0), `MachineDeployment kube-system/md: maxSurge "many" is no number and no percentage; correct it`},
+		"{rollingUpdate: {maxSurge: 1, maxUnavailable: -1}}":    {int32(0), int32(0), `MachineDeployment kube-system/md: maxUnavailable "-1" is no number and no percentage; correct it`},
+	} {
+		surge, unavailable, problem := limitsOf(machineObject(t, "MachineDeployment", "md", "spec: {strategy: "+strategy+"}"), 5)
+		NewWithT(t).Expect([]any{surge, unavailable, problem}).To(Equal(want), strategy)
+	}
 }
 
 func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 	fields := func(manager string, operation metav1.ManagedFieldsOperationType, names string) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{` + names + `}}`)}
 	}
-	const minReady, paused = `"f:minReadySeconds":{}`, `"f:paused":{}`
+	const minReady = `"f:minReadySeconds":{}`
 	update, apply := metav1.ManagedFieldsOperationUpdate, metav1.ManagedFieldsOperationApply
 	for name, tc := range map[string]struct {
 		spec    string
@@ -93,16 +140,13 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 			spec: "{minReadySeconds: 5}", want: migration.Guard{MinReadySeconds: 5, MinReadyOwner: "an admission webhook"},
 		},
 		"ours": {
-			spec:    "{minReadySeconds: 270, paused: true}",
-			entries: []metav1.ManagedFieldsEntry{fields(ucv1.BreakerFieldManager, apply, minReady+","+paused)},
-			want:    migration.Guard{MinReadySeconds: 270, MinReadyOurs: true, PausedByUs: true},
+			spec: "{minReadySeconds: 2147483647}", entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady)},
+			want: migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true},
 		},
-		"a pause that somebody else wants, too, is theirs": {
-			spec: "{paused: true}", entries: []metav1.ManagedFieldsEntry{fields(ucv1.BreakerFieldManager, apply, paused), fields("argocd", apply, paused)},
-		},
-		"a pause of a person": {spec: "{paused: true}", entries: []metav1.ManagedFieldsEntry{fields("kubectl", update, paused)}},
-		"what was taken out of our hands": {
-			spec: "{paused: false}", entries: []metav1.ManagedFieldsEntry{fields("kubectl", update, paused)},
+		"ours, and another one applies the same": {
+			spec:    "{minReadySeconds: 2147483647}",
+			entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady), fields("argocd", apply, minReady)},
+			want:    migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true, MinReadyOwner: "argocd"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,9 +190,9 @@ spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a
 	g.Expect(err).To(HaveOccurred())
 }
 
-func TestApplyBreakerSaysWhatFailed(t *testing.T) {
+func TestARollSaysWhatFailed(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{})
 	s.client = failingApply(s.client.(client.WithWatch), errors.New("no"))
-	g.Expect(s.ApplyBreaker(t.Context(), breakerRef(), migration.BreakerFields{})).To(MatchError("guard MachineDeployment kube-system/md: no"))
+	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))).To(MatchError("roll MachineDeployment kube-system/md: no"))
 }

@@ -2,9 +2,9 @@ package usercluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -117,19 +118,64 @@ func compareRefs(a, b migration.Ref) int {
 func toMachineDeployment(object *unstructured.Unstructured) migration.MachineDeployment {
 	replicas := integerOr(object, 1, "spec", "replicas")
 	settled := integerOr(object, 0, "status", "observedGeneration") >= object.GetGeneration()
-	for _, field := range []string{"replicas", "updatedReplicas", "availableReplicas"} {
+	// Not availableReplicas: it falls to 0 while minReadySeconds is endless.
+	for _, field := range []string{"replicas", "updatedReplicas"} {
 		settled = settled && integerOr(object, 0, "status", field) == replicas
 	}
 	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
+	surge, unavailable, problem := limitsOf(object, int(replicas))
 	return migration.MachineDeployment{
-		Ref:          refOf(object),
-		Paused:       paused,
-		Deleting:     object.GetDeletionTimestamp() != nil,
-		RestartValue: restartValue(object),
-		Replicas:     int32(replicas),
-		Complete:     settled,
-		Guard:        guardOf(object),
+		Ref:            refOf(object),
+		Paused:         paused,
+		Deleting:       object.GetDeletionTimestamp() != nil,
+		RestartValue:   restartValue(object),
+		Replicas:       int32(replicas),
+		Version:        object.GetResourceVersion(),
+		Generation:     object.GetGeneration(),
+		MaxSurge:       surge,
+		MaxUnavailable: unavailable,
+		LimitProblem:   problem,
+		Settled:        settled,
+		Guard:          guardOf(object),
 	}
+}
+
+// limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one more
+// and none fewer are the defaults, and where both come to 0 one may be unavailable.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine_deployment.go (ResolveFenceposts)
+func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailable int32, problem string) {
+	for _, limit := range []struct {
+		name     string
+		roundUp  bool
+		fallback int64
+		into     *int32
+	}{{"maxSurge", true, 1, &surge}, {"maxUnavailable", false, 0, &unavailable}} {
+		path := []string{"spec", "strategy", "rollingUpdate", limit.name}
+		value := intstr.FromInt32(int32(integerOr(object, limit.fallback, path...)))
+		if text, isText, err := unstructured.NestedString(object.Object, path...); err == nil && isText {
+			value = intstr.FromString(text)
+		}
+		resolved, err := intstr.GetScaledValueFromIntOrPercent(&value, replicas, limit.roundUp)
+		if err != nil || resolved < 0 {
+			return 0, 0, refOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) + " is no number and no percentage; correct it"
+		}
+		*limit.into = int32(resolved)
+	}
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, min(unavailable, int32(replicas)), ""
+}
+
+// changing says what failed. A conflict means that the object is not what the decision rested on.
+func changing(what string, ref migration.Ref, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("%s %s: it was changed or deleted meanwhile, look again: %w", what, ref, err)
+	}
+	return fmt.Errorf("%s %s: %w", what, ref, err)
 }
 
 func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) migration.MachineSet {
@@ -141,6 +187,7 @@ func toMachineSet(object *unstructured.Unstructured, templates map[string]map[st
 		RestartValue: restartValue(object),
 		CreatedAt:    object.GetCreationTimestamp().Time,
 		Replicas:     int32(integerOr(object, 1, "spec", "replicas")),
+		Version:      object.GetResourceVersion(),
 		Current:      owned && equality.Semantic.DeepEqual(template, normalizedTemplate(object)),
 	}
 }
@@ -155,6 +202,7 @@ func toMachine(object *unstructured.Unstructured) migration.Machine {
 		CreatedAt:  object.GetCreationTimestamp().Time,
 		Finalizers: object.GetFinalizers(),
 		OfCanary:   object.GetLabels()[ucv1.CanaryLabel] != "",
+		GoesFirst:  object.GetAnnotations()[ucv1.DeleteMachineAnnotation] != "",
 	}
 	if deleted := object.GetDeletionTimestamp(); deleted != nil {
 		machine.Deleting, machine.DeletingSince = true, deleted.Time
@@ -230,27 +278,4 @@ func withoutEmpty(value any) any {
 		return kept
 	}
 	return value
-}
-
-// RollMachineDeployment sets forceRestart in the template of a MachineDeployment and nothing else. The object's UID goes
-// along, because server-side apply would make a deleted one anew.
-func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, value string) error {
-	if ref.UID == "" || value == "" {
-		return errors.New("roll " + ref.String() + ": its UID and a value are needed")
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID},
-		"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
-			"annotations": map[string]any{ucv1.ForceRestartAnnotation: value}}}},
-	}}
-	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-	err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("roll %s: it was deleted meanwhile, look again: %w", ref, err)
-	}
-	if err != nil {
-		return fmt.Errorf("roll %s: %w", ref, err)
-	}
-	return nil
 }

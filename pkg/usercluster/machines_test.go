@@ -66,12 +66,12 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 	}
 	g.Expect(cmp.Diff(migration.Machines{
 		Deployments: []migration.MachineDeployment{
-			{Ref: ref("MachineDeployment", "md"), RestartValue: "1", Replicas: 2, Complete: true},
-			{Ref: ref("MachineDeployment", "paused"), Paused: true, Replicas: 1},
+			{Ref: ref("MachineDeployment", "md"), RestartValue: "1", Replicas: 2, Version: "999", Generation: 2, MaxSurge: 1, Settled: true},
+			{Ref: ref("MachineDeployment", "paused"), Paused: true, Replicas: 1, Version: "999", MaxSurge: 1},
 		},
 		Sets: []migration.MachineSet{
-			{Ref: ref("MachineSet", "current"), Deployment: "md-uid", RestartValue: "1", Replicas: 2, Current: true},
-			{Ref: ref("MachineSet", "old"), Deployment: "md-uid"},
+			{Ref: ref("MachineSet", "current"), Deployment: "md-uid", RestartValue: "1", Replicas: 2, Version: "999", Current: true},
+			{Ref: ref("MachineSet", "old"), Deployment: "md-uid", Version: "999"},
 		},
 		Machines: []migration.Machine{
 			{Ref: ref("Machine", "alone")},
@@ -81,7 +81,7 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 	}, machines, cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) }))).To(BeEmpty())
 }
 
-func TestMachineDeploymentIsComplete(t *testing.T) {
+func TestMachineDeploymentIsSettled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string
 		want    bool
@@ -92,13 +92,13 @@ func TestMachineDeploymentIsComplete(t *testing.T) {
 		"numbers may be floats":          {"{spec: {replicas: 2.0}, status: {replicas: 2.0, updatedReplicas: 2.0, availableReplicas: 2.0}}", true},
 		"the status is old":              {"{metadata: {generation: 2}, spec: {replicas: 0}, status: {observedGeneration: 1}}", false},
 		"one is not updated":             {"{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 1, availableReplicas: 2}}", false},
-		"one is not available":           {"{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 1}}", false},
+		"none counts as available":       {"{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 0}}", true},
 		"one of the old is still there":  {"{spec: {replicas: 2}, status: {replicas: 3, updatedReplicas: 2, availableReplicas: 2}}", false},
 		"it was not looked at by anyone": {"{spec: {replicas: 1}}", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := machineObject(t, "MachineDeployment", "md", tc.content)
-			NewWithT(t).Expect(toMachineDeployment(object).Complete).To(Equal(tc.want))
+			NewWithT(t).Expect(toMachineDeployment(object).Settled).To(Equal(tc.want))
 		})
 	}
 }
@@ -132,7 +132,7 @@ func TestRollMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
 	ref := migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
-	g.Expect(s.RollMachineDeployment(t.Context(), ref, "17")).To(Succeed())
+	g.Expect(s.RollMachineDeployment(t.Context(), ref, rolls("17", false))).To(Succeed())
 
 	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -141,7 +141,7 @@ func TestRollMachineDeployment(t *testing.T) {
 	g.Expect(fieldManagers(live)).To(ContainElement("ccm-migration-controller"))
 
 	ref.UID = ""
-	g.Expect(s.RollMachineDeployment(t.Context(), ref, "17")).To(MatchError(ContainSubstring("UID")))
+	g.Expect(s.RollMachineDeployment(t.Context(), ref, rolls("17", false))).To(MatchError(ContainSubstring("UID")))
 }
 
 func TestRollOfADeletedMachineDeployment(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRollOfADeletedMachineDeployment(t *testing.T) {
 		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 			return conflict
 		}})
-	err := s.RollMachineDeployment(t.Context(), migration.Ref{Kind: "MachineDeployment", Name: "md", UID: "gone"}, "17")
+	err := s.RollMachineDeployment(t.Context(), migration.Ref{Kind: "MachineDeployment", Name: "md", UID: "gone"}, rolls("17", true))
 	g.Expect(err).To(MatchError(ContainSubstring("deleted meanwhile")))
 	g.Expect(apierrors.IsConflict(err)).To(BeTrue())
 }

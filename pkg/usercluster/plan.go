@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -143,28 +142,10 @@ func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
 	pools := map[string]plan.Pool{}
 	for i := range deployments {
 		object := &deployments[i]
-		replicas := int(integerOr(object, 1, "spec", "replicas"))
-		pools[string(object.GetUID())] = plan.Pool{
-			// The machine-controller's defaults are one more and none fewer.
-			MaxSurge:        share(object, replicas, true, 1, "spec", "strategy", "rollingUpdate", "maxSurge"),
-			MaxUnavailable:  share(object, replicas, false, 0, "spec", "strategy", "rollingUpdate", "maxUnavailable"),
-			MinReadySeconds: int32(integerOr(object, 0, "spec", "minReadySeconds")),
-		}
+		surge, unavailable, _ := limitsOf(object, int(integerOr(object, 1, "spec", "replicas")))
+		pools[string(object.GetUID())] = plan.Pool{MaxSurge: surge, MaxUnavailable: unavailable}
 	}
 	return pools, nil
-}
-
-// share is a number, or a percentage of the replicas; one that cannot be read counts as its default.
-func share(object *unstructured.Unstructured, replicas int, roundUp bool, fallback int32, path ...string) int32 {
-	text, isText, err := unstructured.NestedString(object.Object, path...)
-	if err != nil || !isText {
-		return int32(integerOr(object, int64(fallback), path...))
-	}
-	value, err := intstr.GetScaledValueFromIntOrPercent(new(intstr.FromString(text)), replicas, roundUp)
-	if err != nil {
-		return fallback
-	}
-	return int32(value)
 }
 
 // Evictable are the pods that have to move when their Nodes go, and the PodDisruptionBudgets that have a say in it.

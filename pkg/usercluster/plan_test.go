@@ -95,8 +95,7 @@ func TestHowMachinesAreReplaced(t *testing.T) {
 		"nothing is said":    {spec: map[string]any{}, want: plan.Pool{MaxSurge: 1}},
 		"numbers":            {spec: rolling(int64(3), int64(2)), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
 		"percentages":        {spec: rolling("25%", "25%"), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"not a number":       {spec: rolling("many", "few"), want: plan.Pool{MaxSurge: 1}},
-		"a time to be ready": {spec: map[string]any{"minReadySeconds": int64(30)}, want: plan.Pool{MaxSurge: 1, MinReadySeconds: 30}},
+		"not a number":       {spec: rolling("many", "few"), want: plan.Pool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

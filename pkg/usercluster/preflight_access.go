@@ -25,6 +25,8 @@ import (
 func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
 	needed := []authorizationv1.ResourceAttributes{
 		{Group: machineGroupVersion().Group, Resource: "machinedeployments", Verb: "patch"},
+		{Group: machineGroupVersion().Group, Resource: "machinesets", Verb: "patch"},
+		{Group: machineGroupVersion().Group, Resource: "machines", Verb: "patch"},
 		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: id.LeaseNamespace, Name: id.LeaseName, Verb: "get"},
 		{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Verb: "create"},

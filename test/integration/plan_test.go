@@ -150,7 +150,7 @@ func planned(made plan.Plan) []string {
 func besideLast(lines []string) []string {
 	isBeside := func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")
-		return slices.Contains([]migration.VerbKind{migration.VerbRemoveCanary, migration.VerbOwnMinReady, migration.VerbReturnMinReady}, migration.VerbKind(kind))
+		return slices.Contains([]migration.VerbKind{migration.VerbRemoveCanary, migration.VerbReturnMinReady}, migration.VerbKind(kind))
 	}
 	var beside []string
 	for _, line := range lines {
@@ -164,12 +164,13 @@ func besideLast(lines []string) []string {
 // appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch migration.VerbKind(kind) {
-	case migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbKeepLeader:
+	case migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbKeepLeader,
+		migration.VerbMarkMachines, migration.VerbStepMachineSet:
 		return lines
 	case migration.VerbTakeBaseline, migration.VerbCreateCanary:
 		// The plan names what is made, the timeline what it is made from.
 		return append(lines, kind)
-	case migration.VerbRollMachineDeployment, migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbRemoveCanary:
+	case migration.VerbRollMachineDeployment, migration.VerbReturnMinReady, migration.VerbRemoveCanary:
 		for _, object := range objects {
 			lines = append(lines, kind+" "+object)
 		}

@@ -77,12 +77,12 @@ func withoutOrderOfRolls(lines []string) []string {
 func (p *Plan) Sequence() []string {
 	var lines, beside []string
 	for _, verb := range p.Verbs {
-		if verb.Conditional != "" {
-			continue
+		if verb.Conditional != "" || verb.Kind == migration.VerbStepMachineSet {
+			continue // How often a MachineSet is lowered rests on when its successors are proven.
 		}
 		if into, apart := map[migration.VerbKind]*[]string{
 			migration.VerbRollMachineDeployment: &lines,
-			migration.VerbRemoveCanary:          &beside, migration.VerbOwnMinReady: &beside, migration.VerbReturnMinReady: &beside,
+			migration.VerbRemoveCanary:          &beside, migration.VerbReturnMinReady: &beside,
 		}[verb.Kind]; apart {
 			for _, object := range verb.Objects {
 				*into = append(*into, Line(string(verb.Kind), []string{object.text()}))

@@ -132,7 +132,7 @@ func rollBasis(in Input, rollouts []Rollout) string {
 	if firstAlone(in) {
 		alone = "the first of them alone, then "
 	}
-	text += fmt.Sprintf(" Assumed: its pods go within %s, and no PodDisruptionBudget holds them. Set: minReadySeconds (ours while we roll, unless somebody else owns the field), maxSurge and maxUnavailable"+
+	text += fmt.Sprintf(" Assumed: its pods go within %s, and no PodDisruptionBudget holds them. Set: maxSurge and maxUnavailable"+
 		" of %d MachineDeployments; %sup to %d at once.", assumedDrain, len(rollouts), alone, max(1, budget(in)))
 	return text
 }

@@ -26,7 +26,6 @@ type Input struct {
 // Pool is what a MachineDeployment says of its rolling update.
 type Pool struct {
 	MaxSurge, MaxUnavailable int32
-	MinReadySeconds          int32
 }
 
 // Pods are those that a drain evicts.

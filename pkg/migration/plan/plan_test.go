@@ -68,8 +68,8 @@ func TestPlanOfAMigration(t *testing.T) {
 		migration.VerbChangeArguments, migration.VerbChangeArguments, migration.VerbChangeArguments,
 		migration.VerbCreateCanary, migration.VerbCreateCanary, // its Service comes last
 		migration.VerbRemoveCanary, migration.VerbRemoveCanary,
-		migration.VerbOwnMinReady, migration.VerbRollMachineDeployment, migration.VerbReturnMinReady,
-		migration.VerbOwnMinReady, migration.VerbRollMachineDeployment, migration.VerbReturnMinReady,
+		migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady,
+		migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady,
 		migration.VerbChangeArguments, migration.VerbSwitchDefaultClass,
 	}))
 	g.Expect(made.Rollouts).To(HaveLen(2))
@@ -98,9 +98,12 @@ func TestWhatTheCanaryAndTheBreakerChangeIsShown(t *testing.T) {
 		plan.Object{Object: "Service kube-system/ccm-migration-canary", Action: plan.Create},
 	))
 	g.Expect(objects[migration.VerbRemoveCanary]).To(HaveEach(HaveField("Action", plan.Delete)))
-	g.Expect(objects[migration.VerbOwnMinReady]).To(ContainElement(plan.Object{
-		Object: "MachineDeployment kube-system/builders", Action: plan.Change, Changes: []plan.FieldChange{{Path: "spec.minReadySeconds", To: "40"}},
+	g.Expect(objects[migration.VerbRollMachineDeployment]).To(ContainElement(plan.Object{
+		Object: "MachineDeployment kube-system/builders", Action: plan.Change, Changes: []plan.FieldChange{
+			{Path: "spec.template.metadata.annotations[forceRestart]", To: "(made when the roll starts)"}, {Path: "spec.minReadySeconds", To: "2147483647"},
+		},
 	}))
+	g.Expect(objects[migration.VerbStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
 	g.Expect(objects[migration.VerbReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
 }
 
@@ -236,7 +239,7 @@ func TestDisruptionAndDuration(t *testing.T) {
 	}
 	in.Pools = map[string]plan.Pool{}
 	for _, deployment := range machines.Deployments {
-		in.Pools[deployment.UID] = plan.Pool{MaxSurge: 1, MaxUnavailable: 1, MinReadySeconds: 30}
+		in.Pools[deployment.UID] = plan.Pool{MaxSurge: 1, MaxUnavailable: 1}
 	}
 	in.Pods = migration.Known(plan.Pods{
 		OnNode: map[string]int{node: 7}, Budgets: []plan.PodBudget{{Name: "web/front", Nodes: []string{node, node, "elsewhere"}}},
@@ -251,9 +254,9 @@ func TestDisruptionAndDuration(t *testing.T) {
 		}
 	}
 	g.Expect(moved).To(Equal(7))
-	// 5 min assumed for a Node, 1 min for its pods, 40 s that the breaker wants it to be ready: in batches of two, one of two and two of three.
-	g.Expect(made.Rollouts[0].Seconds).To(BeEquivalentTo(400))
-	g.Expect(made.Rollouts[1].Seconds).To(BeEquivalentTo(800))
+	// 5 min assumed for a Node, 1 min for its pods: in batches of two, one of two and two of three.
+	g.Expect(made.Rollouts[0].Seconds).To(BeEquivalentTo(360))
+	g.Expect(made.Rollouts[1].Seconds).To(BeEquivalentTo(720))
 	sum := int64(0)
 	for _, part := range made.Duration.Parts {
 		g.Expect(part.Basis).NotTo(BeEmpty(), part.What)

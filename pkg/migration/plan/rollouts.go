@@ -13,28 +13,23 @@ import (
 
 // rollouts are the MachineDeployments in the order in which they are told to roll.
 func rollouts(in Input, future simulation.Future) []Rollout {
-	list, guards := []Rollout{}, map[string]int32{}
+	list := []Rollout{}
 	machines := in.Start.Observation.Machines.Value()
 	for _, pass := range future.Passes {
-		if pass.Decision.Verb.Kind == migration.VerbOwnMinReady {
-			for _, ref := range pass.Decision.Verb.Objects {
-				guards[ref.UID] = *pass.Decision.Verb.Breaker.MinReadySeconds
-			}
-		}
 		if pass.Decision.Verb.Kind != migration.VerbRollMachineDeployment {
 			continue
 		}
 		for _, ref := range pass.Decision.Verb.Objects {
 			at := slices.IndexFunc(machines.Deployments, func(d migration.MachineDeployment) bool { return d.UID == ref.UID })
 			if at >= 0 {
-				list = append(list, rolloutOf(in, machines.Deployments[at], future.Replaced, guards[ref.UID]))
+				list = append(list, rolloutOf(in, machines.Deployments[at], future.Replaced))
 			}
 		}
 	}
 	return list
 }
 
-func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migration.Ref, guard int32) Rollout {
+func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migration.Ref) Rollout {
 	planned := Rollout{Object: deployment.String(), Replicas: deployment.Replicas, Machines: []string{}}
 	nodes := map[string]bool{}
 	for _, ref := range replaced {
@@ -54,7 +49,6 @@ func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migr
 		planned.Budgets = budgetsOn(pods, nodes)
 	}
 	pool := poolOf(in, deployment)
-	pool.MinReadySeconds = max(pool.MinReadySeconds, guard)
 	planned.Disruption = disruption(pool, planned)
 	planned.Seconds = rolloutSeconds(in, pool, len(planned.Machines))
 	return planned
@@ -149,6 +143,6 @@ func rolloutSeconds(in Input, pool Pool, machines int) int64 {
 	batch := max(int(pool.MaxSurge+pool.MaxUnavailable), 1)
 	batches := (machines + batch - 1) / batch
 	took, _ := machineTime(in)
-	each := took + assumedDrain + time.Duration(pool.MinReadySeconds)*time.Second
+	each := took + assumedDrain
 	return int64((time.Duration(batches) * each).Seconds())
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -24,6 +25,7 @@ func conditional() map[migration.VerbKind]string {
 		migration.VerbReleaseCCMLease:    "only when a process that ended still holds the Lease",
 		migration.VerbReleaseLock:        "only when a process that ended still holds the migration lock",
 		migration.VerbKeepLeader:         "only when the leader of KCM is not the pod that goes last anyway",
+		migration.VerbMarkMachines:       "only where some Machines of a MachineSet go and others stay",
 	}
 }
 
@@ -60,12 +62,21 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 		planned.Objects = objects(verb.Objects, Create, nil)
 	case migration.VerbRollMachineDeployment:
 		planned.Objects = objects(verb.Objects, Change, func(migration.Ref) []FieldChange {
-			return []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
+			changes := []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
+			if verb.Endless {
+				changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(migration.EndlessMinReadySeconds)})
+			}
+			return changes
 		})
 	case migration.VerbCreateCanary:
 		planned.Objects = canaryObjects(verb)
-	case migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment, migration.VerbUnpauseMachineDeployment:
-		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange { return guarded(in, verb, ref) })
+	case migration.VerbStepMachineSet:
+		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
+			return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
+		})
+		planned.Why += " One goes for each new one that is proven."
+	case migration.VerbReturnMinReady:
+		planned.Objects = objects(verb.Objects, Change, func(migration.Ref) []FieldChange { return []FieldChange{{Path: minReadyPath, From: "ours"}} })
 	case migration.VerbSwitchDefaultClass:
 		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
 			if ref.Name == verb.DefaultClass {

@@ -17,24 +17,14 @@ func canaryObjects(verb migration.Verb) []Object {
 	return objects(refs, Create, nil)
 }
 
-// guarded are the fields of a MachineDeployment that the circuit breaker takes and gives back. What it gives back is what the
-// field was before, when nobody owned it: nothing.
-func guarded(in Input, verb migration.Verb, ref migration.Ref) []FieldChange {
-	const minReady, paused = "spec.minReadySeconds", "spec.paused"
-	switch seconds := verb.Breaker.MinReadySeconds; verb.Kind {
-	case migration.VerbOwnMinReady:
-		change := FieldChange{Path: minReady, To: strconv.Itoa(int(*seconds))}
-		for _, deployment := range in.Start.Observation.Machines.Value().Deployments {
-			if deployment.UID == ref.UID && deployment.MinReadySeconds != 0 {
-				change.From = strconv.Itoa(int(deployment.MinReadySeconds))
-			}
+const minReadyPath = "spec.minReadySeconds"
+
+// replicasOf a MachineSet that was there at the start.
+func replicasOf(in Input, ref migration.Ref) string {
+	for _, set := range in.Start.Observation.Machines.Value().Sets {
+		if set.UID == ref.UID {
+			return strconv.Itoa(int(set.Replicas))
 		}
-		return []FieldChange{change}
-	case migration.VerbReturnMinReady:
-		return []FieldChange{{Path: minReady, From: "ours"}}
-	case migration.VerbPauseMachineDeployment:
-		return []FieldChange{{Path: paused, To: "true"}}
-	default:
-		return []FieldChange{{Path: paused, From: "true"}}
 	}
+	return ""
 }

@@ -37,7 +37,7 @@ func clockSkew(o Facts, _ time.Time) []migration.Finding {
 	}
 	if wrong := max(someSkew, min(tokenSkew, o.Deadlines.OrReal().SkewTolerance(o.Cluster))); skew.Abs() >= wrong {
 		finding.Message = fmt.Sprintf("The clock of the user cluster's API server is more than %s %s ours: Nodes and Machines would miss their "+
-			"deadlines, or never, and the circuit breaker would come too late.", wrong, direction)
+			"deadlines, or never.", wrong, direction)
 		finding.Severity = migration.Blocking
 	}
 	return []migration.Finding{finding}

@@ -90,11 +90,14 @@ func (c *Controller) act(p pass) bool {
 	case migration.VerbTakeBaseline:
 		w.baseline = new(c.seen)
 	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary,
-		migration.VerbRemoveCanary, migration.VerbOwnMinReady, migration.VerbReturnMinReady, migration.VerbPauseMachineDeployment,
-		migration.VerbUnpauseMachineDeployment:
+		migration.VerbRemoveCanary, migration.VerbMarkMachines:
 		return c.actOnEach(p)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
+	case migration.VerbStepMachineSet:
+		c.lower(verb)
+	case migration.VerbReturnMinReady:
+		c.returnMinReady(verb)
 	case migration.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
 	case migration.VerbRelease:
@@ -123,7 +126,7 @@ func (c *Controller) actOnEach(p pass) bool {
 	case migration.VerbSwitchDefaultClass:
 		return c.switchDefaultClass(p)
 	default:
-		return c.guard(p.decision)
+		return c.mark(p.decision)
 	}
 }
 
@@ -158,11 +161,8 @@ func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool
 			continue
 		}
 		d := w.deployments[at]
-		w.invariants.rolling(w, d, verb.RestartValue)
-		if d.restart != verb.RestartValue {
-			d.restart = verb.RestartValue
-			d.generation++
-		}
+		w.invariants.rolling(w, d, verb)
+		d.takeGuard(verb)
 		if c.killed(WhileActing, decision) {
 			return false
 		}

@@ -9,51 +9,52 @@ import (
 
 // guard is what the circuit breaker has to do with a MachineDeployment.
 type guard struct {
-	// minReady is minReadySeconds; ours says that the breaker owns it, owner who else does.
+	// minReady is minReadySeconds; ours says that we own it, owner who else does.
 	minReady int
 	ours     bool
 	owner    string
-	// paused says that the pause is the breaker's.
-	paused bool
-	canary bool
-	// exempt: its owner scaled it or made another revision in the middle of the roll, so that more than ours are made at once.
+	canary   bool
+	// exempt: its owner scaled it, paused it, made another revision or took minReadySeconds in the middle of the roll, so that more
+	// than ours happens.
 	exempt bool
 }
 
 func (d *machineDeployment) observeGuard() migration.Guard {
 	g := d.guard
-	return migration.Guard{
-		PausedByUs: g.paused && d.paused, MinReadySeconds: int32(g.minReady), MinReadyOurs: g.ours, MinReadyOwner: g.owner, Canary: g.canary,
+	return migration.Guard{MinReadySeconds: int32(g.minReady), MinReadyOurs: g.ours, MinReadyOwner: g.owner, Canary: g.canary}
+}
+
+// takeGuard is our part of a MachineDeployment, in one write: what is not in it is given back.
+func (d *machineDeployment) takeGuard(verb migration.Verb) {
+	switch {
+	case verb.Endless:
+		d.guard.minReady, d.guard.ours, d.guard.owner = migration.EndlessMinReadySeconds, true, ""
+	case d.guard.ours:
+		d.guard.minReady, d.guard.ours = 0, false
+	}
+	if verb.RestartValue != "" {
+		d.restart = verb.RestartValue
+	}
+	d.generation++
+}
+
+// returnMinReady gives minReadySeconds back, unless the MachineDeployment was changed since it was looked at.
+func (c *Controller) returnMinReady(verb migration.Verb) {
+	w := c.world
+	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == verb.Objects[0].UID })
+	if at >= 0 && w.deployments[at].version() == verb.Version {
+		w.deployments[at].takeGuard(verb)
 	}
 }
 
-func (w *World) minReady(s *machineSet) int {
-	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
-	if at < 0 {
-		return 0
-	}
-	return w.deployments[at].guard.minReady
-}
-
-// guard applies the whole intent of the breaker's field manager: what is not in it is given back.
-func (c *Controller) guard(decision migration.Decision) bool {
-	w, fields := c.world, decision.Verb.Breaker
+// mark Machines, one after the other; false means that it was killed in between.
+func (c *Controller) mark(decision migration.Decision) bool {
 	for _, ref := range decision.Verb.Objects {
-		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == ref.UID })
-		if at < 0 {
-			continue
+		for _, m := range c.world.machines {
+			if m.uid == ref.UID {
+				m.goesFirst = true
+			}
 		}
-		d := w.deployments[at]
-		switch {
-		case fields.MinReadySeconds != nil:
-			d.guard.minReady, d.guard.ours, d.guard.owner = int(*fields.MinReadySeconds), true, ""
-		case d.guard.ours:
-			d.guard.minReady, d.guard.ours = 0, false
-		}
-		if fields.Paused || d.guard.paused {
-			d.paused, d.guard.paused = fields.Paused, fields.Paused
-		}
-		d.generation++
 		if c.killed(WhileActing, decision) {
 			return false
 		}
@@ -61,12 +62,45 @@ func (c *Controller) guard(decision migration.Decision) bool {
 	return true
 }
 
+// lower a MachineSet, unless it or its MachineDeployment was changed since.
+func (c *Controller) lower(verb migration.Verb) {
+	w := c.world
+	for _, d := range w.deployments {
+		if d.uid == verb.Step.Deployment.UID && int64(d.generation) != verb.Step.Generation {
+			return
+		}
+	}
+	for _, s := range w.sets {
+		if s.uid == verb.Objects[0].UID && s.version() == verb.Step.Version {
+			if int(verb.Step.Replicas) >= s.replicas {
+				w.invariants.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, verb.Step.Replicas)
+			}
+			s.replicas = int(verb.Step.Replicas)
+		}
+	}
+}
+
 // TakeMinReady has the owner of a MachineDeployment set its minReadySeconds.
 func (w *World) TakeMinReady(name string, seconds int) {
+	w.meddleWith(name, func(d *machineDeployment) { d.guard.minReady, d.guard.ours, d.guard.owner = seconds, false, "gitops" })
+}
+
+// GiveMinReadyUp has the owner leave the field to others.
+func (w *World) GiveMinReadyUp(name string) {
+	w.meddleWith(name, func(d *machineDeployment) { d.guard.minReady, d.guard.owner = 0, "" })
+}
+
+// Pause or unpause a MachineDeployment, as its owner would.
+func (w *World) Pause(name string, paused bool) {
+	w.meddleWith(name, func(d *machineDeployment) { d.paused = paused })
+}
+
+func (w *World) meddleWith(name string, change func(*machineDeployment)) {
 	for _, d := range w.deployments {
 		if d.name == name {
-			d.guard.minReady, d.guard.ours, d.guard.owner = seconds, false, "gitops"
+			change(d)
 			d.generation++
+			d.guard.exempt = true
 		}
 	}
 }
@@ -90,66 +124,101 @@ func (w *World) breakCloud() {
 	w.say("fault: the cloud answers no question about instances")
 }
 
-// longLook is how long passes may be away without the rule about unproven Machines being lifted: the margin of minReadySeconds is 30 s.
-const longLook = 20 * tick
-
-func (i *invariants) noteLook(w *World, o migration.Observation) {
-	if !o.Machines.IsKnown() || !o.Nodes.IsKnown() || !o.Provider.IsKnown() {
-		return
-	}
-	if w.now.Sub(i.looked) > longLook {
-		i.lapsed = w.now
-	}
-	i.looked = w.now
-}
-
-// checkUnproven: while we run, no roll of ours has more Machines whose Node was never initialized than its bounds allow.
+// checkUnproven: no roll of ours has more Machines whose Node was never initialized than its bounds allow, whether we run or not.
 func (i *invariants) checkUnproven(w *World) {
 	status := w.cluster.Status
-	if !w.rolls() || w.now.Sub(i.looked) > longLook {
+	if w.undoing() || status.RollGeneration == "" || status.CompletedAt != nil {
 		return
 	}
 	for _, d := range w.deployments {
-		if !d.guarded() || d.restart != status.RollGeneration {
+		if !d.guarded() || d.restart != status.RollGeneration || !d.guard.ours {
 			continue
 		}
-		unproven, oldest := w.uninitialized(d)
-		if most := d.surge + d.unavailable; len(unproven) > most && oldest.After(i.lapsed) {
+		unproven := w.uninitialized(d)
+		if most := d.surge + d.mayBeUnavailable(); len(unproven) > most {
 			i.fail("rule 10: %v of MachineDeployment %s are unproven at once, and %d may be", unproven, d.name, most)
 		}
 	}
 }
 
-func (w *World) rolls() bool {
-	status := w.cluster.Status
-	return !w.undoing() && status.RollGeneration != "" && status.CompletedAt == nil && !w.cluster.Spec.Paused
-}
-
 func (d *machineDeployment) guarded() bool {
-	return !d.guard.exempt && !d.guard.canary && d.guard.owner == "" && !d.deleting
+	return !d.guard.exempt && !d.guard.canary && !d.deleting
 }
 
-// uninitialized are the names of its new Machines whose Node was never initialized, and when the first of them was made.
-func (w *World) uninitialized(d *machineDeployment) (names []string, oldest time.Time) {
+// uninitialized are the names of its new Machines whose Node was never initialized.
+func (w *World) uninitialized(d *machineDeployment) (names []string) {
 	for _, s := range slices.DeleteFunc(w.setsOf(d), func(s *machineSet) bool { return !d.current(s) }) {
 		for _, m := range w.machinesOf(s) {
-			if n := w.nodeOf(m); n != nil && !n.tainted {
+			if n := w.nodeOf(m); n != nil && (n.initialized || !n.tainted) {
 				continue
 			}
 			names = append(names, m.name)
-			if oldest.IsZero() || m.createdAt.Before(oldest) {
-				oldest = m.createdAt
+		}
+	}
+	return names
+}
+
+// checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not serve
+// itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
+func (i *invariants) checkStep(w *World, d migration.Decision) {
+	if d.Verb == nil || d.Verb.Kind != migration.VerbStepMachineSet {
+		return
+	}
+	for _, deployment := range w.deployments {
+		if deployment.uid != d.Verb.Step.Deployment.UID {
+			continue
+		}
+		if deployment.paused {
+			i.fail("rule 10: a step of MachineDeployment %s, which is paused", deployment.name)
+		}
+		serving, lost := w.servingAfter(deployment, *d.Verb)
+		if least := deployment.replicas - deployment.mayBeUnavailable(); lost > 0 && serving-lost < least {
+			i.fail("rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d", deployment.name, serving-lost, least)
+		}
+	}
+}
+
+// servingAfter are the Machines of a MachineDeployment that serve, and how many of them a step may take at most.
+func (w *World) servingAfter(d *machineDeployment, step migration.Verb) (serving, lost int) {
+	for _, s := range w.setsOf(d) {
+		members, preferred := 0, 0
+		for _, m := range w.machinesOf(s) {
+			n := w.nodeOf(m)
+			if n == nil || m.node == "" || !n.ready || n.tainted {
+				continue
+			}
+			members++
+			if m.goesFirst {
+				preferred++
+			}
+		}
+		serving += members
+		if s.uid == step.Objects[0].UID {
+			lost = min(members, s.replicas-int(step.Step.Replicas))
+			if marked := w.marked(s); marked >= lost {
+				lost = min(lost, preferred)
 			}
 		}
 	}
-	return names, oldest
+	return serving, lost
 }
 
-// checkGuarded: nothing is rolled that the breaker does not hold, unless somebody else owns the field.
-func (i *invariants) checkGuarded(w *World, d *machineDeployment) {
-	deadline := int(migration.InitializationDeadline(w.cluster).Seconds())
-	if d.guard.owner == "" && (!d.guard.ours || d.guard.minReady <= deadline) {
-		i.fail("rule 10: MachineDeployment %s is rolled with minReadySeconds %d", d.name, d.guard.minReady)
+func (w *World) marked(s *machineSet) int {
+	return len(slices.DeleteFunc(w.machinesOf(s), func(m *machine) bool { return !m.goesFirst }))
+}
+
+// checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
+func (i *invariants) checkGuarded(w *World, d migration.Decision) {
+	if d.Verb == nil || d.Verb.Kind != migration.VerbRollMachineDeployment || w.undoing() {
+		return
+	}
+	if !d.Verb.Endless {
+		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
+	}
+	for _, deployment := range w.deployments {
+		if deployment.guard.owner != "" && slices.ContainsFunc(d.Verb.Objects, func(ref migration.Ref) bool { return ref.UID == deployment.uid }) {
+			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.name, deployment.guard.owner)
+		}
 	}
 }
 
@@ -164,7 +233,7 @@ func (i *invariants) checkNothingLeft(w *World, when string) {
 		}
 	}
 	for _, d := range w.deployments {
-		if d.guard.ours || d.guard.paused {
+		if d.guard.ours {
 			i.fail("rule 10: %s, and what the breaker took of MachineDeployment %s is not given back", when, d.name)
 		}
 	}

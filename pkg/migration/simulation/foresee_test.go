@@ -93,14 +93,14 @@ func sequence(verbs []migration.Verb) []string {
 	for _, verb := range verbs {
 		switch verb.Kind {
 		case migration.VerbRecord, migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease,
-			migration.VerbReleaseLock, migration.VerbKeepLeader:
+			migration.VerbReleaseLock, migration.VerbKeepLeader, migration.VerbMarkMachines, migration.VerbStepMachineSet:
 		case migration.VerbTakeBaseline:
 			lines = append(lines, string(verb.Kind))
 		case migration.VerbRollMachineDeployment:
 			for _, object := range verb.Objects {
 				lines = append(lines, string(verb.Kind)+" "+object.String())
 			}
-		case migration.VerbRemoveCanary, migration.VerbOwnMinReady, migration.VerbReturnMinReady:
+		case migration.VerbRemoveCanary, migration.VerbReturnMinReady:
 			for _, object := range verb.Objects {
 				beside = append(beside, string(verb.Kind)+" "+object.String())
 			}

@@ -15,7 +15,8 @@ import (
 // Unpause every MachineDeployment.
 func (w *World) Unpause() {
 	for _, d := range w.deployments {
-		d.paused, d.guard.paused = false, false
+		d.paused = false
+		d.generation++
 	}
 }
 

@@ -27,8 +27,6 @@ type invariants struct {
 	// lastInitializing is when a CCM with the loop cloud-node last led.
 	lastInitializing time.Time
 	previous         migration.Decision
-	// looked is when a pass last looked at Machines and Nodes, lapsed when one did so again after a long time without any.
-	looked, lapsed time.Time
 }
 
 func newInvariants() *invariants {
@@ -76,7 +74,8 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkOrder(w, o, d)
 	i.checkUnknown(w, o, d)
 	i.checkCanary(w, o, d)
-	i.noteLook(w, o)
+	i.checkStep(w, d)
+	i.checkGuarded(w, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}
@@ -99,18 +98,21 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 }
 
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
-// answer to a contention stands beside its failure, and a pause beside any.
+// answer to a contention stands beside its failure.
 func actsAlone(d migration.Decision) bool {
 	if d.Verb == nil || d.Verb.Kind == migration.VerbRestoreAnnotations {
 		return false
 	}
-	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence, migration.VerbPauseMachineDeployment}
+	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence}
 	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Verb.Kind)
 }
 
 // haltsBeside: a roll that stands still calls a person, whatever is done or waited for meanwhile.
 func haltsBeside(d migration.Decision) bool {
-	halts := []string{ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason}
+	halts := []string{
+		ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason,
+		ucv1.MachineDeploymentFieldConflictReason,
+	}
 	return d.Failure != nil && (d.Verb != nil || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }
 
@@ -178,12 +180,11 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbSwitchDefaultClass: {"StorageClasses", "Provider"},
 		migration.VerbCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
 		migration.VerbRemoveCanary:       {"Machines", "Canary"},
-		migration.VerbOwnMinReady:        {"Machines", "Nodes"},
 		migration.VerbReturnMinReady:     {"Machines", "Nodes"},
+		migration.VerbMarkMachines:       {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		migration.VerbStepMachineSet:     {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 
-		migration.VerbPauseMachineDeployment:   {"Machines", "Nodes", "Provider"},
-		migration.VerbUnpauseMachineDeployment: {"Machines", "Nodes"},
-		migration.VerbRollMachineDeployment:    {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 	}
 }
 
@@ -333,7 +334,8 @@ func (w *World) generation() string {
 }
 
 // rolling checks one MachineDeployment whose forceRestart value is about to be set.
-func (i *invariants) rolling(w *World, d *machineDeployment, value string) {
+func (i *invariants) rolling(w *World, d *machineDeployment, verb migration.Verb) {
+	value := verb.RestartValue
 	if value == "" || value != w.generation() {
 		i.fail("rule 5: forceRestart value %q was not persisted before it is used", value)
 	}
@@ -350,7 +352,6 @@ func (i *invariants) rolling(w *World, d *machineDeployment, value string) {
 		i.rollingBack(w, d)
 		return
 	}
-	i.checkGuarded(w, d)
 	configured := w.cluster.Status.MachineControllerConfiguredAt
 	for _, s := range w.setsOf(d) {
 		if d.current(s) && configured != nil && s.createdAt.After(configured.Time) && s.external {

@@ -16,7 +16,7 @@ type machineDeployment struct {
 	restart              string
 	revision             int
 	generation, observed int
-	complete             bool
+	settled              bool
 	// surge and unavailable bound its rollout.
 	surge, unavailable int
 	guard              guard
@@ -29,8 +29,11 @@ type machineSet struct {
 	restart               string
 	revision              int
 	replicas              int
-	external              bool
-	createdAt             time.Time
+	// minReady is its own minReadySeconds; desired and most are the replicas, and replicas with surge, of its MachineDeployment when it was
+	// last scaled.
+	minReady, desired, most int
+	external                bool
+	createdAt               time.Time
 }
 
 // machine with the truth about its kubelet, which no field of the API object shows.
@@ -41,12 +44,16 @@ type machine struct {
 	node                      string
 	createdAt, deletedAt      time.Time
 	stuck                     bool
+	// goesFirst is the annotation that has it deleted before others of its MachineSet.
+	goesFirst bool
 }
 
 // node of the user cluster.
 type node struct {
 	name, uid, providerID string
 	ready, tainted        bool
+	// initialized says that the CCM once took its taint away.
+	initialized           bool
 	external              bool
 	csi                   bool
 	instance              bool
@@ -86,7 +93,7 @@ func (w *World) addDeployment(p Pool) *machineDeployment {
 		namespace = machineNamespace
 	}
 	d := &machineDeployment{
-		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1, observed: 1, complete: true,
+		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1, observed: 1, settled: true,
 		surge: p.surge(), unavailable: p.Unavailable,
 	}
 	w.deployments = append(w.deployments, d)
@@ -102,7 +109,7 @@ func (w *World) createSet(d *machineDeployment) *machineSet {
 	external, running := w.runs("operating-system-manager", "external-cloud-provider")
 	set := &machineSet{
 		name: w.id(d.name), uid: w.id("ms"), deployment: d.uid, restart: d.restart, revision: d.revision,
-		external: external && running, createdAt: w.now,
+		external: external && running, createdAt: w.now, minReady: d.guard.minReady, desired: d.replicas, most: d.replicas + d.surge,
 	}
 	w.sets = append(w.sets, set)
 	return set
@@ -177,8 +184,8 @@ func (w *World) machinesOf(s *machineSet) []*machine {
 // world waits for nothing.
 func (w *World) available(s *machineSet) int {
 	count := 0
-	wait := time.Duration(w.minReady(s)) * time.Second
-	if w.hasty {
+	wait := time.Duration(s.minReady) * time.Second
+	if w.hasty && s.minReady != migration.EndlessMinReadySeconds {
 		wait = 0
 	}
 	for _, m := range w.machinesOf(s) {
@@ -199,131 +206,10 @@ func (w *World) machineControllerRuns() bool {
 	return running
 }
 
-// stepMachineDeployments rolls, within the bounds of surge and unavailability.
-func (w *World) stepMachineDeployments() {
-	if !w.machineControllerRuns() {
-		return
-	}
-	for _, d := range slices.Clone(w.deployments) {
-		d.observed = d.generation
-		switch {
-		case d.deleting:
-			w.deleteDeployment(d)
-		case d.paused:
-			w.scalePaused(d)
-		default:
-			w.rollDeployment(d)
-		}
-		w.reportDeployment(d)
-	}
-}
+// version stands for the resourceVersion: whatever is written changes it.
+func (d *machineDeployment) version() string { return strconv.Itoa(d.generation) }
 
-func (w *World) deleteDeployment(d *machineDeployment) {
-	left := 0
-	for _, s := range w.setsOf(d) {
-		s.replicas = 0
-		left += len(slices.DeleteFunc(slices.Clone(w.machines), func(m *machine) bool { return m.set != s.uid }))
-	}
-	if left == 0 {
-		w.sets = slices.DeleteFunc(w.sets, func(s *machineSet) bool { return s.deployment == d.uid })
-		w.deployments = slices.DeleteFunc(w.deployments, func(other *machineDeployment) bool { return other == d })
-	}
-}
-
-// scalePaused changes the newest set only: a paused MachineDeployment that is scaled up makes Machines of the old one. A rollout
-// that is paused half way keeps its surge.
-func (w *World) scalePaused(d *machineDeployment) {
-	sets := w.setsOf(d)
-	if len(sets) == 0 {
-		return
-	}
-	newest := sets[len(sets)-1]
-	total, active := 0, 0
-	for _, s := range sets {
-		total += s.replicas
-		if s.replicas > 0 {
-			active++
-		}
-	}
-	most := d.replicas
-	if active > 1 {
-		most += d.surge
-	}
-	switch {
-	case total < d.replicas:
-		newest.replicas += d.replicas - total
-	case total > most:
-		newest.replicas = max(0, newest.replicas+most-total)
-	}
-}
-
-func (w *World) rollDeployment(d *machineDeployment) {
-	sets := w.setsOf(d)
-	at := slices.IndexFunc(sets, d.current)
-	if at < 0 {
-		// Without operating-system-manager there is no bootstrap configuration, and the machine-controller waits for it.
-		if _, running := w.runs("operating-system-manager", "external-cloud-provider"); running || w.scenario.WithoutOperatingSystemManager {
-			w.createSet(d)
-		}
-		return
-	}
-	set := sets[at]
-	total, available := 0, 0
-	for _, s := range sets {
-		total += s.replicas
-		available += w.available(s)
-	}
-	room, least := d.replicas+d.surge-total, d.replicas-d.unavailable
-	starting := set.replicas - w.available(set)
-	switch {
-	case set.replicas < d.replicas && room > 0:
-		set.replicas += min(room, d.replicas-set.replicas)
-	case set.replicas > d.replicas:
-		set.replicas = d.replicas
-	case total-starting > least && available > least:
-		w.scaleDownOld(sets, set, w.atOnce(1, total-d.replicas))
-	}
-	w.pruneSets(sets, set)
-}
-
-// scaleDownOld takes that many Machines from the sets that go, the oldest first.
-func (w *World) scaleDownOld(sets []*machineSet, keep *machineSet, many int) {
-	for _, s := range sets {
-		if s != keep {
-			gone := min(many, s.replicas)
-			s.replicas -= gone
-			many -= gone
-		}
-	}
-}
-
-// pruneSets keeps one old revision, as revisionHistoryLimit does by default.
-func (w *World) pruneSets(sets []*machineSet, keep *machineSet) {
-	old := slices.DeleteFunc(slices.Clone(sets), func(s *machineSet) bool {
-		return s == keep || slices.ContainsFunc(w.machines, func(m *machine) bool { return m.set == s.uid })
-	})
-	if len(old) > 1 {
-		w.sets = slices.DeleteFunc(w.sets, func(s *machineSet) bool { return s == old[0] })
-	}
-}
-
-// reportDeployment writes the status, which does not count Machines that are being deleted.
-func (w *World) reportDeployment(d *machineDeployment) {
-	updated, total, available := 0, 0, 0
-	for _, s := range w.setsOf(d) {
-		count := len(w.machinesOf(s))
-		total += count
-		available += w.available(s)
-		if d.current(s) {
-			updated += count
-		}
-	}
-	d.complete = updated == d.replicas && total == d.replicas && available == d.replicas
-}
-
-func (d *machineDeployment) ref() migration.Ref {
-	return migration.Ref{Kind: "MachineDeployment", Namespace: d.namespace, Name: d.name, UID: d.uid}
-}
+func (s *machineSet) version() string { return strconv.Itoa(s.replicas) }
 
 // atOnce is how much of something is done in one step: a hasty world does all of it.
 func (w *World) atOnce(few, all int) int {

@@ -22,12 +22,40 @@ func (w *World) stepMachineSets() {
 				}
 			}
 		case len(machines) > s.replicas:
+			w.expendableFirst(machines)
 			for _, m := range machines[:w.atOnce(1, len(machines)-s.replicas)] {
 				w.deleteMachine(m)
 				w.invariants.replaced(w, m, s)
 			}
 		}
 	}
+}
+
+// expendableFirst (randomDeletePolicy): those that are marked, then any.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
+func (w *World) expendableFirst(machines []*machine) {
+	if !w.hasty {
+		w.rng.Shuffle(len(machines), func(i, j int) { machines[i], machines[j] = machines[j], machines[i] })
+	}
+	slices.SortStableFunc(machines, func(a, b *machine) int {
+		switch {
+		case a.goesFirst == b.goesFirst:
+			return 0
+		case a.goesFirst:
+			return -1
+		}
+		return 1
+	})
+}
+
+// boots says that there is a bootstrap configuration for it: that of a MachineDeployment's former revision is gone.
+func (w *World) boots(m *machine) bool {
+	s := w.setOf(m)
+	if s == nil {
+		return true
+	}
+	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
+	return at < 0 || w.deployments[at].current(s)
 }
 
 func (w *World) deleteMachine(m *machine) {
@@ -48,7 +76,7 @@ func (w *World) stepMachines() {
 				w.deleteNodeOf(m)
 				w.machines = slices.DeleteFunc(w.machines, func(other *machine) bool { return other == m })
 			}
-		case n == nil && !m.stuck:
+		case n == nil && !m.stuck && w.boots(m):
 			if w.chance(0.5) {
 				w.join(m)
 				m.node = ""

@@ -132,19 +132,20 @@ func (w *World) observeMachines() migration.Observed[migration.Machines] {
 	for _, d := range w.deployments {
 		seen.Deployments = append(seen.Deployments, migration.MachineDeployment{
 			Ref: d.ref(), Paused: d.paused, Deleting: d.deleting, RestartValue: d.restart, Replicas: int32(d.replicas),
-			Complete: d.complete && d.observed == d.generation, Guard: d.observeGuard(),
+			Version: d.version(), Generation: int64(d.generation), MaxSurge: int32(d.surge), MaxUnavailable: int32(d.mayBeUnavailable()),
+			Settled: d.settled && d.observed == d.generation, Guard: d.observeGuard(),
 		})
 		for _, s := range w.setsOf(d) {
 			seen.Sets = append(seen.Sets, migration.MachineSet{
 				Ref:        migration.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
-				Deployment: d.uid, RestartValue: s.restart, CreatedAt: s.createdAt, Replicas: int32(s.replicas), Current: d.current(s),
+				Deployment: d.uid, RestartValue: s.restart, CreatedAt: s.createdAt, Replicas: int32(s.replicas), Current: d.current(s), Version: s.version(),
 			})
 		}
 	}
 	for _, m := range w.machines {
 		seen.Machines = append(seen.Machines, migration.Machine{
 			Ref:      migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
-			OfCanary: m.namespace == machineNamespace && w.isCanary(m),
+			OfCanary: m.namespace == machineNamespace && w.isCanary(m), GoesFirst: m.goesFirst,
 			Set:      m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
 		})
 	}

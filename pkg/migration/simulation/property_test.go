@@ -130,11 +130,39 @@ func randomRoll(rng *rand.Rand, s *Scenario) {
 		configure(c)
 		c.Spec.Rollout.Canary = kind
 	}
-	if rng.IntN(5) == 0 && len(s.Pools) > 0 {
-		s.Interventions = append(s.Interventions, Intervention{
-			Name: "sets minReadySeconds", When: fromStep(ucv1.StepRoll), Do: func(w *World) { w.TakeMinReady(s.Pools[0].Name, rng.IntN(3)) },
-		})
+	if len(s.Pools) > 0 {
+		s.Interventions = append(s.Interventions, meddlers(rng, s.Pools[0].Name)...)
 	}
+}
+
+// meddlers change a MachineDeployment in the middle of its roll.
+func meddlers(rng *rand.Rand, name string) []Intervention {
+	inTheMiddle := func(w *World) bool { return w.halfRolled() || Finished(w) || RolledBack(w) }
+	called := func(w *World) bool {
+		return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) || RolledBack(w)
+	}
+	switch rng.IntN(10) {
+	case 0:
+		return []Intervention{
+			{Name: "sets minReadySeconds", When: fromStep(ucv1.StepRoll), Do: func(w *World) { w.TakeMinReady(name, rng.IntN(3)) }},
+			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { w.GiveMinReadyUp(name) }},
+		}
+	case 1:
+		return []Intervention{
+			{Name: "sets minReadySeconds in the middle", When: inTheMiddle, Do: func(w *World) { w.TakeMinReady(name, rng.IntN(3)) }},
+			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { w.GiveMinReadyUp(name) }},
+		}
+	case 2:
+		return []Intervention{
+			{Name: "pauses in the middle", When: inTheMiddle, Do: func(w *World) { w.Pause(name, true) }},
+			{Name: "unpauses", When: called, Do: func(w *World) { w.Pause(name, false) }},
+		}
+	case 3:
+		return []Intervention{{Name: "changes the template in the middle", When: inTheMiddle, Do: func(w *World) { w.OwnRevision(name, true) }}}
+	case 4:
+		return []Intervention{{Name: "scales down in the middle", When: inTheMiddle, Do: func(w *World) { w.Scale(name, 1) }}}
+	}
+	return nil
 }
 
 // randomClasses are none at all, or some of which any may be the default.

@@ -11,9 +11,9 @@ func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
 	for _, d := range seen.Deployments {
 		w.deployments = append(w.deployments, &machineDeployment{
 			name: d.Name, namespace: d.Namespace, uid: d.UID, replicas: int(d.Replicas), paused: d.Paused, deleting: d.Deleting,
-			restart: d.RestartValue, generation: 1, observed: 1, complete: d.Complete, surge: int(d.Replicas),
+			restart: d.RestartValue, generation: 1, observed: 1, settled: d.Settled, surge: int(d.Replicas),
 			guard: guard{
-				minReady: int(d.MinReadySeconds), ours: d.MinReadyOurs, owner: d.MinReadyOwner, paused: d.PausedByUs, canary: d.Canary,
+				minReady: int(d.MinReadySeconds), ours: d.MinReadyOurs, owner: d.MinReadyOwner, canary: d.Canary,
 			},
 		})
 	}
@@ -26,13 +26,15 @@ func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
 		}
 		if !s.Current {
 			set.revision = -1 - i
+		} else if at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.Deployment }); at >= 0 {
+			set.minReady = w.deployments[at].guard.minReady
 		}
 		w.sets = append(w.sets, set)
 	}
 	for _, m := range seen.Machines {
 		w.machines = append(w.machines, &machine{
 			name: m.Name, namespace: m.Namespace, uid: m.UID, set: m.Set, annotation: m.Annotation, external: m.Annotation == "true",
-			node: m.NodeName, createdAt: m.CreatedAt, deletedAt: m.DeletingSince,
+			node: m.NodeName, createdAt: m.CreatedAt, deletedAt: m.DeletingSince, goesFirst: m.GoesFirst,
 		})
 	}
 	for _, n := range nodes {

@@ -89,7 +89,7 @@ func (w *World) denied(d *workload) bool {
 }
 
 func (w *World) busy(d *machineDeployment) bool {
-	if !d.complete || d.observed != d.generation {
+	if !d.settled || d.observed != d.generation {
 		return !d.deleting
 	}
 	for _, m := range w.machines {

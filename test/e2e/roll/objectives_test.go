@@ -56,7 +56,7 @@ func (h *rolls) haltsWhenViolated(ctx context.Context, s *suite.Scene, u *bed.Us
 	cluster = h.WaitForCluster(ctx, s, u, "the end of its migration", isDone)
 	h.expectGivenBack(ctx, s, u, slowPool)
 	s.Expect(cluster.Status.SLO.ViolatedAt).To(BeNil())
-	s.Expect(verbsOf(cluster)).To(ContainElements("PauseMachineDeployment", "UnpauseMachineDeployment"))
+	s.Expect(verbsOf(cluster)).To(ContainElement("StepMachineSet"))
 }
 
 // startSlowRoll of a MachineDeployment that makes both its Machines at once. It returns the Machines that are to be
@@ -86,11 +86,9 @@ func (h *rolls) startSlowRoll(ctx context.Context, s *suite.Scene, u *bed.UserCl
 // expectHalted: although the new Nodes are initialized and would count as available, all former Machines stay.
 func (h *rolls) expectHalted(ctx context.Context, s *suite.Scene, u *bed.UserCluster, former []string) {
 	GinkgoHelper()
-	s.Eventually(func() bool { return h.pool(ctx, s, u, slowPool).Spec.Paused }).
-		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(BeTrue())
-	s.Expect(h.breakersFields(h.pool(ctx, s, u, slowPool))).To(ConsistOf("f:minReadySeconds", "f:paused"))
+	s.Expect(h.minReadyIsOurs(h.pool(ctx, s, u, slowPool))).To(BeTrue())
 	var rolled error
-	what := "minReadySeconds of Nodes that are initialized"
+	what := "some time of Nodes that are initialized"
 	s.Expect(h.WaitFor(ctx, what, suite.Patience, func(ctx context.Context) (string, error) {
 		now := h.machines(ctx, s, u)
 		isGone := func(name string) bool { return !slices.Contains(now, name) }
@@ -103,7 +101,7 @@ func (h *rolls) expectHalted(ctx context.Context, s *suite.Scene, u *bed.UserClu
 			return "", err
 		}
 		for _, node := range nodes.Items {
-			if isUninitialized(node) || time.Since(node.CreationTimestamp.Time) < suite.SlowGuard+suite.GuardMargin {
+			if isUninitialized(node) || time.Since(node.CreationTimestamp.Time) < suite.SlowDeadline+suite.HeldTime {
 				return "Node " + node.Name + " is not initialized, or too young", nil
 			}
 		}

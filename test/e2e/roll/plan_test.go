@@ -256,7 +256,7 @@ func sequence(verbs []plannedVerb) []string {
 func besideLast(lines []string) []string {
 	isBeside := func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")
-		return slices.Contains([]string{"RemoveCanary", "OwnMinReady", "ReturnMinReady"}, kind)
+		return slices.Contains([]string{"RemoveCanary", "ReturnMinReady"}, kind)
 	}
 	var beside []string
 	for _, line := range lines {
@@ -272,12 +272,12 @@ func besideLast(lines []string) []string {
 // itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch kind {
-	case "RestoreAnnotations", "ReleaseKCMLease", "ReleaseCCMLease", "ReleaseLock", "KeepLeader":
+	case "RestoreAnnotations", "ReleaseKCMLease", "ReleaseCCMLease", "ReleaseLock", "KeepLeader", "MarkMachines", "StepMachineSet":
 		return lines
 	case "TakeBaseline", "CreateCanary":
 		// The plan names what is made, the timeline what it is made from.
 		return append(lines, kind)
-	case "RollMachineDeployment", "OwnMinReady", "ReturnMinReady", "RemoveCanary":
+	case "RollMachineDeployment", "ReturnMinReady", "RemoveCanary":
 		for _, object := range objects {
 			lines = append(lines, kind+" "+object)
 		}

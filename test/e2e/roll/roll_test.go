@@ -28,6 +28,8 @@ var _ = Describe("Rolls", Ordered, ContinueOnFailure, func() {
 
 	h.Stories.It("one in which the cloud stops to initialize Nodes half way",
 		h.With(bed.UserClusterOptions{Name: "halfway"}, h.stopsHalfWay), Label(breaker))
+	h.Stories.It("one whose MachineDeployments are paused while no new Node is initialized keeps all that serves",
+		h.With(bed.UserClusterOptions{Name: "held"}, h.holdsWhateverIsPaused), Label(breaker))
 	h.Stories.It("one in which the objectives are violated halts until a person looked",
 		h.With(bed.UserClusterOptions{Name: "slow"}, h.haltsWhenViolated), Label(objectives))
 

@@ -29,7 +29,6 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriori
 		end = cancel
 		DeferCleanup(end)
 		options, screen := suite.BedOptions("story/demo")
-		options.Waits = suite.WaitsOfStory
 		suite.TakePlaces(ctx, 3) // Of its four user clusters three migrate.
 		var err error
 		story, err = demo.Begin(outlasting, options, screen)

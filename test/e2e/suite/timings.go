@@ -36,24 +36,16 @@ const (
 	// Waits are the manager's, shorter than the real ones. Package rollback has the real ones, and so have unit and
 	// integration tests, whose clocks are stepped.
 	Waits = "settle=3s,probe=5s,addresses=15s"
-	// WaitsOfStory are for a roll that nothing stops. Where the breaker has to be in time, its margin is the real one: it is
-	// what a slow machine may take for a pass.
-	WaitsOfStory = Waits + ",breaker-margin=10s"
-
 	// kubeletTime is what a kubelet gets to end a KCM process whose pod is gone: the grace period, and the margin.
 	kubeletTime = 10*time.Second + 30*time.Second
 	// SilentTime is for a kubelet that is away, BackTime for one that has just come back.
 	SilentTime = kubeletTime + LeaseDuration
 	BackTime   = kubeletTime / 2
 
-	// GuardTime is the breaker's minReadySeconds with the testbed's deadline of 15 s: that, and 30 seconds.
-	GuardTime = 45 * time.Second
-	// SlowDeadline is longer than the minute of the objectives, which are violated first; SlowGuard is the breaker's
-	// minReadySeconds then: one and a half of it.
+	// HeldTime is how long a roll has to stand still. The machine-controller has looked at everything many times by then.
+	HeldTime = 30 * time.Second
+	// SlowDeadline is longer than the minute of the objectives, which are violated first.
 	SlowDeadline = 70 * time.Second
-	SlowGuard    = 105 * time.Second
-	// GuardMargin is what is waited beyond both.
-	GuardMargin = 15 * time.Second
 	// TooSlow is longer than the CCM waits for an answer of the cloud.
 	TooSlow = 20 * time.Second
 )

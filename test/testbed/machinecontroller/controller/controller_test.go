@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
@@ -99,6 +100,33 @@ func TestPausedScaleUpBootsTheOldRevision(t *testing.T) {
 		w.Expect(tainted(&node)).To(BeTrue())
 	}
 	w.Expect(w.deployment().Status.UpdatedReplicas).To(Equal(int32(4)))
+}
+
+// What no pause keeps from happening: the real one scales a paused MachineDeployment, and a taint is no obstacle to being available.
+func TestAPausedMachineDeploymentLosesItsOldMachinesToSaturation(t *testing.T) {
+	for name, test := range map[string]struct {
+		minReadySeconds int32
+		left            int
+	}{
+		"without a time to be ready":        {0, 0},
+		"with an endless one, the old stay": {1<<31 - 1, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.pool()
+			w.stampExternal, w.bootExternal, w.options.external = true, true, true
+			w.change(func(deployment *machines.MachineDeployment) {
+				deployment.Spec.Strategy = &machines.Strategy{RollingUpdate: &machines.RollingUpdate{MaxSurge: new(intstr.FromInt32(3))}}
+				deployment.Spec.MinReadySeconds = &test.minReadySeconds
+				deployment.Spec.Template.Annotations = map[string]string{"forceRestart": "1"}
+			})
+			w.reconcile(&deploymentReconciler{client: w.client}, w.deployment())
+			w.change(func(deployment *machines.MachineDeployment) { deployment.Spec.Paused = true })
+			w.steps(30)
+			w.Expect(w.nodesOf(false)).To(HaveLen(test.left))
+			w.Expect(w.nodesOf(true)).To(HaveLen(3), "not one of them is initialized")
+		})
+	}
 }
 
 func TestMachinesWaitForTheirBootstrap(t *testing.T) {

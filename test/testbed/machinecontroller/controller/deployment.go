@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,7 +55,7 @@ func (r *deploymentReconciler) Reconcile(ctx context.Context, request ctrl.Reque
 		return ctrl.Result{}, fmt.Errorf("MachineDeployment %s: %w", deployment.Name, err)
 	}
 	if deployment.Spec.Paused {
-		err = r.scale(ctx, owned.all(), rolling.Paused(limits, arithmetic(owned.all())))
+		err = r.scalePaused(ctx, deployment, owned, limits)
 	} else {
 		err = r.roll(ctx, deployment, owned, limits)
 	}
@@ -88,15 +89,15 @@ func (r *deploymentReconciler) sets(ctx context.Context, deployment *machines.Ma
 }
 
 func (r *deploymentReconciler) roll(ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits) error {
-	if err := r.ensureNewest(ctx, deployment, owned, limits); err != nil {
+	if changed, err := r.ensureNewest(ctx, deployment, owned, limits); changed || err != nil {
 		return err
 	}
 	newest, old := arithmetic([]*machines.MachineSet{owned.newest})[0], arithmetic(owned.old)
 	want := rolling.NewReplicas(limits, newest, old)
 	if want != newest.Replicas {
-		return r.scale(ctx, owned.all(), map[string]int32{newest.Name: want})
+		return r.scale(ctx, owned.all(), map[string]int32{newest.Name: want}, limits)
 	}
-	if err := r.scale(ctx, owned.old, rolling.OldReplicas(limits, newest, old)); err != nil {
+	if err := r.scale(ctx, owned.old, rolling.OldReplicas(limits, newest, old), limits); err != nil {
 		return err
 	}
 	if !complete(deployment, owned) {
@@ -105,8 +106,23 @@ func (r *deploymentReconciler) roll(ctx context.Context, deployment *machines.Ma
 	return r.forget(ctx, owned, int(*deployment.Spec.RevisionHistoryLimit))
 }
 
+// scalePaused leaves the newest set out of a pass that changes its minReadySeconds, as the real one does.
+func (r *deploymentReconciler) scalePaused(ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits) error {
+	var newest *rolling.Set
+	if set := owned.newest; set != nil {
+		changed, err := r.refresh(ctx, deployment, set, machines.Revision(set))
+		if err != nil {
+			return err
+		}
+		if !changed {
+			newest = &arithmetic([]*machines.MachineSet{set})[0]
+		}
+	}
+	return r.scale(ctx, owned.all(), rolling.Paused(limits, newest, arithmetic(owned.old)), limits)
+}
+
 // scale patches the sets that targets names; the sets show it afterwards.
-func (r *deploymentReconciler) scale(ctx context.Context, owned []*machines.MachineSet, targets map[string]int32) error {
+func (r *deploymentReconciler) scale(ctx context.Context, owned []*machines.MachineSet, targets map[string]int32, limits rolling.Limits) error {
 	for _, set := range owned {
 		target, change := targets[set.Name]
 		if !change {
@@ -114,6 +130,7 @@ func (r *deploymentReconciler) scale(ctx context.Context, owned []*machines.Mach
 		}
 		before := set.DeepCopy()
 		set.Spec.Replicas = &target
+		noteLimits(set, limits)
 		if err := r.client.Patch(ctx, set, client.MergeFrom(before)); err != nil {
 			return fmt.Errorf("scale MachineSet %s to %d: %w", set.Name, target, err)
 		}
@@ -171,7 +188,17 @@ func arithmetic(owned []*machines.MachineSet) []rolling.Set {
 		out = append(out, rolling.Set{
 			Name: set.Name, Replicas: replicas(set),
 			Available: set.Status.AvailableReplicas, Created: set.CreationTimestamp.Time,
+			Desired: number(set.Annotations[machines.DesiredReplicasAnnotation]), Most: number(set.Annotations[machines.MaxReplicasAnnotation]),
 		})
 	}
 	return out
+}
+
+// number of an annotation; 0 where there is none.
+func number(text string) int32 {
+	value, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(value)
 }

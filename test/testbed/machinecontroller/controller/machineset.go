@@ -73,25 +73,23 @@ func (r *setReconciler) manage(ctx context.Context, set *machines.MachineSet, ac
 	return nil
 }
 
-// expendable puts the Machines first that are missed least: without a Node, not
-// ready, youngest.
+// expendable puts the Machines first that are marked or have an error; of the
+// others the real one takes any, ready or not.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
 func expendable(active []*machines.Machine) {
-	slices.SortFunc(active, func(a, b *machines.Machine) int {
-		return cmp.Or(cmp.Compare(worth(a), worth(b)),
-			b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	shuffled := make([]*machines.Machine, 0, len(active))
+	for _, at := range rand.Perm(len(active)) {
+		shuffled = append(shuffled, active[at])
+	}
+	copy(active, shuffled)
+	slices.SortStableFunc(active, func(a, b *machines.Machine) int { return cmp.Compare(worth(a), worth(b)) })
 }
 
 func worth(machine *machines.Machine) int {
-	ready := machine.Ready()
-	switch {
-	case machine.Status.NodeRef == nil:
+	if machine.Annotations[machines.DeleteMachineAnnotation] != "" || machine.Status.ErrorReason != nil || machine.Status.ErrorMessage != nil {
 		return 0
-	case ready == nil || ready.Status != corev1.ConditionTrue:
-		return 1
-	default:
-		return 2
 	}
+	return 1
 }
 
 func newMachine(set *machines.MachineSet) *machines.Machine {

@@ -21,8 +21,11 @@ import (
 )
 
 // ensureNewest makes the set of the current template, or brings the one that
-// exists up to date, and copies its revision to the MachineDeployment.
-func (r *deploymentReconciler) ensureNewest(ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits) error {
+// exists up to date, and copies its revision to the MachineDeployment. A set that
+// was only changed ends the pass, as with the real one (getNewMachineSet).
+func (r *deploymentReconciler) ensureNewest(
+	ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits,
+) (changed bool, err error) {
 	var revision int64 = 1
 	for _, set := range owned.old {
 		revision = max(revision, machines.Revision(set)+1)
@@ -32,24 +35,24 @@ func (r *deploymentReconciler) ensureNewest(ctx context.Context, deployment *mac
 		start := rolling.NewReplicas(limits, rolling.Set{}, arithmetic(owned.old))
 		set.Spec.Replicas = &start
 		if err := r.client.Create(ctx, set); err != nil {
-			return fmt.Errorf("create MachineSet %s: %w", set.Name, err)
+			return false, fmt.Errorf("create MachineSet %s: %w", set.Name, err)
 		}
 		owned.newest = set
 		ctrl.LoggerFrom(ctx).Info("new revision", "machineSet", set.Name, "revision", revision)
-	} else if err := r.refresh(ctx, deployment, owned.newest, revision, limits); err != nil {
-		return err
+	} else if changed, err := r.refresh(ctx, deployment, owned.newest, revision); changed || err != nil {
+		return changed, err
 	}
 	if machines.Revision(deployment) == machines.Revision(owned.newest) {
-		return nil
+		return false, nil
 	}
 	// deployment has defaults that were never stored; patch nothing but this.
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`,
 		machines.RevisionAnnotation, owned.newest.Annotations[machines.RevisionAnnotation])
 	target := &machines.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: deployment.Name}}
 	if err := r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("write the revision of MachineDeployment %s: %w", deployment.Name, err)
+		return false, fmt.Errorf("write the revision of MachineDeployment %s: %w", deployment.Name, err)
 	}
-	return nil
+	return false, nil
 }
 
 func newSet(deployment *machines.MachineDeployment, hash string, revision int64, limits rolling.Limits) *machines.MachineSet {
@@ -68,28 +71,31 @@ func newSet(deployment *machines.MachineDeployment, hash string, revision int64,
 			MinReadySeconds: *deployment.Spec.MinReadySeconds, Selector: *selector, Template: *template,
 		},
 	}
-	annotate(set, revision, limits)
+	set.Annotations = with(set.Annotations, machines.RevisionAnnotation, strconv.FormatInt(revision, 10))
+	noteLimits(set, limits)
 	return set
 }
 
 // refresh gives a set whose template came back the newest number, and follows
 // fields that are no part of the template.
-func (r *deploymentReconciler) refresh(ctx context.Context, deployment *machines.MachineDeployment, set *machines.MachineSet, revision int64, limits rolling.Limits) error {
+func (r *deploymentReconciler) refresh(
+	ctx context.Context, deployment *machines.MachineDeployment, set *machines.MachineSet, revision int64,
+) (changed bool, err error) {
 	before := set.DeepCopy()
 	if current := machines.Revision(set); current > 0 && current < revision {
 		history := append(strings.FieldsFunc(set.Annotations[machines.RevisionHistoryAnnotation], func(c rune) bool { return c == ',' }),
 			strconv.FormatInt(current, 10))
 		set.Annotations[machines.RevisionHistoryAnnotation] = strings.Join(history, ",")
 	}
-	annotate(set, max(revision, machines.Revision(set)), limits)
+	set.Annotations = with(set.Annotations, machines.RevisionAnnotation, strconv.FormatInt(max(revision, machines.Revision(set)), 10))
 	set.Spec.MinReadySeconds = *deployment.Spec.MinReadySeconds
 	if equality.Semantic.DeepEqual(before, set) {
-		return nil
+		return false, nil
 	}
 	if err := r.client.Patch(ctx, set, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("update MachineSet %s: %w", set.Name, err)
+		return false, fmt.Errorf("update MachineSet %s: %w", set.Name, err)
 	}
-	return nil
+	return true, nil
 }
 
 // forget deletes the oldest empty sets beyond the history limit.
@@ -111,9 +117,9 @@ func (r *deploymentReconciler) forget(ctx context.Context, owned *sets, limit in
 	return nil
 }
 
-func annotate(set *machines.MachineSet, revision int64, limits rolling.Limits) {
-	set.Annotations = with(set.Annotations, machines.RevisionAnnotation, strconv.FormatInt(revision, 10))
-	set.Annotations[machines.DesiredReplicasAnnotation] = strconv.Itoa(int(limits.Replicas))
+// noteLimits of the MachineDeployment whenever a set is scaled.
+func noteLimits(set *machines.MachineSet, limits rolling.Limits) {
+	set.Annotations = with(set.Annotations, machines.DesiredReplicasAnnotation, strconv.Itoa(int(limits.Replicas)))
 	set.Annotations[machines.MaxReplicasAnnotation] = strconv.Itoa(int(limits.Replicas + limits.MaxSurge))
 }
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -162,6 +163,11 @@ func (w *world) nodes() []corev1.Node {
 	list := &corev1.NodeList{}
 	w.Expect(w.client.List(w.t.Context(), list)).To(Succeed())
 	return list.Items
+}
+
+// nodesOf are those with the taint, or without.
+func (w *world) nodesOf(taint bool) []corev1.Node {
+	return slices.DeleteFunc(w.nodes(), func(node corev1.Node) bool { return tainted(&node) != taint })
 }
 
 func (w *world) deployment() *machines.MachineDeployment {

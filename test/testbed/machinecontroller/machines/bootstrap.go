@@ -41,11 +41,13 @@ type NotReadyError struct{ Reason string }
 func (e *NotReadyError) Error() string { return "cloud config not ready: " + e.Reason }
 
 // KubeletIsExternal reads from the bootstrap Secret how kubelets of set join.
-// The MachineDeployment's revision decides, not the set's: a set scaled up while
-// paused boots what its last rolled revision was made with.
+// There is one Secret, for the MachineDeployment's newest revision, and a set of
+// another one cannot boot with it: a Machine that an old set makes in the middle
+// of a roll waits for good.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go (ensureInstanceExistsForMachine)
 func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, secret *corev1.Secret) (bool, error) {
-	if Revision(deployment) < Revision(set) {
-		return false, &NotReadyError{fmt.Sprintf("MachineDeployment %s is still at revision %d, MachineSet %s at %d",
+	if Revision(deployment) != Revision(set) {
+		return false, &NotReadyError{fmt.Sprintf("MachineDeployment %s is at revision %d, MachineSet %s at %d",
 			deployment.Name, Revision(deployment), set.Name, Revision(set))}
 	}
 	if !BootstrapIsCurrent(deployment, secret) {

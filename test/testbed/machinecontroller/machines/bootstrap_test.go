@@ -40,7 +40,7 @@ func TestKubeletIsExternal(t *testing.T) {
 	}{
 		"the Secret of revision 1 says in-tree":                    {deployment("1", "u"), machineSet("1"), inTree, false, false, false},
 		"the Secret of revision 2 says external":                   {deployment("2", "u"), machineSet("2"), external, true, false, false},
-		"an old set boots with the newest revision's Secret":       {deployment("2", "u"), machineSet("1"), external, true, false, false},
+		"an old set cannot boot with the newest revision's Secret": {deployment("2", "u"), machineSet("1"), external, false, true, false},
 		"no Secret means wait":                                     {deployment("1", "u"), machineSet("1"), nil, false, true, false},
 		"a Secret of the last revision means wait":                 {deployment("2", "u"), machineSet("2"), inTree, false, true, false},
 		"a deployment that lags behind its set means wait":         {deployment("1", "u"), machineSet("2"), inTree, false, true, false},

@@ -29,6 +29,9 @@ const (
 	// TemplateHashLabel ties Machines to the MachineSet of one template.
 	TemplateHashLabel = "machine-template-hash"
 
+	// DeleteMachineAnnotation has a Machine deleted before others of its MachineSet.
+	DeleteMachineAnnotation = "cluster.k8s.io/delete-machine"
+
 	// InstanceFinalizer is removed once the instance is gone.
 	InstanceFinalizer = "machine-delete-finalizer"
 	// NodeFinalizer is removed once the Node is gone.

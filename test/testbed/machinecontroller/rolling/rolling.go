@@ -3,19 +3,22 @@ package rolling
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Set is one MachineSet as the arithmetic sees it: wanted replicas and how many
-// of them are available.
+// Set is one MachineSet as the arithmetic sees it: wanted replicas, how many of
+// them are available, and the replicas, and those with surge, of its
+// MachineDeployment when it was last scaled.
 type Set struct {
-	Name      string
-	Replicas  int32
-	Available int32
-	Created   time.Time
+	Name          string
+	Replicas      int32
+	Available     int32
+	Desired, Most int32
+	Created       time.Time
 }
 
 // Limits are the bounds of one rollout in whole Machines.
@@ -62,6 +65,9 @@ func OldReplicas(limits Limits, newest Set, old []Set) map[string]int32 {
 	minimum := limits.Replicas - limits.MaxUnavailable
 	budget := wanted(old) + newest.Replicas - minimum - (newest.Replicas - newest.Available)
 	targets := map[string]int32{}
+	if budget <= 0 {
+		return targets
+	}
 	oldest := slices.SortedFunc(slices.Values(old), func(a, b Set) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 	})
@@ -73,13 +79,12 @@ func OldReplicas(limits Limits, newest Set, old []Set) map[string]int32 {
 	}
 	spare := newest.Available - minimum
 	for _, set := range oldest {
-		spare += min(set.Available, set.Replicas)
+		spare += set.Available
 	}
 	for i := range oldest {
 		set := &oldest[i]
-		take := min(max(spare, 0), max(budget, 0), set.Replicas)
+		take := min(max(spare, 0), set.Replicas)
 		spare -= take
-		budget -= take
 		set.take(take, targets)
 	}
 	return targets
@@ -93,33 +98,75 @@ func (s *Set) take(count int32, targets map[string]int32) {
 	targets[s.Name] = s.Replicas
 }
 
-// Paused is what each MachineSet should have while the rollout is paused, by
-// name, only those that change: nothing moves between sets, but a changed
-// replica count scales the newest set that has Machines (or the newest at all),
-// which after an unrolled template change is an old one. A rollout paused half
-// way keeps its surge.
-func Paused(limits Limits, sets []Set) map[string]int32 {
-	targets := map[string]int32{}
-	if len(sets) == 0 {
-		return targets
-	}
-	newest := slices.SortedFunc(slices.Values(sets), func(a, b Set) int {
-		return cmp.Or(cmp.Compare(min(b.Replicas, 1), min(a.Replicas, 1)),
-			b.Created.Compare(a.Created), cmp.Compare(a.Name, b.Name))
+// Paused is what each MachineSet should have while the rollout is paused, by name, only those that change. The real one scales all the
+// same: a MachineSet that alone has Machines gets all replicas; when the newest is saturated, the old ones go to 0; else all change in
+// proportion. newest is nil where the template has no MachineSet, or where that one was only just changed.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale)
+func Paused(limits Limits, newest *Set, old []Set) map[string]int32 {
+	all := slices.SortedFunc(slices.Values(old), func(a, b Set) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.Name, b.Name))
 	})
-	total, most := wanted(sets), limits.Replicas
-	if len(newest) > 1 && newest[1].Replicas > 0 {
-		most += limits.MaxSurge
+	if newest != nil {
+		all = append(all, *newest)
 	}
-	if total < limits.Replicas {
-		targets[newest[0].Name] = newest[0].Replicas + limits.Replicas - total
-	}
-	for i := len(newest) - 1; i >= 0; i-- {
-		take := min(max(total-most, 0), newest[i].Replicas)
-		total -= take
-		newest[i].take(take, targets)
+	active := slices.DeleteFunc(slices.Clone(all), func(s Set) bool { return s.Replicas == 0 })
+	targets := map[string]int32{}
+	switch {
+	case len(all) == 0:
+	case len(active) == 0 && newest != nil:
+		newest.scale(limits.Replicas, targets)
+	case len(active) < 2:
+		append(active, all[0])[0].scale(limits.Replicas, targets)
+	case newest.saturated(limits):
+		for _, set := range old {
+			set.scale(0, targets)
+		}
+	default:
+		inProportion(limits, active, targets)
 	}
 	return targets
+}
+
+func (s Set) scale(to int32, targets map[string]int32) {
+	if to != s.Replicas {
+		targets[s.Name] = max(to, 0)
+	}
+}
+
+// saturated says that all replicas are available, tainted or not.
+func (s *Set) saturated(limits Limits) bool {
+	return s != nil && s.Replicas == limits.Replicas && s.Desired == limits.Replicas && s.Available == limits.Replicas
+}
+
+// inProportion brings all together to replicas and surge; what is left over is the first one's.
+func inProportion(limits Limits, active []Set, targets map[string]int32) {
+	allowed := int32(0)
+	if limits.Replicas > 0 {
+		allowed = limits.Replicas + limits.MaxSurge
+	}
+	left := allowed - wanted(active)
+	sizes := make([]int32, len(active))
+	for i, set := range active {
+		share := set.share(limits)
+		if left >= 0 {
+			share = min(share, left)
+		} else {
+			share = max(share, left)
+		}
+		left -= share
+		sizes[i] = set.Replicas + share
+	}
+	sizes[0] += left
+	for i, set := range active {
+		set.scale(sizes[i], targets)
+	}
+}
+
+func (s Set) share(limits Limits) int32 {
+	if limits.Replicas == 0 || s.Most == 0 {
+		return -s.Replicas
+	}
+	return int32(math.Round(float64(s.Replicas*(limits.Replicas+limits.MaxSurge))/float64(s.Most))) - s.Replicas
 }
 
 func wanted(sets []Set) int32 {

@@ -87,23 +87,33 @@ func TestOldReplicas(t *testing.T) {
 }
 
 func TestPaused(t *testing.T) {
+	// of is a MachineSet that was last scaled when its MachineDeployment had three replicas and one of surge.
+	of := func(name string, age, replicas, available int32) rolling.Set {
+		s := set(name, age, replicas, available)
+		s.Desired, s.Most = 3, 4
+		return s
+	}
 	tests := map[string]struct {
 		replicas int32
-		sets     []rolling.Set
+		newest   *rolling.Set
+		old      []rolling.Set
 		want     map[string]int32
 	}{
-		"no set means nothing to do":                  {3, nil, map[string]int32{}},
-		"an unchanged count moves nothing":            {3, []rolling.Set{set("old", 9, 3, 3)}, map[string]int32{}},
-		"a scale-up grows the old set":                {5, []rolling.Set{set("old", 9, 3, 3)}, map[string]int32{"old": 5}},
-		"a scale-down shrinks the old set":            {1, []rolling.Set{set("old", 9, 3, 3)}, map[string]int32{"old": 1}},
-		"an empty newer set stays empty":              {4, []rolling.Set{set("new", 1, 0, 0), set("old", 9, 3, 3)}, map[string]int32{"old": 4}},
-		"a rollout paused half way keeps its surge":   {3, []rolling.Set{set("new", 1, 1, 0), set("old", 9, 3, 3)}, map[string]int32{}},
-		"half way, a scale-down takes from the older": {1, []rolling.Set{set("new", 1, 1, 1), set("old", 9, 3, 3)}, map[string]int32{"old": 1}},
-		"from zero the newest set grows":              {2, []rolling.Set{set("new", 1, 0, 0), set("old", 9, 0, 0)}, map[string]int32{"new": 2}},
+		"no set means nothing to do":                             {3, nil, nil, map[string]int32{}},
+		"an unchanged count moves nothing":                       {3, nil, []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{}},
+		"a scale-up grows the old set":                           {5, nil, []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{"old": 5}},
+		"a scale-down shrinks the old set":                       {1, nil, []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{"old": 1}},
+		"an empty newer set stays empty":                         {4, new(of("new", 1, 0, 0)), []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{"old": 4}},
+		"half way, nothing moves":                                {3, new(of("new", 1, 1, 1)), []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{}},
+		"a newest set that is saturated lets all old ones go":    {3, new(of("new", 1, 3, 3)), []rolling.Set{of("old", 9, 3, 3)}, map[string]int32{"old": 0}},
+		"one that is not available does not":                     {3, new(of("new", 1, 3, 2)), []rolling.Set{of("old", 9, 1, 1)}, map[string]int32{}},
+		"an old set that was lowered half way is raised again":   {3, new(of("new", 1, 1, 0)), []rolling.Set{of("old", 9, 2, 2)}, map[string]int32{"old": 3}},
+		"a newest set that was only just changed counts as none": {3, nil, []rolling.Set{of("old", 9, 1, 1)}, map[string]int32{"old": 3}},
+		"from zero the newest set grows":                         {2, new(of("new", 1, 0, 0)), []rolling.Set{of("old", 9, 0, 0)}, map[string]int32{"new": 2}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := rolling.Paused(rolling.Limits{Replicas: test.replicas, MaxSurge: 1}, test.sets)
+			got := rolling.Paused(rolling.Limits{Replicas: test.replicas, MaxSurge: 1}, test.newest, test.old)
 			NewWithT(t).Expect(got).To(Equal(test.want))
 		})
 	}

@@ -1,0 +1,136 @@
+package simulation
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// held is how a MachineDeployment stood during a run, from the moment in which it is rolled: the fewest Machines that served, and the
+// most that were not proven.
+type held struct{ serving, unproven int }
+
+// watch is asked in every second of the model, and never happens.
+func (h *held) watch(w *World) bool {
+	if w.cluster.Status.RollGeneration == "" {
+		return false
+	}
+	for _, d := range w.deployments {
+		if d.guard.canary || d.restart == "" {
+			continue
+		}
+		serving := 0
+		for _, s := range w.setsOf(d) {
+			for _, m := range w.machinesOf(s) {
+				if n := w.nodeOf(m); n != nil && n.ready && !n.tainted {
+					serving++
+				}
+			}
+		}
+		h.serving, h.unproven = min(h.serving, serving), max(h.unproven, len(w.uninitialized(d)))
+	}
+	return false
+}
+
+// The breaker holds by construction: whatever of ours does not come, and whoever pauses, no more Machines than the limits allow are
+// replaced by such that serve nothing. The bars are maxSurge + maxUnavailable unproven, and replicas - maxUnavailable serving.
+func TestTheBreakerHolds(t *testing.T) {
+	t.Parallel()
+	broken := Intervention{Name: "breaks the cloud", When: rolling, Do: (*World).BreakCloud}
+	dies := func(from func(migration.Decision) bool) func(int, KillPoint, migration.Decision) bool {
+		dead := false
+		return func(_ int, point KillPoint, decision migration.Decision) bool {
+			dead = dead || from(decision)
+			return dead && point == AfterDecide
+		}
+	}
+	rolled := func(d migration.Decision) bool {
+		return d.Verb == nil && d.Wait != nil && d.Step == ucv1.StepRoll && d.Wait.Reason == ucv1.WaitingForMachinesReason
+	}
+	refused := func(_ int, point KillPoint, decision migration.Decision) bool {
+		return point == AfterDecide && decision.Verb != nil && decision.Verb.Kind == migration.VerbStepMachineSet
+	}
+	for name, test := range map[string]struct {
+		pool   Pool
+		people []Intervention
+		kill   func() func(int, KillPoint, migration.Decision) bool
+	}{
+		"one replica, a cloud that breaks":                {Pool{Replicas: 1}, []Intervention{broken}, nil},
+		"as much surge as replicas, a cloud that breaks":  {Pool{Replicas: 3, Surge: 3}, []Intervention{broken}, nil},
+		"no surge, a cloud that breaks":                   {Pool{Replicas: 3, Unavailable: 1}, []Intervention{broken}, nil},
+		"surge and unavailability, a cloud that breaks":   {Pool{Replicas: 5, Surge: 2, Unavailable: 1}, []Intervention{broken}, nil},
+		"a manager that never comes back":                 {Pool{Replicas: 3}, nil, func() func(int, KillPoint, migration.Decision) bool { return dies(rolled) }},
+		"one that never comes back, as much surge":        {Pool{Replicas: 3, Surge: 3}, nil, func() func(int, KillPoint, migration.Decision) bool { return dies(rolled) }},
+		"one that never comes back to a cloud that broke": {Pool{Replicas: 1}, []Intervention{broken}, func() func(int, KillPoint, migration.Decision) bool { return dies(rolled) }},
+		"an API that refuses every step":                  {Pool{Replicas: 3}, nil, func() func(int, KillPoint, migration.Decision) bool { return refused }},
+		"a pause by others in the middle": {Pool{Replicas: 4}, []Intervention{
+			broken, {Name: "pauses", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { w.Pause("a", true) }},
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range orders(40) {
+				h := held{serving: test.pool.Replicas}
+				test.pool.Name = "a"
+				people := append(append([]Intervention{}, test.people...), Intervention{Name: "watches", When: h.watch})
+				if len(test.people) > 0 {
+					first := people[0].When
+					people[0].When = func(w *World) bool { h.watch(w); return first(w) }
+				}
+				s := with(func(s *Scenario) {
+					s.Pools, s.Interventions, s.MaxTicks = []Pool{test.pool}, people, 600
+					s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+				})
+				if test.kill != nil {
+					s.KillAt = test.kill()
+				}
+				transcript, _ := Run(seed, s)
+				least := test.pool.Replicas - test.pool.Unavailable
+				NewWithT(t).Expect(h.serving).To(BeNumerically(">=", least), "seed %d: %s", seed, transcript)
+				NewWithT(t).Expect(h.unproven).To(BeNumerically("<=", test.pool.surge()+test.pool.Unavailable), "seed %d: %s", seed, transcript)
+			}
+		})
+	}
+}
+
+func rolling(w *World) bool {
+	for _, d := range w.deployments {
+		if d.restart != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// An old Node that is NotReady is the first to go, and no other one for it.
+func TestAnOldNodeThatIsNotReadyGoesFirst(t *testing.T) {
+	t.Parallel()
+	for seed := range orders(20) {
+		h := held{serving: 4}
+		var sick string
+		s := with(func(s *Scenario) {
+			s.Pools, s.MaxTicks = []Pool{{Name: "a", Replicas: 4}}, 900
+			s.Interventions = []Intervention{
+				{Name: "breaks a Node", When: rolling, Do: func(w *World) {
+					n := w.nodeOf(w.machinesOf(w.setsOf(w.deployments[0])[0])[0])
+					n.notReadyUntil, sick = w.now.Add(time.Hour), n.machine
+				}},
+				{Name: "watches", When: func(w *World) bool {
+					if sick != "" {
+						h.watch(w)
+					}
+					return Finished(w)
+				}, Do: func(*World) {}},
+			}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+		})
+		transcript, err := Run(seed, s)
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
+		g.Expect(h.serving).To(BeNumerically(">=", 3), "the sick one does not serve, and no other is missing: seed %d: %s", seed, transcript)
+	}
+}

@@ -1,0 +1,161 @@
+package migration
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+)
+
+// MachineSetStep lowers an old MachineSet, so that as many of its Machines go. It never raises one.
+type MachineSetStep struct {
+	// Deployment must still be of this generation, and not be paused.
+	Deployment Ref
+	Generation int64
+	// Version is the resourceVersion that the MachineSet must still have.
+	Version  string
+	Replicas int32
+}
+
+// step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that halts
+// a roll and behind the gates: nothing goes while the CCM does not lead.
+func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
+	if p.undoing() {
+		return outcome{}, false
+	}
+	leader := p.o.CCMNode.Value()
+	for _, pool := range pools {
+		grant, may := view.grant(pool.deployment, leader)
+		if pool.state != rollout.Rolling || !may {
+			continue
+		}
+		for _, gate := range p.rollGates() {
+			if out := gate(); !out.holds {
+				return out, true
+			}
+		}
+		return does(grant.verb(pool.deployment)), true
+	}
+	return outcome{}, false
+}
+
+// grant is how many Machines of an old MachineSet may go now.
+type grant struct {
+	set MachineSet
+	// going is how many, unmarked are those among them that are to be marked first.
+	going    int
+	unmarked []Machine
+	proven   int
+}
+
+func (g grant) verb(d MachineDeployment) Verb {
+	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
+	if len(g.unmarked) > 0 {
+		verb := Verb{Kind: VerbMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
+		for _, machine := range g.unmarked {
+			verb.Objects = append(verb.Objects, machine.Ref)
+		}
+		return verb
+	}
+	left := g.set.Replicas - int32(g.going)
+	return Verb{
+		Kind: VerbStepMachineSet, Objects: []Ref{g.set.Ref},
+		Step: &MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
+		Why:  fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
+	}
+}
+
+// grant keeps two bounds, with S = maxSurge, U = maxUnavailable, R = replicas:
+//
+//	proven new Machines + Machines of old MachineSets ≥ R − U    so that at most S + U new ones are not proven
+//	proven new Machines + old Machines that serve     ≥ R − U    unless what goes does not serve
+//
+// The machine-controller fills up to R + S, so the first bound is one on what it makes.
+func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
+	if d.Paused || d.Deleting || !d.MinReadyOurs || d.RestartValue != v.generation || d.LimitProblem != "" {
+		return grant{}, false
+	}
+	old, proven, settled := v.sides(d)
+	if !settled || len(old) == 0 {
+		return grant{}, false
+	}
+	least, there, serving := int(d.Replicas-d.MaxUnavailable), proven, proven
+	for _, set := range old {
+		there += int(set.Replicas)
+		serving += len(v.only(set, v.serves))
+	}
+	g := grant{set: old[0], proven: proven}
+	candidates := v.candidates(g.set, leader)
+	for g.going = min(int(g.set.Replicas), there-least); g.going > 0; g.going-- {
+		if lost := v.mostLost(candidates, g.going); lost == 0 || serving-lost >= least {
+			break
+		}
+	}
+	if g.going < int(g.set.Replicas) { // Where all go, none has to be chosen.
+		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:max(g.going, 0)]), func(m Machine) bool { return m.GoesFirst })
+	}
+	return g, g.going > 0
+}
+
+// sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They are not
+// settled while a MachineSet does not have as many as it wants: a step is under way.
+func (v fleetView) sides(d MachineDeployment) (old []MachineSet, proven int, settled bool) {
+	current := false
+	for _, set := range v.setsOf(d) {
+		switch all := len(v.only(set, func(Machine) bool { return true })); {
+		case set.Current:
+			current, proven = true, len(v.only(set, v.proven))
+		case all != int(set.Replicas):
+			return nil, 0, false
+		case all > 0:
+			old = append(old, set)
+		}
+	}
+	slices.SortFunc(old, func(a, b MachineSet) int {
+		return cmp.Or(first(!v.wanted(a), !v.wanted(b)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Name, b.Name))
+	})
+	return old, proven, current
+}
+
+// only are a MachineSet's Machines of which something holds, but for those that are going.
+func (v fleetView) only(set MachineSet, holds func(Machine) bool) []Machine {
+	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m Machine) bool { return m.Deleting || !holds(m) })
+}
+
+// candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take anyway,
+// then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
+func (v fleetView) candidates(set MachineSet, leader string) []Machine {
+	machines := v.only(set, func(Machine) bool { return true })
+	leads := func(m Machine) bool { return leader != "" && m.NodeName == leader }
+	slices.SortStableFunc(machines, func(a, b Machine) int {
+		return cmp.Or(first(a.preferred(), b.preferred()), first(!v.serves(a), !v.serves(b)), first(!leads(a), !leads(b)), cmp.Compare(a.Name, b.Name))
+	})
+	return machines
+}
+
+// preferred says that the machine-controller takes it before others when it scales a MachineSet down: marked, or with an error.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
+func (m Machine) preferred() bool { return m.GoesFirst || m.Problem != "" }
+
+// mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller prefers.
+func (v fleetView) mostLost(candidates []Machine, going int) int {
+	serving := 0
+	for i, machine := range candidates {
+		if (i < going || machine.preferred()) && v.serves(machine) {
+			serving++
+		}
+	}
+	return min(serving, going)
+}
+
+// first sorts what holds to the front.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
