@@ -39,14 +39,13 @@ func ccm(in manifest.RenderInput, release release, config cloudConfig) (manifest
 	}.Set(in, release.ccm)
 }
 
-// clusterIDRules are for the ConfigMap ingress-uid, whose UID is in the names of instance groups and health checks: without
-// these rules no load balancer is made. Listing and watching go by its name; the name of an object to create is not known
-// when the request is authorized, so that rule cannot have one.
-// https://github.com/kubernetes/cloud-provider-gcp/blob/v36.0.7/providers/gce/gce_clusterid.go
+// clusterIDRules are for the ConfigMap ingress-uid, whose UID is in the names of instance groups and health checks. The CCM
+// lists and watches all ConfigMaps of kube-system, because its informer's empty field selector takes the place of the name,
+// and a rule with resourceNames refuses that: without the list no Service load balancer is served.
+// https://github.com/kubernetes/cloud-provider-gcp/blob/v36.0.7/providers/gce/gce_clusterid.go#L116
+// https://github.com/kubernetes/client-go/blob/v0.36.4/tools/cache/listwatch.go#L218
 func clusterIDRules() []rbacv1.PolicyRule {
-	named := manifest.Rule("", "configmaps", "list", "watch")
-	named.ResourceNames = []string{"ingress-uid"}
-	return []rbacv1.PolicyRule{named, manifest.Rule("", "configmaps", "create")}
+	return []rbacv1.PolicyRule{manifest.Rule("", "configmaps", "list", "watch", "create")}
 }
 
 // credentialsEnv is needed besides token-url=nil: the client of one API is made with the default credentials whatever the

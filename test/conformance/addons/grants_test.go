@@ -145,22 +145,18 @@ func expand(rule rbacv1.PolicyRule, namespace string) []grant {
 
 // surplus is what an identity has beyond the known grants and beyond what every ServiceAccount has, in the namespace of the
 // catalogue and in another one.
-func (i identity) surplus(t *testing.T, known []grant) (found, used []grant) {
+func (i identity) surplus(t *testing.T, known []grant) (found []grant) {
 	t.Helper()
 	for _, namespace := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
 		everybody := serviceAccount(metav1.NamespaceSystem, "nobody").rules(t, namespace)
 		for _, one := range i.rules(t, namespace) {
-			at := slices.IndexFunc(known, func(k grant) bool { return k.covers(one) })
-			switch {
-			case slices.Contains(everybody, one):
-			case at < 0:
+			isKnown := slices.ContainsFunc(known, func(k grant) bool { return k.covers(one) })
+			if !isKnown && !slices.Contains(everybody, one) {
 				found = append(found, one)
-			default:
-				used = append(used, known[at])
 			}
 		}
 	}
-	return found, used
+	return found
 }
 
 // covers says that the other one is this grant, or a part of it.

@@ -20,10 +20,9 @@ func reasons(provider string) []asked {
 		}}
 	case "gcp":
 		return []asked{{
-			"the cluster's ID, which is in the names of instance groups and health checks",
-			"https://github.com/kubernetes/cloud-provider-gcp/blob/v36.0.7/providers/gce/gce_clusterid.go",
-			append(of(metav1.NamespaceSystem, "ingress-uid", grants("", "configmaps", "list", "watch")),
-				of(metav1.NamespaceSystem, "", grants("", "configmaps", "create"))...),
+			"the cluster's ID, which is in the names of instance groups and health checks; its list has no name in it",
+			"https://github.com/kubernetes/cloud-provider-gcp/blob/v36.0.7/providers/gce/gce_clusterid.go#L116",
+			of(metav1.NamespaceSystem, "", grants("", "configmaps", "list", "watch", "create")),
 		}}
 	}
 	return nil

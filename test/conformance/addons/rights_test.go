@@ -66,15 +66,11 @@ func ccmObjections(t *testing.T, r render, fence []grant) (used, objections []st
 		for _, excess := range account.ask(t, forbidden, true) {
 			objections = append(objections, fmt.Sprintf("%s may %s, which is denied", who.name, excess))
 		}
-		surplus, found := account.surplus(t, slices.Concat(needed, ours, who.granted))
-		for _, excess := range surplus {
+		for _, excess := range account.surplus(t, slices.Concat(needed, ours, who.granted)) {
 			objections = append(objections, fmt.Sprintf("%s may %s, which nothing asks for: take the rule away, or give a reason in reasons_test.go", who.name, excess))
 		}
-		for _, one := range found {
-			if slices.Contains(ours, one) {
-				used = append(used, one.String())
-			}
-		}
+		// A rule for one name is a part of what is asked for, and does not allow it.
+		used = append(used, account.ask(t, ours, true)...)
 	}
 	return used, objections
 }
