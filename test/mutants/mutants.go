@@ -14,6 +14,7 @@ const (
 	sloPackage               = "pkg/migration/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
+	vspherePackage           = "pkg/provider/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
 	webhooksPackage          = "webhooks"
@@ -25,7 +26,7 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
-		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), statuses(), bounds(),
+		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(),
 	)
 }
 

@@ -10,7 +10,10 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	csitranslation "k8s.io/csi-translation-lib"
+	"k8s.io/klog/v2"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -124,6 +127,16 @@ func transformations() map[string]transformation {
 			csi: "[Global]\ncluster-id = \"former\"\n\n[VirtualCenter \"vc.example.com\"]\nuser = \"alpha@vsphere.local\"\npassword = \"" +
 				password + "\"\ninsecure-flag = \"false\"\ndatacenters = \"one\"\nmigration-datastore-url = \"ds:///vmfs/volumes/1/\"\n",
 		},
+		"zones, by the labels that CSI migration translates those of in-tree volumes to": {
+			data: secret(inTree + "[Labels]\nzone=k8s-zone\nregion=k8s-region\n"),
+			ccm: global + "labels:\n  region: k8s-region\n  zone: k8s-zone\n" + center +
+				"    datacenters:\n    - one\n    server: vc.example.com\n",
+			// With topology-categories the keys would be topology.csi.vmware.com/k8s-zone and k8s-region, whatever the sections say.
+			csi: csi("alpha@vsphere.local", "insecure-flag = \"false\"\ndatacenters = \"one\"\n") +
+				"\n[Labels]\nzone = \"k8s-zone\"\nregion = \"k8s-region\"\n" +
+				"\n[TopologyCategory \"k8s-zone\"]\nlabel = \"topology.csi.vmware.com/zone\"\n" +
+				"\n[TopologyCategory \"k8s-region\"]\nlabel = \"topology.csi.vmware.com/region\"\n",
+		},
 	}
 }
 
@@ -178,6 +191,25 @@ func TestAnAddressWithColonsIsNoPartOfAKey(t *testing.T) {
 	}))
 }
 
+func TestZonesOfInTreeVolumesAreThoseOfTheDriver(t *testing.T) {
+	g := NewWithT(t)
+	addons, err := render(t, secret(inTree+"[Labels]\nzone=k8s-zone\nregion=k8s-region\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	config := secretsOf(g, addons.CSI)["vsphere-csi-config"]["csi-vsphere.conf"]
+	volume, err := csitranslation.New().TranslateInTreePVToCSI(klog.Background(), &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelTopologyRegion: "b"}},
+		Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[store] disk.vmdk"},
+		}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	terms := volume.Spec.NodeAffinity.Required.NodeSelectorTerms
+	g.Expect(terms).To(ConsistOf(HaveField("MatchExpressions", HaveLen(2))))
+	for _, asked := range terms[0].MatchExpressions {
+		g.Expect(config).To(ContainSubstring("label = %q\n", asked.Key))
+	}
+}
+
 func TestSeveralVCentersAndFamilies(t *testing.T) {
 	g := NewWithT(t)
 	addons, err := render(t, secret("labels: {zone: z, region: r}\nglobal: {ipFamily: [ipv4, ipv6], thumbprint: AA}\n"+external+
@@ -186,8 +218,7 @@ func TestSeveralVCentersAndFamilies(t *testing.T) {
 	conf := secretsOf(g, addons.CSI)["vsphere-csi-config"]["csi-vsphere.conf"]
 	g.Expect(conf).To(And(
 		HavePrefix("[Global]\ncluster-id = \"uid\"\n\n[VirtualCenter \"b.example.com\"]\n"), ContainSubstring("thumbprint = \"BB\"\n"),
-		HaveSuffix("thumbprint = \"AA\"\n\n[Labels]\ntopology-categories = \"z,r\"\n\n[TopologyCategory \"z\"]\nlabel = "+
-			"\"topology.csi.vmware.com/zone\"\n\n[TopologyCategory \"r\"]\nlabel = \"topology.csi.vmware.com/region\"\n")))
+		HaveSuffix("thumbprint = \"AA\"\n\n[Labels]\ntopology-categories = \"z,r\"\n")), "the driver refuses zone and region here")
 	g.Expect(addons.CCM.Objects).To(ContainElement(HaveField("Object", HaveKeyWithValue("spec", HaveKeyWithValue("template",
 		HaveKeyWithValue("spec", HaveKeyWithValue("containers", ConsistOf(HaveKeyWithValue("env",
 			ConsistOf(HaveKeyWithValue("name", "ENABLE_ALPHA_DUAL_STACK")))))))))))

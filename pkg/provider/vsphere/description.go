@@ -60,6 +60,11 @@ func hazards() []manifest.Hazard {
 			Link: csi + "blob/v3.7.2/pkg/csi/service/driver.go#L152-L195",
 		},
 		{
+			Text: "Nodes get the CSI labels topology.csi.vmware.com/zone and region, and volumes that an earlier CSI driver made with other " +
+				"labels fit no new Node. Compare the nodeAffinity of such PersistentVolumes before, and give the Nodes those labels, too.",
+			Link: csi + "blob/v3.7.2/pkg/syncer/cnsoperator/controller/csinodetopology/csinodetopology_controller.go#L514-L580",
+		},
+		{
 			Text: "A Node that is not ready, and whose virtual machine is in none of the datacenters given or may not be seen by the user, " +
 				"is deleted: name all datacenters, and give the user read access to all of them.",
 			Link: ccm + "pkg/cloudprovider/vsphere/instances.go#L155-L180",

@@ -99,17 +99,32 @@ func (c configuration) csiConfig(clusterID, datastore string) []byte {
 		out.line("datacenters", strings.Join(center.Datacenters, ","))
 		out.line("migration-datastore-url", datastore)
 	}
-	if c.Labels.Zone != "" {
-		out.section("Labels", "")
-		out.line("topology-categories", c.Labels.Zone+","+c.Labels.Region)
-		// The labels that the topology of in-tree volumes is translated to:
-		// https://github.com/kubernetes/csi-translation-lib/blob/v0.36.3/plugins/vsphere_volume.go
-		for _, category := range []struct{ name, label string }{{c.Labels.Zone, "zone"}, {c.Labels.Region, "region"}} {
-			out.section("TopologyCategory", category.name)
-			out.line("label", "topology.csi.vmware.com/"+category.label)
-		}
-	}
+	c.Labels.topology(&out, len(servers) > 1)
 	return []byte(out.String())
+}
+
+// topology are the tag categories of zones and regions. CSI migration translates those of in-tree volumes to two fixed
+// labels: https://github.com/kubernetes/csi-translation-lib/blob/v0.36.4/plugins/vsphere_volume.go#L35-L39
+// The driver gives Nodes these labels only if zone and region name the categories: with topology-categories it makes labels
+// of the categories' names, and volumes with a zone fit no Node. Several vCenters need topology-categories, and there the
+// driver does not serve in-tree volumes:
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/cnsoperator/controller/csinodetopology/csinodetopology_controller.go#L514-L580
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/common/config/config.go#L372
+func (l labels) topology(out *file, severalCenters bool) {
+	if l.Zone == "" {
+		return
+	}
+	out.section("Labels", "")
+	if severalCenters {
+		out.line("topology-categories", l.Zone+","+l.Region)
+		return
+	}
+	out.line("zone", l.Zone)
+	out.line("region", l.Region)
+	for _, category := range []struct{ name, label string }{{l.Zone, "zone"}, {l.Region, "region"}} {
+		out.section("TopologyCategory", category.name)
+		out.line("label", "topology.csi.vmware.com/"+category.label)
+	}
 }
 
 // file is an INI file that is being written.
