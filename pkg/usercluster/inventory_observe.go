@@ -99,23 +99,6 @@ func toVolume(volume *corev1.PersistentVolume) migration.Volume {
 	if csi := volume.Spec.CSI; csi != nil {
 		result.Driver = csi.Driver
 	}
-	result.Plugin = inTreePlugin(&volume.Spec)
+	result.Plugin = inTreePlugin(&volume.Spec.PersistentVolumeSource)
 	return result
-}
-
-// inTreePlugin is the cloud's plugin that a volume was made for; empty for all others.
-func inTreePlugin(volume *corev1.PersistentVolumeSpec) string {
-	switch {
-	case volume.Cinder != nil:
-		return "kubernetes.io/cinder"
-	case volume.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
-	case volume.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
-	case volume.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
-	case volume.VsphereVolume != nil:
-		return "kubernetes.io/vsphere-volume"
-	}
-	return ""
 }

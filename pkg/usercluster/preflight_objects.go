@@ -91,7 +91,7 @@ func (s *Session) volumes(ctx context.Context) migration.Observed[[]preflight.Vo
 		for i := range list.Items {
 			volume := &list.Items[i]
 			volumes = append(volumes, preflight.Volume{
-				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec),
+				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec.PersistentVolumeSource),
 				ProvisionedBy: volume.Annotations[provisionedBy], Terms: termsOf(volume.Spec.NodeAffinity),
 			})
 		}

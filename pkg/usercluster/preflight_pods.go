@@ -66,25 +66,6 @@ func isAutoscaler(pod *corev1.Pod) bool {
 	})
 }
 
-// inlinePlugin is the cloud's plugin of a volume that stands in a pod.
-func inlinePlugin(volume *corev1.VolumeSource) string {
-	switch {
-	case volume.Cinder != nil:
-		return "kubernetes.io/cinder"
-	case volume.AWSElasticBlockStore != nil:
-		return "kubernetes.io/aws-ebs"
-	case volume.AzureDisk != nil:
-		return "kubernetes.io/azure-disk"
-	case volume.AzureFile != nil:
-		return "kubernetes.io/azure-file"
-	case volume.GCEPersistentDisk != nil:
-		return "kubernetes.io/gce-pd"
-	case volume.VsphereVolume != nil:
-		return "kubernetes.io/vsphere-volume"
-	}
-	return ""
-}
-
 // machinePools reads the MachineDeployments as their owners see them.
 func (s *Session) machinePools(ctx context.Context) migration.Observed[[]preflight.Pool] {
 	items, err := s.listMachineKind(ctx, machineDeploymentKind)

@@ -8,5 +8,14 @@ func volumes() []mutant {
 			"labels.topology", always("severalCenters")),
 		of(vspherePackage, rule, "zones of several vCenters are in the form for one",
 			"labels.topology", never("severalCenters")),
+		of(userClusterPackage, rule, "in-tree volumes of OpenStack are not seen", "inTreePlugin", never("Cinder")),
+		of(userClusterPackage, rule, "in-tree volumes of AWS are not seen", "inTreePlugin", never("AWSElasticBlockStore")),
+		of(userClusterPackage, rule, "in-tree disks of Azure are not seen", "inTreePlugin", never("AzureDisk")),
+		of(userClusterPackage, rule, "in-tree file volumes of Azure are not seen", "inTreePlugin", never("AzureFile")),
+		of(userClusterPackage, rule, "in-tree volumes of Google Cloud are not seen", "inTreePlugin", never("GCEPersistentDisk")),
+		of(userClusterPackage, rule, "in-tree volumes of vSphere are not seen", "inTreePlugin", never("VsphereVolume")),
+		of(userClusterPackage, rule, "file volumes of Azure in pods are not seen", "inlinePlugin", never("AzureFile")),
+		of(userClusterPackage, rule, "volumes of vSphere in pods are not seen", "inlinePlugin", lacks("VsphereVolume")),
+		in(rule, "a rollback takes away a driver that serves in-tree volumes", "pass.driverUnneeded", without("MigratedPlugins")),
 	}
 }
