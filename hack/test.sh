@@ -2,8 +2,8 @@
 # Runs the tests of a tier, group after group, and reports:
 #   test.sh unit|test|all
 # Each tier contains the one before. unit needs no built binary; test is the README's test command; all is what CI runs:
-# with the race detector, more seeds, all end-to-end tests, and a tenth of the mutants. What a run leaves, for
-# hack/testreport and for people, is in _output/test/TIER; the last line that is printed counts the tests.
+# with the race detector, more seeds, all end-to-end tests, ten seconds of each fuzz test, and a tenth of the mutants. What
+# a run leaves, for hack/testreport and for people, is in _output/test/TIER; the last line that is printed counts the tests.
 set -euo pipefail
 
 tier=${1-}
@@ -126,7 +126,7 @@ test)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race simulation kubernetes parts parts-race integration mutants e2e)
+	plan=(unit unit-race simulation kubernetes parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -157,6 +157,20 @@ in_kubernetes() {
 	go_test -timeout=5m "${inner[@]}"
 }
 
+# fuzz runs each fuzz test of the module for ten seconds, on all processors; its corpus is what all tiers run as a table.
+# What it finds it writes into testdata/fuzz beside the test, where it stays. Making an input smaller is bounded, because
+# by default it takes up to a minute, in which nothing is tried.
+fuzz() {
+	local found file name ended=0
+	found=$(git grep --untracked -Eo '^func Fuzz[[:alnum:]_]+' -- '*_test.go' ':!test/kubernetes') || return
+	while IFS=: read -r file name; do
+		name=${name#func }
+		echo "$name in ${file%/*}"
+		go test -vet=off -run='^$' -fuzz="^$name\$" -fuzztime=10s -fuzzminimizetime=10x "./${file%/*}" || ended=1
+	done <<<"$found"
+	return "$ended"
+}
+
 # run_group NAME: its time limits are for a test that hangs; hack/test-budgets.txt is for one that has become slow.
 run_group() {
 	local name=$1
@@ -168,6 +182,7 @@ run_group() {
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
+	fuzz) fuzz ;;
 	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" ;;
 	# Ginkgo ends before go test would end it, and still says what became of each spec.
 	e2e) go_test -exec="$collect_less" -timeout=35m -p=3 "${suites[@]}" -args -ginkgo.timeout=34m "${filter[@]}" ;;

@@ -61,9 +61,9 @@ type Registries struct {
 	Public bool
 }
 
-// Of says which of the hosts an image comes from, if from any.
-func (r Registries) Of(image string) (host string, ok bool) {
-	host, _, found := strings.Cut(image, "/")
+// Of says which of the hosts the repository of an image is at, if at any.
+func (r Registries) Of(repository string) (host string, ok bool) {
+	host, _, found := strings.Cut(repository, "/")
 	return host, found && slices.ContainsFunc(r.Hosts, func(pattern string) bool {
 		matches, err := path.Match(pattern, host)
 		return err == nil && matches

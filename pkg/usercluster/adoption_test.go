@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestDriverThatServesNobody(t *testing.T) {
 	addons := renderSimcloud(t)
 	image := ""
 	for _, name := range programsOf(addons.CSI) {
-		image = "mirror.example:5000/" + name + "@sha256:00"
+		image = "mirror.example:5000/" + name + "@sha256:" + strings.Repeat("0", 64)
 	}
 	theirs := deploymentOf("csi", 1)
 	theirs.Spec.Template.Spec.Containers[0].Image, theirs.Status.Replicas = image, 1

@@ -3,7 +3,6 @@ package usercluster
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // driverProblem says why a driver of somebody else, which is registered on no Node, does not satisfy: on how many it is not,
@@ -65,17 +65,13 @@ func programsOf(set provider.Set) []string {
 		if !found || err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) != nil || len(pod.Containers) == 0 {
 			continue
 		}
-		names = append(names, program(pod.Containers[len(pod.Containers)-1].Image))
+		names = append(names, manifest.ImageName(pod.Containers[len(pod.Containers)-1].Image))
 	}
 	return names
 }
 
-func program(image string) string {
-	name, _, _ := strings.Cut(path.Base(image), "@")
-	name, _, _ = strings.Cut(name, ":")
-	return name
-}
-
 func runs(pod corev1.PodSpec, programs []string) bool {
-	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return slices.Contains(programs, program(c.Image)) })
+	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool {
+		return slices.Contains(programs, manifest.ImageName(c.Image))
+	})
 }

@@ -43,7 +43,9 @@ func addPod(facts *preflight.Pods, pod *corev1.Pod, registries migration.Registr
 		}
 	}
 	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		host, passworded := registries.Of(container.Image)
+		// What cannot be parsed no kubelet pulls: it has no repository.
+		image, _ := manifest.ParseImage(container.Image)
+		host, passworded := registries.Of(image.Repository)
 		if passworded && len(pod.Spec.ImagePullSecrets) == 0 {
 			facts.Pulling[host] = upToMost(facts.Pulling[host], name)
 		}

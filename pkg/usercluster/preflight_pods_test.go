@@ -6,6 +6,9 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 )
 
 func TestAnAutoscalerIsFoundByItsImage(t *testing.T) {
@@ -21,6 +24,24 @@ func TestAnAutoscalerIsFoundByItsImage(t *testing.T) {
 		t.Run(image, func(t *testing.T) {
 			pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "nginx"}, {Image: image}}}}
 			NewWithT(t).Expect(isAutoscaler(pod)).To(Equal(want))
+		})
+	}
+}
+
+func TestOnlyImagesThatAKubeletCanPullArePulled(t *testing.T) {
+	registries := migration.Registries{Hosts: []string{"*.azurecr.io"}}
+	for image, pulled := range map[string]bool{
+		"mine.azurecr.io/web": true,
+		"mine.azurecr.io/web:1@sha256:" + strings.Repeat("0", 64): true,
+		"mine.azurecr.io/Web": false,
+		"mine.azurecr.io/":    false,
+		"web":                 false,
+		"":                    false,
+	} {
+		t.Run(image, func(t *testing.T) {
+			facts := preflight.Pods{Pulling: map[string][]string{}}
+			addPod(&facts, &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}}, registries)
+			NewWithT(t).Expect(facts.Pulling).To(HaveLen(map[bool]int{true: 1}[pulled]))
 		})
 	}
 }

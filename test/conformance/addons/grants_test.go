@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -208,8 +209,7 @@ func accounts(set provider.Set) (map[string][]string, error) {
 	pods, err := podsOf(set)
 	for _, pod := range pods {
 		for _, container := range pod.Spec.Containers {
-			name, _, _ := strings.Cut(container.Image[strings.LastIndex(container.Image, "/")+1:], ":")
-			all[pod.Spec.ServiceAccountName] = append(all[pod.Spec.ServiceAccountName], name)
+			all[pod.Spec.ServiceAccountName] = append(all[pod.Spec.ServiceAccountName], manifest.ImageName(container.Image))
 		}
 	}
 	return all, err

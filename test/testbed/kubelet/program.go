@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // processRegistry is the registry of images that may name a program of the
@@ -17,12 +19,12 @@ const processRegistry = "registry.example/"
 // programOf returns the program that an image names, or "" when the image is faked. One that stands in a folder of the
 // image's tag is of that version; the others are what they are, whatever the tag says.
 func programOf(binDir, image string) string {
-	if !strings.HasPrefix(image, processRegistry) {
+	parsed, err := manifest.ParseImage(image)
+	if err != nil || !strings.HasPrefix(parsed.Repository, processRegistry) {
 		return ""
 	}
-	name, _, _ := strings.Cut(path.Base(image), "@")
-	name, tag, _ := strings.Cut(name, ":")
-	if program := findProgram(filepath.Join(binDir, tag), name); tag != "" && program != "" {
+	name := path.Base(parsed.Repository)
+	if program := findProgram(filepath.Join(binDir, parsed.Tag), name); parsed.Tag != "" && program != "" {
 		return program
 	}
 	return findProgram(binDir, name)

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 const (
@@ -29,11 +30,7 @@ type process struct {
 
 // component is empty for a process that is no controller manager.
 func (p process) component() string {
-	image := path.Base(p.Image)
-	if end := strings.IndexAny(image, ":@"); end >= 0 {
-		image = image[:end]
-	}
-	for _, name := range []string{image, p.Container} {
+	for _, name := range []string{manifest.ImageName(p.Image), p.Container} {
 		if name == kubeControllerManager || name == cloudControllerManager {
 			return name
 		}

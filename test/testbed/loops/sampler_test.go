@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -179,7 +180,7 @@ func TestProcess(t *testing.T) {
 			component: kubeControllerManager, cluster: "a", port: "10257",
 		},
 		"a CCM in the user cluster works for it": {
-			process:   process{Cluster: "a", Namespace: "kube-system", Image: "r:5000/cloud-controller-manager@sha256:00"},
+			process:   process{Cluster: "a", Namespace: "kube-system", Image: "r:5000/cloud-controller-manager@sha256:" + strings.Repeat("0", 64)},
 			component: cloudControllerManager, cluster: "a", port: "10258",
 		},
 		"a namespace with such a name in a user cluster is its own": {
