@@ -15,6 +15,14 @@ type InventoryStatus struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Differences []string `json:"differences,omitempty"`
 
+	// warnings are the first of the explained ones that a person should look at: load balancers and volumes that went together
+	// with their Service or claim.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=1024
+	Warnings []string `json:"warnings,omitempty"`
+
 	// afterSteps is how it differed when a step was over, for people; nothing reads it back.
 	// +optional
 	// +listType=map

@@ -816,6 +816,11 @@ func (in *InventoryStatus) DeepCopyInto(out *InventoryStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.AfterSteps != nil {
 		in, out := &in.AfterSteps, &out.AfterSteps
 		*out = make([]InventoryAfterStep, len(*in))

@@ -7,7 +7,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// maxDifferences bounds status.inventory.differences.
+// maxDifferences bounds the lists of status.inventory.
 const maxDifferences = 10
 
 // setInventory shows the differences as they were last seen, and keeps how they stood when a step was over. When the migration is
@@ -30,6 +30,9 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 		seen.AfterSteps = slices.Clone(before.Inventory.AfterSteps)
 	}
 	for _, difference := range differences {
+		if difference.Warning && len(seen.Warnings) < maxDifferences {
+			seen.Warnings = append(seen.Warnings, bounded(difference.String()+": "+difference.Explained, maxMessage))
+		}
 		if difference.Explained != "" {
 			seen.Explained++
 			continue

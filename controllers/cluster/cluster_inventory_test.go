@@ -34,6 +34,11 @@ func rolling(step ucv1.Step, before, now migration.Inventory) *scope {
 	s := passOf(cluster, decided(ucv1.OriginMigrating, step, waiting(ucv1.WaitingForMachinesReason, "Waiting.")))
 	s.observed.Baseline, s.observed.Inventory = migration.Known(before), migration.Known(now)
 	s.observed.Machines = migration.Known(migration.Machines{})
+	gone := map[string]migration.Gone{}
+	for _, balancer := range before.LoadBalancers {
+		gone[balancer.UID] = migration.Gone{Seen: "it was gone by noon"}
+	}
+	s.observed.Gone = migration.Known(gone)
 	return s
 }
 
@@ -49,12 +54,17 @@ func TestInventoryInTheStatus(t *testing.T) {
 			pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 1)),
 			want: &ucv1.InventoryStatus{Unexplained: 1, Differences: []string{"Service web/lb-00 had 192.0.2.1 and has 192.0.2.9"}},
 		},
-		"what is explained is counted": {
-			pass: rolling(ucv1.StepRoll, balancers(3, 0), balancers(1, 0)), want: &ucv1.InventoryStatus{Explained: 2},
+		"what is explained is counted, and what is gone is a warning": {
+			pass: rolling(ucv1.StepRoll, balancers(3, 0), balancers(1, 0)), want: &ucv1.InventoryStatus{
+				Explained: 2, Warnings: []string{"Service web/lb-01 is gone: it was gone by noon", "Service web/lb-02 is gone: it was gone by noon"},
+			},
 		},
 		"a step that is over leaves its numbers": {
 			pass: rolling(ucv1.StepVerify, balancers(2, 0), balancers(1, 0)),
-			want: &ucv1.InventoryStatus{Explained: 1, AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Explained: 1}}},
+			want: &ucv1.InventoryStatus{
+				Explained: 1, Warnings: []string{"Service web/lb-01 is gone: it was gone by noon"},
+				AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Explained: 1}},
+			},
 		},
 		"a step that is over twice leaves them once": {
 			pass: rolling(ucv1.StepVerify, balancers(2, 0), balancers(2, 0)),

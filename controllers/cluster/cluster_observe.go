@@ -224,6 +224,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Machines = session.Machines(ctx)
 	s.observed.Nodes = session.Nodes(ctx)
 	s.observed.Inventory = migration.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Gone = session.Gone(ctx, migration.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = migration.Absent[slo.Seen]()
 	if migration.Measures(s.cluster, s.now) {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
@@ -266,6 +267,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Machines = migration.Unknown[migration.Machines](why)
 	s.observed.Nodes = migration.Unknown[[]migration.Node](why)
 	s.observed.Inventory = migration.Unknown[migration.Inventory](why)
+	s.observed.Gone = migration.Unknown[map[string]migration.Gone](why)
 	s.observed.Measured = migration.Unknown[slo.Seen](why)
 	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
 	s.observed.KCMLease = migration.Unknown[migration.Lease](why)

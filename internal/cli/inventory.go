@@ -92,6 +92,7 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 		}
 		observed.Machines, observed.Nodes = session.Machines(ctx), session.Nodes(ctx)
 		observed.Inventory = migration.WithNodes(session.Inventory(ctx), observed.Nodes, observed.Machines)
+		observed.Gone = session.Gone(ctx, migration.MissingOf(observed.Baseline, observed.Inventory))
 	}
 	report, err := newInventoryReport(observed, o.diff)
 	if err != nil {
@@ -219,6 +220,9 @@ func (r *inventoryReport) list(w io.Writer) {
 		mark, because := "!", "unexplained"
 		if difference.Explained != "" {
 			mark, because = " ", difference.Explained
+		}
+		if difference.Warning {
+			mark = "?"
 		}
 		fmt.Fprintf(w, "%s %s\t%s\n", mark, difference, because)
 	}

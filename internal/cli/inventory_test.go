@@ -72,19 +72,20 @@ func TestInventoryDiffText(t *testing.T) {
 	g := NewWithT(t)
 	now := baseline()
 	now.LoadBalancers = []migration.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}
-	now.Nodes = []migration.NodeRecord{{Name: "n2", UID: "u2"}}
+	now.Nodes, now.Volumes = []migration.NodeRecord{{Name: "n2", UID: "u2"}}, nil
 	observed := migration.Observation{Cluster: clusterWithBaseline(), Baseline: migration.Known(baseline()), Inventory: migration.Known(now),
-		Machines: migration.Known(migration.Machines{})}
+		Machines: migration.Known(migration.Machines{}), Gone: migration.Known(map[string]migration.Gone{"pv": {Seen: "it was gone by noon"}})}
 	report, err := newInventoryReport(observed, true)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Unexplained).To(Equal(1))
 	text := &strings.Builder{}
 	g.Expect(report.text(text)).To(Succeed())
 	g.Expect(text.String()).To(ContainSubstring(`
-1 unexplained, 2 explained
+1 unexplained, 3 explained
 ! Service web/front had 192.0.2.1 and has 192.0.2.9  unexplained
   Node n1 is gone                                    its Machine was replaced or deleted
   Node n2 is new                                     it joined since
+? PersistentVolume pv is gone                        it was gone by noon
 `))
 }
 

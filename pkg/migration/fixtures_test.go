@@ -115,6 +115,8 @@ func finished() Observation {
 		Machines: Known(oneMachine()),
 		Nodes:    Known([]Node{provenNode("n1")}),
 		Findings: Known[[]Finding](nil), Canary: Known(CanaryWorkload{}),
+		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
+		Gone:      Known(map[string]Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
 		Inventory: Known(inventory), Baseline: Known(inventory), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes

@@ -15,6 +15,8 @@ type Difference struct {
 	What   string `json:"what"`
 	// Explained says why it is as it should be. Empty: nobody knows, and the migration does not complete.
 	Explained string `json:"explained,omitempty"`
+	// Warning is set for what is explained, and a person should look at.
+	Warning bool `json:"warning,omitempty"`
 }
 
 // String is how it stands in messages.
@@ -47,7 +49,7 @@ func (p *pass) differences() (list []Difference, lost []string, unknown string) 
 	if !known {
 		return nil, nil, p.o.Inventory.Why()
 	}
-	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]Machine{}}
+	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]Machine{}, gone: p.o.Gone.Value()}
 	if p.o.Machines.IsUnknown() && c.lacksNodes() {
 		return nil, nil, p.o.Machines.Why()
 	}
@@ -58,6 +60,9 @@ func (p *pass) differences() (list []Difference, lost []string, unknown string) 
 		(*comparison).loadBalancers, (*comparison).volumes, (*comparison).nodes, (*comparison).attachments, (*comparison).classes,
 	} {
 		compare(c)
+	}
+	if c.unseen != "" {
+		return nil, nil, c.unseen + ": " + p.o.Gone.Why()
 	}
 	slices.SortFunc(c.found, func(a, b Difference) int {
 		if (a.Explained == "") != (b.Explained == "") {
@@ -84,7 +89,10 @@ type comparison struct {
 	before, now Inventory
 	spec        ucv1.RolloutSpec
 	machines    map[string]Machine
+	gone        map[string]Gone
 	found       []Difference
+	// unseen is what should have been looked for, and was not.
+	unseen string
 }
 
 // note takes a difference down; what a person accepted is explained by that.
@@ -103,7 +111,7 @@ func (c *comparison) loadBalancers() {
 		delete(now, before.UID)
 		switch {
 		case !there:
-			c.note(name, "is gone", "its owner deleted it or changed its type")
+			c.noteGone(name, before.UID, "")
 			continue
 		case slices.Equal(before.Ingress, after.Ingress):
 		case len(before.Ingress) == 0:
@@ -158,7 +166,7 @@ func (c *comparison) volumes() {
 		delete(now, before.UID)
 		switch {
 		case !there:
-			c.note(name, "is gone", "its owner deleted it, or its claim")
+			c.noteGone(name, before.UID, before.Name)
 		case after.Phase == before.Phase:
 		case after.Phase == "Lost" || after.Phase == "Failed":
 			c.note(name, "was "+before.Phase+" and is "+after.Phase, "")

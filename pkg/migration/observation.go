@@ -42,6 +42,8 @@ type Observation struct {
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+	// Gone is what was found where something of MissingOf was, by its UID.
+	Gone Observed[map[string]Gone]
 	// Measured is how long Nodes and load balancers took; absent while nothing is measured.
 	Measured Observed[slo.Seen]
 	// OtherManagers are the cloud-controller-managers of the user cluster that are not ours.

@@ -75,6 +75,14 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 		"a load balancer that its owner deleted is no difference": {
 			given: soaked, when: func(o *Observation) { o.Inventory = Known(Inventory{}) }, step: ucv1.StepComplete, verb: VerbRecord,
 		},
+		"a volume that is gone while its claim is there needs a person": {
+			given: soaked, when: func(o *Observation) {
+				edit(&o.Inventory, func(i *Inventory) { i.Volumes = nil })
+				o.Gone = Known(map[string]Gone{"pv": {Left: "is gone, and its claim web/data is still there"}})
+			},
+			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
+			says: []string{"PersistentVolume pv is gone, and its claim web/data is still there"}, facts: unstable,
+		},
 		"a volume that is lost needs a person": {
 			given: soaked, when: func(o *Observation) {
 				o.Inventory = Known(Inventory{Volumes: []Volume{{Name: "pv", UID: "pv", Phase: "Lost"}}})

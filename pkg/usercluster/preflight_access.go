@@ -21,13 +21,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, and to replace Machines.
+// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to see
+// what became of a volume.
 func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
 	needed := []authorizationv1.ResourceAttributes{
 		{Group: machineGroupVersion().Group, Resource: "machinedeployments", Verb: "patch"},
 		{Group: machineGroupVersion().Group, Resource: "machinesets", Verb: "patch"},
 		{Group: machineGroupVersion().Group, Resource: "machines", Verb: "patch"},
 		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
+		{Resource: "persistentvolumeclaims", Verb: "get"},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: id.LeaseNamespace, Name: id.LeaseName, Verb: "get"},
 		{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Verb: "create"},
 	}

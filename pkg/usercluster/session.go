@@ -37,7 +37,7 @@ const requestTimeout = 10 * time.Second
 
 // Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only
 // what the API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since
-// when a Node is new.
+// when a Node is new, or something of the baseline gone.
 type Session struct {
 	client client.Client
 	clock  clock.Clock
@@ -55,6 +55,7 @@ type Session struct {
 
 	measured measurements
 	kubelets kubeletMemory
+	gone     goneMemory
 
 	// The mutex guards the watches.
 	mu       sync.Mutex

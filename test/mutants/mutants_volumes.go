@@ -16,6 +16,14 @@ func volumes() []mutant {
 		of(userClusterPackage, rule, "in-tree volumes of vSphere are not seen", "inTreePlugin", never("VsphereVolume")),
 		of(userClusterPackage, rule, "file volumes of Azure in pods are not seen", "inlinePlugin", never("AzureFile")),
 		of(userClusterPackage, rule, "volumes of vSphere in pods are not seen", "inlinePlugin", lacks("VsphereVolume")),
+		inTables(rule, "a volume is not lost although its claim is there", "comparison.noteGone", never("left")),
+		inTables(rule, "a volume is not lost although it is attached", "comparison.noteGone", never("at 0")),
+		inTables(rule, "what nobody looked for is gone", "comparison.noteGone", always("looked")),
+		inTables(rule, "what could not be looked for does not matter", "pass.differences", never("unseen")),
+		of(userClusterPackage, rule, "a Service of another type is gone", "Session.goneService", without("UID")),
+		of(userClusterPackage, rule, "a claim without its volume is gone", "Session.goneClaim", never("VolumeName Name")),
+		of(userClusterPackage, rule, "a claim that cannot be read is gone", "Session.goneClaim", never("IgnoreNotFound")),
+		of(userClusterPackage, rule, "what is still there is remembered", "goneMemory.recall", without("Left")),
 		in(rule, "a rollback takes away a driver that serves in-tree volumes", "pass.driverUnneeded", without("MigratedPlugins")),
 	}
 }

@@ -96,6 +96,7 @@ func (c *Controller) modelled() migration.Observation {
 	if w.baseline != nil {
 		o.Baseline = migration.Known(*w.baseline)
 	}
+	o.Gone = migration.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
 	return o
 }
 
@@ -106,7 +107,7 @@ func FactNames() []string {
 		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
 		"Findings",
 		"Canary", "Drains",
-		"Measured",
+		"Measured", "Gone",
 	}
 }
 
@@ -136,6 +137,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Canary":            func() { blank(&o.Canary) },
 		"Drains":            func() { blank(&o.Drains) },
 		"Measured":          func() { blank(&o.Measured) },
+		"Gone":              func() { blank(&o.Gone) },
 	}
 	forget[fact]()
 }

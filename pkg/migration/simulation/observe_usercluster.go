@@ -194,6 +194,21 @@ func (w *World) cloudLabels() map[string]string {
 	return labels
 }
 
+// observeGone: in the model a Service and a claim go with what they have.
+func (w *World) observeGone(missing migration.Missing) map[string]migration.Gone {
+	if w.real != nil {
+		return w.real.Observation.Gone.Value()
+	}
+	gone := map[string]migration.Gone{}
+	for _, balancer := range missing.LoadBalancers {
+		gone[balancer.UID] = migration.Gone{Seen: "its owner deleted it"}
+	}
+	for _, volume := range missing.Volumes {
+		gone[volume.UID] = migration.Gone{Seen: "its owner deleted it"}
+	}
+	return gone
+}
+
 func (w *World) observeInventory() migration.Observed[migration.Inventory] {
 	if w.real != nil {
 		inventory := w.real.Observation.Inventory.Value()

@@ -35,6 +35,7 @@ func (s *Start) complete(o *migration.Observation) {
 	unseen(&o.Machines, seen.Machines)
 	unseen(&o.Nodes, seen.Nodes)
 	unseen(&o.Inventory, seen.Inventory)
+	unseen(&o.Gone, seen.Gone)
 	unseen(&o.OtherManagers, seen.OtherManagers)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)

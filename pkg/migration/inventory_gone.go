@@ -1,0 +1,59 @@
+package migration
+
+import "slices"
+
+// Missing is what the baseline has and the cluster has not any more.
+type Missing struct {
+	LoadBalancers []LoadBalancer
+	Volumes       []Volume
+}
+
+// Gone is what was found where something is missing.
+type Gone struct {
+	// Left says, as a difference does, that its Service or claim is still there. Empty: that is gone, too.
+	Left string
+	// Seen says when it was missed and, where that can be known, who deleted it when.
+	Seen string
+}
+
+// MissingOf has nothing unless both are known: what cannot be read is not missing.
+func MissingOf(baseline, now Observed[Inventory]) Missing {
+	var missing Missing
+	if !baseline.IsKnown() || !now.IsKnown() {
+		return missing
+	}
+	balancers := byKey(now.Value().LoadBalancers, func(l LoadBalancer) string { return l.UID })
+	for _, balancer := range baseline.Value().LoadBalancers {
+		if _, there := balancers[balancer.UID]; !there {
+			missing.LoadBalancers = append(missing.LoadBalancers, balancer)
+		}
+	}
+	volumes := byKey(now.Value().Volumes, func(v Volume) string { return v.UID })
+	for _, volume := range baseline.Value().Volumes {
+		if _, there := volumes[volume.UID]; !there {
+			missing.Volumes = append(missing.Volumes, volume)
+		}
+	}
+	return missing
+}
+
+// noteGone: that an object is gone does not say who deleted it. Its owner did where what it belonged to went with it and
+// nothing of it is attached, which is worth a warning; else it may be lost.
+func (c *comparison) noteGone(object, uid, volume string) {
+	seen, looked := c.gone[uid]
+	left := seen.Left
+	at := slices.IndexFunc(c.now.Attachments, func(a Attachment) bool { return volume != "" && a.Volume == volume })
+	if at >= 0 {
+		left = "is gone, and is still attached to Node " + c.now.Attachments[at].Node
+	}
+	switch {
+	case left != "":
+		c.note(object, left, "")
+	case looked:
+		c.found = append(c.found, Difference{Object: object, What: "is gone", Explained: seen.Seen, Warning: true})
+	case slices.Contains(c.spec.AcceptChanges, object):
+		c.note(object, "is gone", "")
+	default:
+		c.unseen = object + " is gone, and what it belonged to could not be looked at"
+	}
+}

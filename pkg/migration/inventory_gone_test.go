@@ -1,0 +1,95 @@
+package migration
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func withGone(uid string, gone Gone) func(*Observation) {
+	return func(o *Observation) { o.Gone = Known(map[string]Gone{uid: gone}) }
+}
+
+func TestWhatIsGoneIsLostUnlessWhatItBelongedToWentToo(t *testing.T) {
+	withoutVolume := func(i *Inventory) { i.Volumes, i.Attachments = nil, nil }
+	withoutBalancer := func(i *Inventory) { i.LoadBalancers = nil }
+	accept := func(object string) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{object} }
+	}
+	const notSeen = "PersistentVolume pv is gone, and what it belonged to could not be looked at: "
+	for name, test := range map[string]struct {
+		now  func(*Inventory)
+		when func(*Observation)
+		// want has all of what was explained and was not before.
+		want    []Difference
+		unknown string
+	}{
+		"a volume whose claim is still there is lost": {
+			now: withoutVolume, when: withGone("pv", Gone{Left: "is gone, and its claim web/data is still there"}),
+			want: []Difference{{Object: "PersistentVolume pv", What: "is gone, and its claim web/data is still there"}},
+		},
+		"a volume that is still attached is lost, although its claim went": {
+			now: func(i *Inventory) { i.Volumes = nil }, when: withGone("pv", Gone{Seen: "it was gone by noon"}),
+			want: []Difference{{Object: "PersistentVolume pv", What: "is gone, and is still attached to Node n1"}},
+		},
+		"a volume that went with its claim is worth a warning": {
+			now: withoutVolume, when: withGone("pv", Gone{Seen: "it was gone by noon"}),
+			want: []Difference{{Object: "PersistentVolume pv", What: "is gone", Explained: "it was gone by noon", Warning: true}},
+		},
+		"a load balancer whose Service is still there is lost": {
+			now: withoutBalancer, when: withGone("lb", Gone{Left: "has type ClusterIP"}),
+			want: []Difference{{Object: "Service web/front", What: "has type ClusterIP"}},
+		},
+		"a load balancer that went with its Service is worth a warning": {
+			now: withoutBalancer, when: withGone("lb", Gone{Seen: "it was gone by noon"}),
+			want: []Difference{{Object: "Service web/front", What: "is gone", Explained: "it was gone by noon", Warning: true}},
+		},
+		"a volume whose claim nobody could look at is neither": {
+			now: withoutVolume, when: func(o *Observation) { o.Gone = Unknown[map[string]Gone]("forbidden") },
+			unknown: notSeen + "forbidden",
+		},
+		"nor is one that was not looked at": {now: withoutVolume, unknown: notSeen + "it was not looked at"},
+		"what went after the look is neither, until the next look": {
+			now: withoutVolume, when: withGone("other", Gone{}), unknown: notSeen,
+		},
+		"a volume that a person accepts need not be looked at": {
+			now: withoutVolume, when: accept("PersistentVolume pv"),
+			want: []Difference{{Object: "PersistentVolume pv", What: "is gone", Explained: "accepted in spec.rollout.acceptChanges"}},
+		},
+		"an accepted volume may leave its claim": {
+			now: withoutVolume, when: func(o *Observation) {
+				accept("PersistentVolume pv")(o)
+				withGone("pv", Gone{Left: "is lost"})(o)
+			},
+			want: []Difference{{Object: "PersistentVolume pv", What: "is lost", Explained: "accepted in spec.rollout.acceptChanges"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observing(whole(), changed(test.now))
+			o.Gone = Observed[map[string]Gone]{}
+			if test.when != nil {
+				test.when(&o)
+			}
+			seen := Compare(o)
+			if test.unknown != "" {
+				g.Expect(seen.IsUnknown()).To(BeTrue())
+				g.Expect(seen.Why()).To(HavePrefix(test.unknown))
+				return
+			}
+			for _, want := range test.want {
+				g.Expect(seen.Value()).To(ContainElement(want))
+			}
+		})
+	}
+}
+
+func TestMissingIsOnlyWhatWasReadAndIsNotThere(t *testing.T) {
+	g := NewWithT(t)
+	lacking := changed(func(i *Inventory) { i.Volumes, i.LoadBalancers = nil, nil })
+	missing := Missing{LoadBalancers: whole().LoadBalancers, Volumes: whole().Volumes}
+	g.Expect(MissingOf(Known(whole()), Known(lacking))).To(Equal(missing))
+	g.Expect(MissingOf(Known(whole()), Known(whole()))).To(Equal(Missing{}))
+	g.Expect(MissingOf(Known(whole()), Unknown[Inventory]("timeout"))).To(Equal(Missing{}))
+	g.Expect(MissingOf(Absent[Inventory](), Known(lacking))).To(Equal(Missing{}))
+}
