@@ -29,6 +29,16 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 	if before.Inventory != nil {
 		seen.AfterSteps = slices.Clone(before.Inventory.AfterSteps)
 	}
+	count(seen, differences)
+	if before.Step != "" && before.Step != status.Step {
+		after := ucv1.InventoryAfterStep{Step: before.Step, Explained: seen.Explained, Unexplained: seen.Unexplained}
+		seen.AfterSteps = append(slices.DeleteFunc(seen.AfterSteps, func(a ucv1.InventoryAfterStep) bool { return a.Step == after.Step }), after)
+	}
+	status.Inventory = seen
+}
+
+// count adds the differences up, and names the first of those that a person should look at.
+func count(seen *ucv1.InventoryStatus, differences []migration.Difference) {
 	for _, difference := range differences {
 		if difference.Warning && len(seen.Warnings) < maxDifferences {
 			seen.Warnings = append(seen.Warnings, bounded(difference.String()+": "+difference.Explained, maxMessage))
@@ -42,9 +52,4 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 			seen.Differences = append(seen.Differences, bounded(difference.String(), maxMessage))
 		}
 	}
-	if before.Step != "" && before.Step != status.Step {
-		after := ucv1.InventoryAfterStep{Step: before.Step, Explained: seen.Explained, Unexplained: seen.Unexplained}
-		seen.AfterSteps = append(slices.DeleteFunc(seen.AfterSteps, func(a ucv1.InventoryAfterStep) bool { return a.Step == after.Step }), after)
-	}
-	status.Inventory = seen
 }
