@@ -80,14 +80,14 @@ func fenceCommand() *cobra.Command {
 		Long: "Lets the CCM write its Lease. It is refused unless the status of the Cluster says that KCM was proven silent:\n" +
 			"two managers would work on the same load balancers, routes and Nodes.",
 		RunE: func(command *cobra.Command, args []string) error {
-			return options.open(command.Context(), command.OutOrStdout(), args[0])
+			return options.open(command.Context(), printer{command.OutOrStdout()}, args[0])
 		},
 	}
 	open.Flags().BoolVar(&options.silent, silentFlag, false, "You made sure that no process of KCM runs cloud loops: each one ended, or has them off in its --controllers.")
 	closing := &cobra.Command{
 		Use: "close NAME", Short: "Takes the Lease from the CCM, so that it ends at its renew deadline.", Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return options.close(command.Context(), command.OutOrStdout(), args[0])
+			return options.close(command.Context(), printer{command.OutOrStdout()}, args[0])
 		},
 	}
 	command.AddCommand(status, open, closing)

@@ -73,7 +73,7 @@ func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error
 
 func writePlan(out io.Writer, format string, made plan.Plan) error {
 	if format == "html" {
-		return planHTML(out, made)
+		return planHTML(printer{out}, made)
 	}
 	return write(out, format, made, func(out io.Writer) error { return planText(out, made) })
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 )
 
@@ -12,6 +14,8 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
+	// Errors quote what API servers say.
+	root.SetErr(printer{os.Stderr})
 	root.AddCommand(managerCommand(), adoptionCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), inventoryCommand(),
 		leaderMigrationCommand(), planCommand(), renderCommand(), statusCommand(), versionsCommand(), whyCommand())
 	return root

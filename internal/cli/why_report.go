@@ -188,7 +188,11 @@ func commandsOf(blocks []runbooks.Block, cluster *ucv1.Cluster, message string) 
 func fillCommand(command string, values map[string]string, block runbooks.Block) (text string, named bool) {
 	named = true
 	objects := regexp.MustCompile(`^(MACHINE|MACHINEDEPLOYMENT|NODE|POD|SERVICE)(_NAMESPACE)?$`)
-	text = regexp.MustCompile(`\b[A-Z][A-Z_]+\b`).ReplaceAllStringFunc(command, func(word string) string {
+	quoting := quotes{}
+	text = regexp.MustCompile(`['"]|\b[A-Z][A-Z_]+\b`).ReplaceAllStringFunc(command, func(word string) string {
+		if quoting.turn(word) {
+			return word
+		}
 		isObject := objects.MatchString(word) || (block.Where == inUserCluster && (word == "NAME" || word == "NAMESPACE"))
 		switch value := values[word]; {
 		case value == "":
@@ -197,8 +201,36 @@ func fillCommand(command string, values map[string]string, block runbooks.Block)
 		case isObject && block.Only != "":
 			return word
 		default:
-			return value
+			return quoting.quote(value)
 		}
 	})
 	return text, named
+}
+
+// quotes says within which quotation marks of a shell a word of a command stands.
+type quotes struct{ within string }
+
+func (q *quotes) turn(mark string) bool {
+	switch {
+	case mark != "'" && mark != `"`:
+		return false
+	case q.within == mark:
+		q.within = ""
+	case q.within == "":
+		q.within = mark
+	}
+	return true
+}
+
+// quote keeps a shell from reading anything into a value: a person is told to run the command.
+func (q *quotes) quote(value string) string {
+	switch {
+	case regexp.MustCompile(`^[\w./:@%+=,-]+$`).MatchString(value):
+		return value
+	case q.within == "'":
+		return strings.ReplaceAll(value, "'", `'\''`)
+	case q.within == `"`:
+		return regexp.MustCompile("[\"$`\\\\]").ReplaceAllString(value, `\$0`)
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }

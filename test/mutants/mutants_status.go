@@ -5,6 +5,9 @@ func statuses() []mutant {
 	const rule = "status"
 	return []mutant{
 		of(clusterControllerPackage, rule, "what a user cluster says is shown as it is", "computeStatus", skips("neutral")),
+		of(cliPackage, rule, "JSON says to a terminal what it is told", "encode", instead("escaped", "out.String()")),
+		of(cliPackage, rule, "an error says to a terminal what it is told", "Command", skips("SetErr")),
+		of(cliPackage, rule, "a command does what a spec says", "quotes.quote", always("MatchString value")),
 		of(clusterControllerPackage, rule, "the timeline is shown as it is", "entriesOf", skips("neutral")),
 		of(clusterControllerPackage, rule, "flags that a rollback gives back are changed", "eachText", lacks("OriginalArguments")),
 		of(clusterControllerPackage, rule, "a status that is refused leaves the last one", "Reconciler.report", never("isRefused")),
