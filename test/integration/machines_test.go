@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -68,7 +69,7 @@ func (w *world) playPool(deployment *machines.MachineDeployment, external bool) 
 			newest = &sets.Items[i]
 			continue
 		}
-		w.removeMachines(&sets.Items[i])
+		w.shrink(deployment, &sets.Items[i])
 	}
 	if newest == nil && !deployment.Spec.Paused {
 		newest = w.machineSet(deployment, len(sets.Items))
@@ -150,6 +151,19 @@ func (w *world) initializeNodes() {
 		}
 		node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+node.Name, nil
 		g.Expect(w.user.client.Update(w.t.Context(), &node, client.FieldOwner("simcloud-cloud-controller-manager"))).To(Succeed())
+	}
+}
+
+// shrink an old MachineSet to what it is to have: none, unless an endless minReadySeconds keeps the new ones from being available.
+func (w *world) shrink(deployment *machines.MachineDeployment, set *machines.MachineSet) {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	if seconds := deployment.Spec.MinReadySeconds; (seconds == nil || *seconds != migration.EndlessMinReadySeconds) && *set.Spec.Replicas > 0 {
+		set.Spec.Replicas = new(int32(0))
+		g.Expect(w.user.client.Update(w.t.Context(), set)).To(Succeed())
+	}
+	if *set.Spec.Replicas == 0 {
+		w.removeMachines(set)
 	}
 }
 

@@ -1,0 +1,87 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// promised are the sections of the README whose list items are promises.
+func promised() []string { return []string{"## What it never does", "## Compatibility promises"} }
+
+func TestPromisesHaveTests(t *testing.T) {
+	g, root := NewWithT(t), os.DirFS("../..")
+	readme, err := fs.ReadFile(root, "README.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	document, err := fs.ReadFile(root, "docs/promises.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	known := map[string]bool{}
+	for _, s := range loaded(t, root) {
+		for _, declaration := range s.file.Decls {
+			if function, is := declaration.(*ast.FuncDecl); is && strings.HasSuffix(s.path, "_test.go") {
+				known[function.Name.Name] = true
+			}
+		}
+	}
+	g.Expect(objections(string(readme), string(document), known)).To(BeEmpty())
+}
+
+func TestPromisesObject(t *testing.T) {
+	const readme = "## What it never does\n\n* It never lies. Not\n  ever.\n\n## More\n\n* It says a lot.\n"
+	for name, tc := range map[string]struct {
+		document string
+		want     []string
+	}{
+		"a promise with a test":       {"| It never lies. Not ever. | `TestA` |\n", nil},
+		"a promise that is not there": {"", []string{"no test is named for: It never lies. Not ever."}},
+		"a promise without a test":    {"| It never lies. Not ever. | later |\n", []string{"no test is named for: It never lies. Not ever."}},
+		"a test that does not exist":  {"| It never lies. Not ever. | `TestA`, `TestB` |\n", []string{"TestB does not exist"}},
+		"a promise that is not made":  {"| It never lies. Not ever. | `TestA` |\n| It flies. | `TestA` |\n", []string{"the README does not promise: It flies."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(objections(readme, tc.document, map[string]bool{"TestA": true})).To(Equal(tc.want))
+		})
+	}
+}
+
+// objections against the table of promises.
+func objections(readme, document string, known map[string]bool) (objections []string) {
+	made := map[string]bool{}
+	for _, section := range promised() {
+		_, text, _ := strings.Cut(readme, section+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		for _, item := range strings.Split(text, "\n* ")[1:] {
+			item, _, _ = strings.Cut(item, "\n\n")
+			made[strings.Join(strings.Fields(item), " ")] = true
+		}
+	}
+	tested := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| ([A-Z`].*?) \\| (.*) \\|$").FindAllStringSubmatch(document, -1) {
+		names := regexp.MustCompile(`\bTest\w+`).FindAllString(row[2], -1)
+		if row[1] == "Promise" {
+			continue
+		}
+		tested[row[1]] = len(names) > 0
+		if !made[row[1]] {
+			objections = append(objections, "the README does not promise: "+row[1])
+		}
+		for _, name := range names {
+			if !known[name] {
+				objections = append(objections, name+" does not exist")
+			}
+		}
+	}
+	for _, promise := range slices.Sorted(maps.Keys(made)) {
+		if !tested[promise] {
+			objections = append(objections, "no test is named for: "+promise)
+		}
+	}
+	return objections
+}
