@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,6 +51,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	commit := commitOf(ctx, f.root)
 	screen := demo.NewScreen(out)
 	options, err := demo.BedOptions(f.root, "handover", usualLease, screen.Say)
 	if err != nil {
@@ -60,7 +63,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	screen.Say(fmt.Sprintf("%d scenarios, seed %d", len(scenarios), f.seed))
 	started := time.Now()
 	outcomes, err := Run(ctx, Options{Bed: options, Beside: f.beside, Absolute: true, Seed: f.seed}, scenarios)
-	err = errors.Join(err, WriteReport(options.Dir, outcomes, f.conditions(started)), Table(out, outcomes))
+	err = errors.Join(err, WriteReport(options.Dir, outcomes, f.conditions(started, commit)), Table(out, outcomes))
 	if f.document != "" {
 		err = errors.Join(err, WriteDocument(f.document, options.Dir))
 	}
@@ -78,7 +81,25 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	return nil
 }
 
-func (f flags) conditions(started time.Time) Conditions {
+// commitOf is what is checked out now, and not when the run has ended; "unknown" without git. What measurements write
+// themselves is no change, as in hack/tested-with.sh.
+func commitOf(ctx context.Context, root string) string {
+	git := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	commit, failed := git("rev-parse", "--short=12", "HEAD")
+	changed, err := git("status", "--porcelain", "--", ".", ":!docs/tested-with.md", ":!docs/*-measured.md")
+	switch {
+	case errors.Join(failed, err) != nil:
+		return "unknown"
+	case changed != "":
+		return commit + ", changed"
+	}
+	return commit
+}
+
+func (f flags) conditions(started time.Time, commit string) Conditions {
 	command := "make handover"
 	if f.random > 0 {
 		command += fmt.Sprintf(" N=%d", f.random)
@@ -87,7 +108,7 @@ func (f flags) conditions(started time.Time) Conditions {
 		command += fmt.Sprintf(" SCENARIOS='%s'", f.only)
 	}
 	return Conditions{
-		Command: command + fmt.Sprintf(" SEED=%d", f.seed), Started: started, Seconds: time.Since(started).Seconds(),
+		Command: command + fmt.Sprintf(" SEED=%d", f.seed), Commit: commit, Started: started, Seconds: time.Since(started).Seconds(),
 		Processors: runtime.NumCPU(), Beside: f.beside, Seed: f.seed, Random: f.random > 0,
 	}
 }

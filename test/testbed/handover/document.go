@@ -66,8 +66,8 @@ func intro(rows []Row, conditions Conditions) string {
 			unmet++
 		}
 	}
-	return fmt.Sprintf("`%s` on %s, with %d processors and %d user clusters at once: %d hand-overs in %.0f minutes, seed %d; %d not as expected.",
-		conditions.Command, conditions.Started.UTC().Format("2006-01-02"), conditions.Processors, conditions.Beside,
+	return fmt.Sprintf("`%s` of commit %s on %s, with %d processors and %d user clusters at once: %d hand-overs in %.0f minutes, seed %d; %d not as expected.",
+		conditions.Command, conditions.Commit, conditions.Started.UTC().Format("2006-01-02"), conditions.Processors, conditions.Beside,
 		len(rows), conditions.Seconds/60, conditions.Seed, unmet)
 }
 

@@ -29,7 +29,9 @@ func seconds(value *float64) string {
 
 // Conditions are run.json: under which the report beside it was measured.
 type Conditions struct {
-	Command    string    `json:"command"`
+	Command string `json:"command"`
+	// Commit that was measured; "changed" follows where something was not committed.
+	Commit     string    `json:"commit"`
 	Started    time.Time `json:"started"`
 	Seconds    float64   `json:"seconds"`
 	Processors int       `json:"processors"`

@@ -70,14 +70,14 @@ func TestDocumentGetsTheTable(t *testing.T) {
 	other := row
 	other.Scenario = "y"
 	for _, random := range []bool{false, true, false, true} {
-		conditions := Conditions{Command: "make handover", Processors: 2, Seed: 7, Random: random}
+		conditions := Conditions{Command: "make handover", Commit: "0123abc", Processors: 2, Seed: 7, Random: random}
 		g.Expect(WriteReport(dir, []Outcome{{Row: row}, {Row: other, Unmet: []string{"x"}}}, conditions)).To(Succeed())
 		g.Expect(WriteDocument(path, dir)).To(Succeed())
 	}
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(written)).To(And(
-		HavePrefix("before\n<!-- measured: scenarios -->\n`make handover` on "), HaveSuffix("<!-- /measured: random -->\nafter\n"),
+		HavePrefix("before\n<!-- measured: scenarios -->\n`make handover` of commit 0123abc on "), HaveSuffix("<!-- /measured: random -->\nafter\n"),
 		ContainSubstring("seed 7; 1 not as expected.\n\n| scenario |"), Not(ContainSubstring("old")),
 		ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 3.0 s | 0.0 s | 0 | 2 | 0 | 0 |\n"),
 		ContainSubstring("| Fenced |  | 2 | 1 | 2.0 s | 2.0 s | 0 | 0 | 0 |\n| all |  | 2 |"),
