@@ -159,7 +159,14 @@ func (b *Bed) startSampler() error {
 	if err != nil {
 		return err
 	}
-	sampler := loops.New(loops.Options{ProcessDir: filepath.Join(b.options.Dir, "processes"), Out: samples, TLS: b.metricsTLS, Interval: b.options.SampleInterval})
+	reads, err := b.create("reads.jsonl")
+	if err != nil {
+		return err
+	}
+	sampler := loops.New(loops.Options{
+		ProcessDir: filepath.Join(b.options.Dir, "processes"), Out: samples, Reads: reads, TLS: b.metricsTLS,
+		Interval: b.options.SampleInterval,
+	})
 	b.goRun("sampler", sampler.Run)
 	return nil
 }

@@ -213,7 +213,7 @@ func (u *UserCluster) kcm() workload {
 		"--use-service-account-credentials=true", "--cluster-name=kubernetes",
 		"--allocate-node-cidrs=true", "--cluster-cidr=10.244.0.0/16", "--controllers=*,bootstrapsigner,tokencleaner",
 		"--leader-elect=" + strconv.FormatBool(!u.Options.WithoutElection), "--leader-elect-lease-duration=" + lease.String(),
-		"--leader-elect-renew-deadline=" + (lease * 2 / 3).String(), "--leader-elect-retry-period=" + retryPeriod(lease).String(),
+		"--leader-elect-renew-deadline=" + (lease * 2 / 3).String(), "--leader-elect-retry-period=" + RetryPeriod(lease).String(),
 	}
 	if u.Options.External {
 		args = append(args, "--cloud-provider=external")
@@ -236,8 +236,8 @@ func withFlags(args, flags []string) []string {
 	return append(args, flags...)
 }
 
-// retryPeriod is two seconds for the usual lease of 15 s, and shorter for the shorter ones of tests.
-func retryPeriod(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
+// RetryPeriod is two seconds for the usual lease of 15 s, and shorter for the shorter ones of tests.
+func RetryPeriod(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
 
 func (u *UserCluster) machineController() []workload {
 	if u.Options.WithoutMachineController {

@@ -234,11 +234,11 @@ func (p *Play) state(ctx context.Context) (State, error) {
 
 // export copies what concerns the cluster from the records of the whole testbed.
 func (p *Play) export() error {
-	calls, err := read(p.File(callsFile), loops.ReadCalls)
+	calls, err := loops.ReadFile(p.File(callsFile), loops.ReadCalls)
 	if err != nil {
 		return err
 	}
-	samples, err := read(p.File(samplesFile), loops.ReadSamples)
+	samples, err := loops.ReadFile(p.File(samplesFile), loops.ReadSamples)
 	if err != nil {
 		return err
 	}

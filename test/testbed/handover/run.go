@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -142,15 +139,6 @@ func (p *Play) rescue(ctx context.Context) {
 	}
 	_ = p.export()
 	_ = p.RemoveUserCluster(p.User)
-}
-
-func read[T any](path string, parse func(io.Reader) ([]T, error)) ([]T, error) {
-	file, err := os.Open(filepath.Clean(path))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	return parse(file)
 }
 
 // Unmet is everything that was not as it should be, with the scenario's name.

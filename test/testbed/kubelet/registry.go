@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +10,8 @@ import (
 )
 
 // Entry is a running process as the registry of processes has it, in the file
-// <run dir>/processes/<cluster>/<pod>_<container>.json. It is removed when the
-// process ended, whatever became of its Pod.
+// <run dir>/processes/<cluster>/<pod>_<container>.json. It is moved to EndedFile
+// when the process ended, whatever became of its Pod.
 type Entry struct {
 	PID       int       `json:"pid"`
 	Cluster   string    `json:"cluster"`
@@ -22,7 +23,12 @@ type Entry struct {
 	IP        string    `json:"ip"`
 	Args      []string  `json:"args"`
 	StartedAt time.Time `json:"startedAt"`
+	// EndedAt is zero while the process runs.
+	EndedAt time.Time `json:"endedAt,omitzero"`
 }
+
+// EndedFile in the run dir has a line for each process that ended.
+const EndedFile = "ended.jsonl"
 
 // register writes an entry and returns its file.
 func register(runDir string, entry Entry) (string, error) {
@@ -47,4 +53,23 @@ func register(runDir string, entry Entry) (string, error) {
 		return "", fmt.Errorf("register process: %w", err)
 	}
 	return path, nil
+}
+
+// deregister moves an entry to those that ended: a reader may see it in both
+// places, and never in none.
+func deregister(runDir, path string, entry Entry) error {
+	content, err := json.Marshal(entry)
+	if err != nil {
+		return fmt.Errorf("deregister process: %w", err)
+	}
+	// The kubelets of all clusters append to it, each line with one write.
+	file, err := os.OpenFile(filepath.Join(runDir, EndedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("deregister process: %w", err)
+	}
+	_, err = file.Write(append(content, '\n'))
+	if err := errors.Join(err, file.Close(), os.Remove(path)); err != nil {
+		return fmt.Errorf("deregister process: %w", err)
+	}
+	return nil
 }

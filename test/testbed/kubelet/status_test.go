@@ -204,6 +204,16 @@ func TestRegister(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(other).To(HaveSuffix("kcm-1_kcm.8.json"), "a process that still runs stays visible")
 	g.Expect(path).To(BeAnExistingFile())
+
+	entry.EndedAt = noon.Add(time.Minute)
+	g.Expect(deregister(dir, other, entry)).To(Succeed())
+	g.Expect(other).NotTo(BeAnExistingFile())
+	content, err = os.ReadFile(filepath.Join(dir, EndedFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(content).To(HaveSuffix("\n"))
+	var ended Entry
+	g.Expect(json.Unmarshal(content, &ended)).To(Succeed())
+	g.Expect(ended).To(Equal(entry), "who ran when is known when it has ended, too")
 }
 
 func TestMirrorPod(t *testing.T) {

@@ -336,16 +336,18 @@ func (w *worker) start(ctx context.Context, pod *corev1.Pod, c *container) error
 
 // follow keeps the process in the registry until it ends, silent or not.
 func (w *worker) follow(pod *corev1.Pod, c *container, args []string) {
-	entry, err := register(w.kubelet.options.RunDir, Entry{
+	entry := Entry{
 		PID: c.process.PID(), Cluster: w.kubelet.options.Cluster,
 		Namespace: pod.Namespace, Pod: pod.Name, PodUID: string(pod.UID),
 		Container: c.spec.Name, Image: c.spec.Image, IP: w.ip, Args: args, StartedAt: c.process.StartedAt(),
-	})
+	}
+	path, err := register(w.kubelet.options.RunDir, entry)
 	w.kubelet.report(err, pod)
 	running := c.process
 	w.kubelet.running.Go(func() {
 		<-running.Done()
-		_ = os.Remove(entry)
+		entry.EndedAt = running.EndedAt()
+		w.kubelet.report(deregister(w.kubelet.options.RunDir, path, entry), pod)
 		w.wake()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -26,6 +27,9 @@ type process struct {
 	Image     string   `json:"image"`
 	IP        string   `json:"ip"`
 	Args      []string `json:"args"`
+	// EndedAt is zero while it runs.
+	StartedAt time.Time `json:"startedAt"`
+	EndedAt   time.Time `json:"endedAt"`
 }
 
 // component is empty for a process that is no controller manager.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -39,8 +41,21 @@ func OfCluster[T interface{ InCluster(cluster string) bool }](records []T, clust
 // ReadSamples reads what a Sampler wrote.
 func ReadSamples(r io.Reader) ([]Sample, error) { return readLines[Sample](r) }
 
+// ReadReads reads what a Sampler wrote of its attempts.
+func ReadReads(r io.Reader) ([]Read, error) { return readLines[Read](r) }
+
 // ReadCalls reads the log of the simulated cloud.
 func ReadCalls(r io.Reader) ([]simcloud.Call, error) { return readLines[simcloud.Call](r) }
+
+// ReadFile reads a file of records by one of the functions above.
+func ReadFile[T any](path string, parse func(io.Reader) ([]T, error)) ([]T, error) {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	return parse(file)
+}
 
 // readLines skips a last line without an end: a killed writer, or one that is
 // still writing, leaves half of it.

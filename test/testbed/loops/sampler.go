@@ -30,8 +30,8 @@ type Options struct {
 	// cluster's managers, or nil as long as there is none. The managers sign
 	// their own serving certificates, so these are not verified.
 	TLS func(cluster string) *tls.Config
-	// Out gets the samples, one JSON line each.
-	Out io.Writer
+	// Out gets the samples and Reads the attempts to take them, one JSON line each.
+	Out, Reads io.Writer
 	// Interval and Timeout are 500 and 400 milliseconds when zero.
 	Interval, Timeout time.Duration
 	// Clock is the real one when nil.
@@ -56,6 +56,9 @@ func New(options Options) *Sampler {
 	}
 	if options.Timeout == 0 {
 		options.Timeout = defaultTimeout
+	}
+	if options.Reads == nil {
+		options.Reads = io.Discard
 	}
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
@@ -106,10 +109,10 @@ func (s *Sampler) update(ctx context.Context, running *sync.WaitGroup, watches m
 	}
 }
 
-func (s *Sampler) write(sample Sample) {
+func (s *Sampler) write(out io.Writer, record any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := json.NewEncoder(s.options.Out).Encode(sample); err != nil && s.writeErr == nil {
-		s.writeErr = fmt.Errorf("write a sample of %s: %w", sample.Instance, err)
+	if err := json.NewEncoder(out).Encode(record); err != nil && s.writeErr == nil {
+		s.writeErr = fmt.Errorf("write %+v: %w", record, err)
 	}
 }

@@ -98,11 +98,11 @@ func register(t *testing.T, dir string, p process) string {
 	return file
 }
 
-func startSampler(t *testing.T, dir string) *output {
+func startSampler(t *testing.T, dir string) (out, attempts *output) {
 	t.Helper()
-	out := &output{}
+	out, attempts = &output{}, &output{}
 	sampler := New(Options{
-		ProcessDir: dir, Out: out, Interval: 5 * time.Millisecond, Timeout: 200 * time.Millisecond,
+		ProcessDir: dir, Out: out, Reads: attempts, Interval: 5 * time.Millisecond, Timeout: 200 * time.Millisecond,
 		TLS: func(string) *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS12} },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,7 +112,23 @@ func startSampler(t *testing.T, dir string) *output {
 		cancel()
 		NewWithT(t).Eventually(done).Should(Receive(BeNil()))
 	})
-	return out
+	return out, attempts
+}
+
+// failed counts the attempts that an instance did not answer.
+func (o *output) failed(instance string) func() int {
+	return func() int {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		all, _ := ReadReads(bytes.NewReader(o.text.Bytes()))
+		count := 0
+		for _, read := range all {
+			if read.Instance == instance && read.Error != "" {
+				count++
+			}
+		}
+		return count
+	}
 }
 
 const serviceRuns = `# HELP running_managed_controllers Indicates where.
@@ -130,7 +146,7 @@ func TestSampler(t *testing.T) {
 	register(t, dir, ccm.process("alpha", "kube-system", "ccm-0", cloudControllerManager, 2))
 	other := newManager(t, serviceRuns)
 	register(t, dir, other.process("alpha", "kube-system", "other-0", "csi-driver", 3))
-	out := startSampler(t, dir)
+	out, attempts := startSampler(t, dir)
 
 	g.Eventually(out.runs("kcm-0")).Should(BeTrue())
 	g.Eventually(out.runs("ccm-0")).Should(BeTrue())
@@ -143,6 +159,8 @@ func TestSampler(t *testing.T) {
 	before := len(out.seen("ccm-0", "service"))
 	g.Eventually(func() int { return len(out.seen("ccm-0", "service")) }).Should(BeNumerically(">", before+2))
 	g.Expect(out.runs("kcm-0")()).To(BeTrue(), "a hanging process says nothing new")
+	g.Eventually(attempts.failed("kcm-0")).Should(BeNumerically(">", 1), "but that it was asked is written down")
+	g.Expect(attempts.failed("ccm-0")()).To(BeZero())
 
 	g.Expect(os.WriteFile(kcmFile, []byte(`{"pid":`), 0o600)).To(Succeed())
 	ccm.metrics.Store(`running_managed_controllers{manager="m",name="service"} 0` + "\n")

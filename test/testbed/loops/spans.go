@@ -74,6 +74,39 @@ func Gaps(samples []Sample, from, to time.Time) map[string]time.Duration {
 	return longest
 }
 
+// Spell is a time in which no manager was seen to run a loop.
+type Spell struct {
+	Loop    string    `json:"loop"`
+	From    time.Time `json:"from"`
+	Seconds float64   `json:"seconds"`
+}
+
+// Unattended is the longest spell of any of the loops from from to to, both ends
+// included: a loop that was never seen was unattended all the time, and so was
+// one whose manager could not be read. Samples are of one cluster.
+func Unattended(samples []Sample, loops []string, from, to time.Time) Spell {
+	longest, last := Spell{}, map[string]time.Time{}
+	see := func(loop string, at time.Time) {
+		if seconds := at.Sub(last[loop]).Seconds(); seconds > longest.Seconds {
+			longest = Spell{Loop: loop, From: last[loop], Seconds: seconds}
+		}
+		last[loop] = at
+	}
+	for _, loop := range loops {
+		last[loop] = from
+	}
+	for _, sample := range inTime(samples) {
+		_, asked := last[sample.Loop]
+		if asked && sample.Running && sample.Time.After(from) && sample.Time.Before(to) {
+			see(sample.Loop, sample.Time)
+		}
+	}
+	for _, loop := range loops {
+		see(loop, to)
+	}
+	return longest
+}
+
 // within is how much of start to end lies from from to to; negative for none.
 func within(start, end, from, to time.Time) time.Duration {
 	if start.Before(from) {
@@ -91,10 +124,9 @@ func spansOf(samples []Sample) map[loopOf][]span {
 		loopOf
 		Runner
 	}
-	ordered := slices.SortedStableFunc(slices.Values(samples), func(a, b Sample) int { return a.Time.Compare(b.Time) })
 	spans := map[loopOf][]span{}
 	open := map[place]int{}
-	for _, sample := range ordered {
+	for _, sample := range inTime(samples) {
 		key := loopOf{sample.Cluster, sample.Loop}
 		runner := Runner{sample.Component, sample.Instance}
 		at, isOpen := open[place{key, runner}]
@@ -109,6 +141,10 @@ func spansOf(samples []Sample) map[loopOf][]span {
 		}
 	}
 	return spans
+}
+
+func inTime(samples []Sample) []Sample {
+	return slices.SortedStableFunc(slices.Values(samples), func(a, b Sample) int { return a.Time.Compare(b.Time) })
 }
 
 func sortOverlaps(overlaps []Overlap) {

@@ -36,8 +36,11 @@ func (w *watch) run(sampling, alive context.Context) {
 	defer ticker.Stop()
 	for {
 		asked := clock.Now()
-		if loops, err := w.read(alive); err == nil && alive.Err() == nil {
-			w.record(asked, loops)
+		if loops, err := w.read(alive); alive.Err() == nil {
+			w.account(asked, err)
+			if err == nil {
+				w.record(asked, loops)
+			}
 		}
 		select {
 		case <-ticker.C():
@@ -49,6 +52,15 @@ func (w *watch) run(sampling, alive context.Context) {
 			return
 		}
 	}
+}
+
+// account writes that the process was asked, and whether it answered.
+func (w *watch) account(at time.Time, failure error) {
+	read := Read{Time: at, Cluster: w.cluster, Component: w.process.component(), Instance: w.process.Pod, PID: w.process.PID}
+	if failure != nil {
+		read.Error = failure.Error()
+	}
+	w.sampler.write(w.sampler.options.Reads, read)
 }
 
 // record writes what runs, and once what no longer does.
@@ -65,7 +77,7 @@ func (w *watch) record(at time.Time, loops map[string]bool) {
 }
 
 func (w *watch) write(at time.Time, loop string, running bool) {
-	w.sampler.write(Sample{
+	w.sampler.write(w.sampler.options.Out, Sample{
 		Time: at, Cluster: w.cluster, Component: w.process.component(), Instance: w.process.Pod,
 		Loop: loop, Running: running,
 	})
