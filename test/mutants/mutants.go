@@ -19,6 +19,8 @@ const (
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
 	webhooksPackage          = "webhooks"
+	demoPackage              = "test/testbed/demo"
+	loopsPackage             = "test/testbed/loops"
 )
 
 // mutants are all deliberate faults, at least one for each safety rule.
@@ -27,7 +29,7 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
-		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(),
+		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
 	)
 }
 

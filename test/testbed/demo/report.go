@@ -2,10 +2,7 @@ package demo
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -14,7 +11,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
 // Report is report.json.
@@ -41,10 +37,14 @@ type ClusterReport struct {
 	Result            string                    `json:"result"`
 	Steps             []StepReport              `json:"steps"`
 	Handover          HandoverReport            `json:"handover"`
+	Unattended        UnattendedReport          `json:"unattended"`
+	Records           RecordsReport             `json:"records"`
 	Machines          MachinesReport            `json:"machines"`
 	Nodes             NodesReport               `json:"nodes"`
 	LoadBalancers     loops.LoadBalancerSummary `json:"loadBalancers"`
-	Conditions        []metav1.Condition        `json:"conditions"`
+	// Canary has what became of the load balancer that the canary was given.
+	Canary     loops.LoadBalancerSummary `json:"canaryLoadBalancers"`
+	Conditions []metav1.Condition        `json:"conditions"`
 }
 
 // StepReport is how long a step was current.
@@ -54,12 +54,39 @@ type StepReport struct {
 	FinishedAt *metav1.Time `json:"finishedAt"`
 }
 
-// HandoverReport is computed from the raw records. GapSeconds is null where no manager ever ran a cloud loop before the
-// hand-over, or nothing could run one after it (a cluster without Nodes).
+// HandoverReport is computed from the raw records. GapSeconds is the longest time around the hand-over in which a cloud loop
+// ran nowhere; null where nothing was handed over, or the first Node came later: without one nothing could run a CCM.
 type HandoverReport struct {
 	LeaseDurationSeconds float64  `json:"leaseDurationSeconds"`
 	GapSeconds           *float64 `json:"gapSeconds"`
 	Overlaps             int      `json:"overlaps"`
+}
+
+// UnattendedReport has the longest times in which a loop ran nowhere, from the flip (or from the first Node, if that came
+// later) to the end of the run.
+type UnattendedReport struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Cloud is of the loops that are handed over, KCM of those that stay in KCM.
+	Cloud LongestSpell `json:"cloud"`
+	KCM   LongestSpell `json:"kcm"`
+}
+
+// LongestSpell is judged by AtMostSeconds. GoalSeconds is what it is to become.
+type LongestSpell struct {
+	loops.Spell
+	AtMostSeconds float64 `json:"atMostSeconds"`
+	GoalSeconds   float64 `json:"goalSeconds"`
+}
+
+// RecordsReport says what the other numbers rest on.
+type RecordsReport struct {
+	Calls   int               `json:"calls"`
+	Samples int               `json:"samples"`
+	Terms   int               `json:"terms"`
+	Reads   loops.ReadSummary `json:"reads"`
+	// Doubts are what is missing or cannot be told; none of it is excused.
+	Doubts []string `json:"doubts,omitempty"`
 }
 
 // MachinesReport counts Machines.
@@ -67,6 +94,8 @@ type MachinesReport struct {
 	Before        int `json:"before"`
 	Replaced      int `json:"replaced"`
 	ReplacedTwice int `json:"replacedTwice"`
+	// Canaries are those that were made and are gone.
+	Canaries int `json:"canaries"`
 }
 
 // NodesReport counts Nodes.
@@ -77,13 +106,14 @@ type NodesReport struct {
 
 // Report computes the report and writes it beside the raw records.
 func (s *Story) Report() (*Report, error) {
-	calls, samples, err := s.records()
+	moments := Moments{Flipped: s.flippedAt, Ended: time.Now()}
+	all, err := s.records()
 	if err != nil {
 		return nil, err
 	}
 	report := &Report{Controller: s.manager, CompletionDelaySeconds: s.witnesses["alpha"].CompletionDelay().Seconds()}
 	for _, name := range names() {
-		cluster, err := s.reportCluster(name, loops.OfCluster(calls, name), loops.OfCluster(samples, name))
+		cluster, err := s.reportCluster(name, all.of(name), moments)
 		if err != nil {
 			return nil, err
 		}
@@ -96,39 +126,23 @@ func (s *Story) Report() (*Report, error) {
 	return report, os.WriteFile(s.Bed.File("report.json"), content, 0o644)
 }
 
-func (s *Story) records() ([]simcloud.Call, []loops.Sample, error) {
-	callFile, err := os.Open(filepath.Clean(s.Bed.File("simcloud.jsonl")))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = callFile.Close() }()
-	calls, err := loops.ReadCalls(callFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	sampleFile, err := os.Open(filepath.Clean(s.Bed.File("loops.jsonl")))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = sampleFile.Close() }()
-	samples, err := loops.ReadSamples(sampleFile)
-	return calls, samples, err
-}
-
-func (s *Story) reportCluster(name string, calls []simcloud.Call, samples []loops.Sample) (*ClusterReport, error) {
+func (s *Story) reportCluster(name string, records Records, moments Moments) (*ClusterReport, error) {
 	cluster, err := s.clusters[name].Get(s.ctx)
 	if err != nil {
 		return nil, err
 	}
 	witness := s.witnesses[name]
+	moments.FirstNode = witness.FirstNode()
+	if cluster.Status.Origin == ucv1.OriginMigrating && cluster.Status.Handover != nil && cluster.Status.Handover.FinishedAt != nil {
+		moments.HandedOver = cluster.Status.Handover.FinishedAt.Time
+	}
 	report := &ClusterReport{
 		Namespace: cluster.Namespace, Name: name, KubernetesVersion: bed.KubernetesVersion, Result: resultOf(cluster),
-		Steps:         stepsOf(cluster),
-		Handover:      s.handover(cluster, calls, samples),
-		Machines:      witness.Machines(),
-		LoadBalancers: loops.LoadBalancers(calls, s.flippedAt),
-		Conditions:    cluster.Status.Conditions,
+		Steps:      stepsOf(cluster),
+		Machines:   witness.Machines(s.flippedAt),
+		Conditions: cluster.Status.Conditions,
 	}
+	records.Describe(report, moments, s.Bed.Options().LeaseDuration)
 	if cluster.Status.Handover != nil {
 		report.Protocol = string(cluster.Status.Handover.Protocol)
 	}
@@ -159,56 +173,4 @@ func stepsOf(cluster *ucv1.Cluster) []StepReport {
 		steps = append(steps, StepReport{Step: string(entry.Step), StartedAt: entry.Time})
 	}
 	return steps
-}
-
-func (s *Story) handover(cluster *ucv1.Cluster, calls []simcloud.Call, samples []loops.Sample) HandoverReport {
-	report := HandoverReport{
-		LeaseDurationSeconds: s.Bed.Options().LeaseDuration.Seconds(),
-		Overlaps:             len(loops.Overlaps(samples)) + len(loops.CallOverlaps(calls)),
-	}
-	if cluster.Status.Origin != ucv1.OriginMigrating || cluster.Name == "delta" {
-		return report
-	}
-	// Later gaps are not the hand-over's: a drained Node takes the CCM's leader with it, and its Lease has to run out.
-	end := cluster.Status.Handover.FinishedAt.Add(5 * time.Second)
-	var longest time.Duration
-	for loop, gap := range loops.Gaps(samples, s.flippedAt.Add(-time.Second), end) {
-		if slices.Contains(loops.CloudLoops(), loop) {
-			longest = max(longest, gap)
-		}
-	}
-	seconds := longest.Seconds()
-	report.GapSeconds = &seconds
-	return report
-}
-
-// Unmet names what did not end as the story promises. The delay of the condition is reported, not judged: it depends on
-// the machine.
-func Unmet(report *Report) []string {
-	var unmet []string
-	expect := func(holds bool, format string, arguments ...any) {
-		if !holds {
-			unmet = append(unmet, fmt.Sprintf(format, arguments...))
-		}
-	}
-	for _, c := range report.Clusters {
-		want := Completed
-		if c.Name == "beta" {
-			want = External
-		}
-		lbs := c.LoadBalancers
-		expect(c.Result == want, "%s is %s, not %s", c.Name, c.Result, want)
-		expect(c.Handover.Overlaps == 0, "%s: a loop ran in two managers %d times", c.Name, c.Handover.Overlaps)
-		expect(c.Machines.ReplacedTwice == 0, "%s: %d Machines were replaced twice", c.Name, c.Machines.ReplacedTwice)
-		expect(c.Nodes.Total == c.Nodes.Initialized, "%s: %d of %d Nodes are initialized", c.Name, c.Nodes.Initialized, c.Nodes.Total)
-		expect(lbs.Kept == lbs.Before && lbs.Created == 0 && lbs.Deleted == 0, "%s: load balancers %+v", c.Name, lbs)
-		if gap := c.Handover.GapSeconds; gap != nil {
-			expect(*gap < c.Handover.LeaseDurationSeconds, "%s: the gap was %.1f s", c.Name, *gap)
-		}
-		if c.Result == Completed && c.Name != "delta" {
-			expect(c.Machines.Before > 0 && c.Machines.Replaced == c.Machines.Before, "%s: %d of %d Machines were replaced", c.Name, c.Machines.Replaced, c.Machines.Before)
-		}
-	}
-	expect(len(report.Clusters) == len(names()), "%d clusters were reported, not %d", len(report.Clusters), len(names()))
-	return unmet
 }

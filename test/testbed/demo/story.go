@@ -17,10 +17,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi"
 )
 
 // chapterPatience bounds each wait of the story; a whole one takes a few minutes.
 const chapterPatience = 10 * time.Minute
+
+// csiDriver is simcloud's.
+const csiDriver = "csi.simcloud.k8c.io"
 
 // Story is the running demo.
 type Story struct {
@@ -81,9 +85,11 @@ func (s *Story) setUp() error {
 	}
 	for _, cluster := range added {
 		s.clusters[cluster.Options.Name] = cluster
+		// The canary's claim needs a volume.
+		go func() { _ = csi.ServeVolumes(s.ctx, cluster.Client, csiDriver) }()
 	}
 	for _, name := range []string{"alpha", "gamma", "delta"} {
-		if err := s.Bed.Client.Create(s.ctx, s.clusters[name].NewCluster(false)); err != nil {
+		if err := s.create(name, false); err != nil {
 			return err
 		}
 	}
@@ -92,7 +98,14 @@ func (s *Story) setUp() error {
 			return err
 		}
 	}
-	return s.Bed.Client.Create(s.ctx, s.clusters["beta"].NewCluster(true))
+	return s.create("beta", true)
+}
+
+// create makes the Cluster object, with a canary first, as it is unless a person says otherwise.
+func (s *Story) create(name string, external bool) error {
+	cluster := s.clusters[name].NewCluster(external)
+	cluster.Spec.Rollout.Canary = ""
+	return s.Bed.Client.Create(s.ctx, cluster)
 }
 
 // Tell is the story itself.

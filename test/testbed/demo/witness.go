@@ -3,21 +3,26 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -27,27 +32,40 @@ type Witness struct {
 	name   string
 
 	mu            sync.Mutex
-	before        map[string]bool
-	replaced      map[string]bool
-	made          map[string]string // Machine UID → forceRestart value
+	created       map[string]time.Time // by the UIDs of Machines, as the following
+	gone          map[string]bool
+	made          map[string]string // the forceRestart value that it was made for
 	replacedTwice int
+	canaries      int
 	generation    string
 	lastEvent     time.Time
 	neededAt      time.Time
 	completedAt   time.Time
 	nodes         map[string]string
+	firstNode     time.Time
+	terms         []loops.Term
 	shown         string
+}
+
+func newWitness(name string, screen *Screen) *Witness {
+	return &Witness{
+		screen: screen, name: name, created: map[string]time.Time{}, gone: map[string]bool{}, made: map[string]string{},
+		nodes: map[string]string{},
+	}
 }
 
 // Watch starts a witness; it returns when the caches are filled.
 func Watch(ctx context.Context, b *bed.Bed, u *bed.UserCluster, screen *Screen) (*Witness, error) {
-	w := &Witness{
-		screen: screen, name: u.Options.Name, before: map[string]bool{}, replaced: map[string]bool{}, made: map[string]string{},
-		nodes: map[string]string{},
-	}
+	w := newWitness(u.Options.Name, screen)
 	scheme := b.Client.Scheme()
 	err := watchObjects(ctx, b.Management.AdminConfig(), scheme, u.Namespace, map[client.Object]func(object any, gone bool){
 		&ucv1.Cluster{}: w.cluster,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = watchObjects(ctx, u.AdminConfig(), scheme, metav1.NamespaceSystem, map[client.Object]func(object any, gone bool){
+		&coordinationv1.Lease{}: w.lease,
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +139,7 @@ func describe(cluster *ucv1.Cluster) string {
 	return line + "  " + strings.TrimPrefix(ready.Message, "Step "+string(cluster.Status.Step)+": ")
 }
 
-// machine follows Machines from before the roll, and those that the roll made.
+// machine follows Machines from before the roll, and those that the roll made. The canary's is neither.
 func (w *Witness) machine(object any, gone bool) {
 	machine, ok := object.(*machines.Machine)
 	if !ok {
@@ -130,21 +148,25 @@ func (w *Witness) machine(object any, gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lastEvent = time.Now()
+	if machine.Labels[ucv1.CanaryLabel] != "" {
+		if gone {
+			w.canaries++
+		}
+		return
+	}
 	uid, restart := string(machine.UID), machine.Annotations[ucv1.ForceRestartAnnotation]
+	w.created[uid] = machine.CreationTimestamp.Time
 	switch {
-	case !gone && w.generation == "":
-		w.before[uid] = true
 	case !gone && restart != "":
 		w.made[uid] = restart
-	case gone && w.before[uid]:
-		w.replaced[uid] = true
-	case gone && w.made[uid] == w.generation:
+	case gone && w.made[uid] != "" && w.made[uid] == w.generation:
 		w.replacedTwice++
 	}
+	w.gone[uid] = w.gone[uid] || gone
 }
 
 // node counts only what proves a Node; heartbeats do not.
-func (w *Witness) node(object any, _ bool) {
+func (w *Witness) node(object any, gone bool) {
 	node, ok := object.(*corev1.Node)
 	if !ok {
 		return
@@ -152,6 +174,9 @@ func (w *Witness) node(object any, _ bool) {
 	proof := fmt.Sprintf("%t %t %s", isReady(node), isInitialized(node), node.Spec.ProviderID)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.firstNode.IsZero() && !gone {
+		w.firstNode = time.Now()
+	}
 	if w.nodes[node.Name] != proof {
 		w.nodes[node.Name], w.lastEvent = proof, time.Now()
 	}
@@ -170,9 +195,53 @@ func (w *Witness) CompletionDelay() time.Duration {
 	return w.completedAt.Sub(w.neededAt)
 }
 
-// Machines counts what became of the Machines.
-func (w *Witness) Machines() MachinesReport {
+// lease keeps each term of the managers.
+func (w *Witness) lease(object any, gone bool) {
+	lease, ok := object.(*coordinationv1.Lease)
+	if !ok || gone || !slices.Contains(components(), lease.Name) || ptr.Deref(lease.Spec.HolderIdentity, "") == "" {
+		return
+	}
+	term := loops.Term{
+		Cluster: w.name, Lease: lease.Name, UID: string(lease.UID), Holder: *lease.Spec.HolderIdentity,
+		Transitions: ptr.Deref(lease.Spec.LeaseTransitions, 0), AcquiredAt: ptr.Deref(lease.Spec.AcquireTime, metav1.MicroTime{}).Time,
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return MachinesReport{Before: len(w.before), Replaced: len(w.replaced), ReplacedTwice: w.replacedTwice}
+	known := slices.ContainsFunc(w.terms, func(t loops.Term) bool {
+		return t.Lease == term.Lease && t.UID == term.UID && t.Holder == term.Holder && t.Transitions == term.Transitions
+	})
+	if !known {
+		w.terms = append(w.terms, term)
+	}
+}
+
+// Terms are those of KCM and of the CCM since the witness began.
+func (w *Witness) Terms() []loops.Term {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.terms)
+}
+
+// FirstNode is when the witness saw one; zero when it did not.
+func (w *Witness) FirstNode() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.firstNode
+}
+
+// Machines counts what became of the Machines that were made before the feature was switched on.
+func (w *Witness) Machines(flipped time.Time) MachinesReport {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	report := MachinesReport{ReplacedTwice: w.replacedTwice, Canaries: w.canaries}
+	for uid, created := range w.created {
+		if created.After(flipped) {
+			continue
+		}
+		report.Before++
+		if w.gone[uid] {
+			report.Replaced++
+		}
+	}
+	return report
 }

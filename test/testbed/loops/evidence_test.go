@@ -141,7 +141,7 @@ func TestEvidence(t *testing.T) {
 				Second: Runner{kubeControllerManager, "kcm-1"}, From: at(11.1), To: at(11.3),
 			}},
 		},
-		"a term that nobody saw is a doubt": {
+		"a term that was missed is a doubt": {
 			change: func(e *Evidence) {
 				e.Terms = append(e.Terms, Term{
 					Cluster: "alpha", Lease: cloudControllerManager, UID: "c", Holder: "ccm-0_id", Transitions: 2, AcquiredAt: at(13),
@@ -149,7 +149,7 @@ func TestEvidence(t *testing.T) {
 			},
 			doubts: []string{"the history of Lease cloud-controller-manager has a hole before its holder ccm-0_id"},
 		},
-		"a Lease that was made again begins anew": {
+		"a Lease that was made again has a history of its own": {
 			change: func(e *Evidence) {
 				e.Terms = append(e.Terms, Term{
 					Cluster: "alpha", Lease: cloudControllerManager, UID: "d", Holder: "ccm-0_id", AcquiredAt: at(13),
@@ -168,6 +168,9 @@ func TestEvidence(t *testing.T) {
 			change: func(e *Evidence) { e.Samples = append(e.Samples, script(map[string][]float64{"kcm-9": {12, 13}})...) },
 			doubts: []string{"Pod kcm-9 ran loop service without holding Lease kube-controller-manager"},
 		},
+		"who ran a loop before the time that is asked about, or after it, is not asked": {
+			change: func(e *Evidence) { e.Samples = append(e.Samples, script(map[string][]float64{"kcm-9": {0.5, 21}})...) },
+		},
 		"a sample that was asked for just before the Lease was taken is of that term": {
 			change: func(e *Evidence) { e.Samples = append(e.Samples, script(map[string][]float64{"ccm-0": {10.8}})...) },
 		},
@@ -179,7 +182,7 @@ func TestEvidence(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&evidence)
 			}
-			overlaps, doubts := evidence.Judge(at(0), at(20))
+			overlaps, doubts := evidence.Judge(at(1), at(20))
 			g.Expect(overlaps).To(Equal(tc.overlaps))
 			g.Expect(doubts).To(Equal(tc.doubts))
 		})

@@ -46,7 +46,7 @@ type Evidence struct {
 // Judge finds overlaps of any length: samples are half a second apart, but a
 // manager that took its Lease after the end of whoever ran the loop before
 // cannot have run it at the same time. The doubts say where that cannot be told
-// from the records; samples before since are not asked whose they are.
+// from the records; only samples from since to now are asked whose they are.
 func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []string) {
 	stints, doubts := e.stints(now)
 	for i, first := range stints {
@@ -64,7 +64,7 @@ func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []stri
 			}
 		}
 	}
-	return overlaps, append(doubts, e.outsiders(stints, since)...)
+	return overlaps, append(doubts, e.outsiders(stints, since, now)...)
 }
 
 // stints are sorted by when they began.
@@ -119,10 +119,10 @@ func (s stint) has(sample Sample) bool {
 }
 
 // outsiders are those who ran a loop without their Lease; each is named once.
-func (e Evidence) outsiders(stints []stint, since time.Time) []string {
+func (e Evidence) outsiders(stints []stint, since, now time.Time) []string {
 	var doubts []string
 	for _, sample := range e.Samples {
-		if !sample.Running || sample.Time.Before(since) {
+		if !sample.Running || sample.Time.Before(since) || sample.Time.After(now) {
 			continue
 		}
 		if slices.ContainsFunc(stints, func(s stint) bool { return s.has(sample) }) {

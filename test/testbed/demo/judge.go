@@ -1,0 +1,82 @@
+package demo
+
+import (
+	"fmt"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
+)
+
+// mostGap is the share of a lease that the hand-over itself may take.
+const mostGap = 0.5
+
+// ending is how a cluster's part of the story ends.
+type ending struct {
+	name, result string
+	machines     MachinesReport
+	nodes        int
+	// loadBalancers are kept; where there are some, the canary has one, too.
+	loadBalancers int
+}
+
+func endings() []ending {
+	return []ending{
+		{name: "alpha", result: Completed, machines: MachinesReport{Before: 6, Replaced: 6, Canaries: 1}, nodes: 6, loadBalancers: 2},
+		{name: "beta", result: External, machines: MachinesReport{Before: 2}, nodes: 2},
+		{name: "gamma", result: Completed, machines: MachinesReport{Before: 3, Replaced: 3, Canaries: 1}, nodes: 2},
+		{name: "delta", result: Completed, nodes: 1},
+	}
+}
+
+// Unmet names what did not end as the story promises. The delay of the condition is reported, not judged: it depends on
+// the machine.
+func Unmet(report *Report) []string {
+	if len(report.Clusters) != len(endings()) {
+		return []string{fmt.Sprintf("%d clusters were reported, not %d", len(report.Clusters), len(endings()))}
+	}
+	j := judge{}
+	for i, want := range endings() {
+		j.name = want.name
+		j.cluster(&report.Clusters[i], want)
+	}
+	return j.unmet
+}
+
+type judge struct {
+	name  string
+	unmet []string
+}
+
+func (j *judge) expect(holds bool, format string, arguments ...any) {
+	if !holds {
+		j.unmet = append(j.unmet, j.name+": "+fmt.Sprintf(format, arguments...))
+	}
+}
+
+func (j *judge) cluster(c *ClusterReport, want ending) {
+	j.expect(c.Name == want.name && c.Result == want.result, "cluster %s is %s, not %s", c.Name, c.Result, want.result)
+	for _, doubt := range c.Records.Doubts {
+		j.expect(false, "the records prove nothing: %s", doubt)
+	}
+	j.loops(c)
+	j.expect(c.Machines == want.machines, "Machines %+v, not %+v", c.Machines, want.machines)
+	nodes := NodesReport{Total: want.nodes, Initialized: want.nodes}
+	j.expect(c.Nodes == nodes, "Nodes %+v, not %+v", c.Nodes, nodes)
+	balancers := loops.LoadBalancerSummary{Before: want.loadBalancers, Kept: want.loadBalancers}
+	j.expect(c.LoadBalancers == balancers, "load balancers %+v, not %+v", c.LoadBalancers, balancers)
+	// The canary takes with it what it made.
+	canarys := min(want.machines.Canaries, want.loadBalancers)
+	canary := loops.LoadBalancerSummary{Created: canarys, Deleted: canarys}
+	j.expect(c.Canary == canary, "load balancers of the canary %+v, not %+v", c.Canary, canary)
+}
+
+func (j *judge) loops(c *ClusterReport) {
+	j.expect(c.Handover.Overlaps == 0, "a loop ran in two managers %d times", c.Handover.Overlaps)
+	if gap := c.Handover.GapSeconds; gap != nil {
+		most := mostGap * c.Handover.LeaseDurationSeconds
+		j.expect(*gap <= most, "the gap was %.1f s, at most %.1f s", *gap, most)
+	}
+	for _, spell := range []LongestSpell{c.Unattended.Cloud, c.Unattended.KCM} {
+		most := spell.AtMostSeconds
+		j.expect(spell.Seconds <= most, "loop %s ran nowhere for %.1f s, at most %.1f s", spell.Loop, spell.Seconds, most)
+	}
+}
