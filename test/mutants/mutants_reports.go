@@ -24,6 +24,8 @@ func reports() []mutant {
 		of(loopsPackage, rule, "a loop that begins late is attended", "Unattended", becomes("last from", "to")),
 		of(loopsPackage, rule, "an overlap shorter than the interval is none", "Evidence.Judge", always("Before")),
 		of(loopsPackage, rule, "a leader that was never seen ran nothing", "stint.mayRun", without("len")),
+		of(loopsPackage, rule, "a leader that was never seen ran what its arguments exclude", "stint.mayRun", without("excluded")),
+		of(loopsPackage, rule, "loops that are left out may run", "process.excluded", without("left 0")),
 		of(loopsPackage, rule, "a hole in the history of a Lease is none", "Evidence.stints", never("Transitions")),
 		of(loopsPackage, rule, "a process that ended holds its Lease", "Evidence.stintOf", without("until")),
 		of(loopsPackage, rule, "loops may run without a Lease", "Evidence.outsiders", always("ContainsFunc has")),

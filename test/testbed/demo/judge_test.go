@@ -30,9 +30,9 @@ func good() Records {
 			{Cluster: "alpha", Component: ccmName, Instance: "ccm-0", PID: 3, StartedAt: at(5)},
 		},
 		Terms: []loops.Term{
-			{Cluster: "alpha", Lease: kcmName, UID: "k", Holder: "kcm-0_id", AcquiredAt: at(-59)},
+			{Cluster: "alpha", Lease: kcmName, UID: "k", Holder: "kcm-0_id", AcquiredAt: at(-59), DurationSeconds: 6},
 			{Cluster: "alpha", Lease: kcmName, UID: "k", Holder: "kcm-1_id", Transitions: 1, AcquiredAt: at(10.4)},
-			{Cluster: "alpha", Lease: ccmName, UID: "c", Holder: "ccm-0_id", AcquiredAt: at(11)},
+			{Cluster: "alpha", Lease: ccmName, UID: "c", Holder: "ccm-0_id", AcquiredAt: at(11), DurationSeconds: 15},
 		},
 		Calls: []simcloud.Call{
 			call(-20, kcmName, simcloud.CreateLoadBalancer, "web"), call(13, ccmName, simcloud.UpdateLoadBalancer, "web"),
@@ -114,6 +114,8 @@ func describeTests() map[string]describeTest {
 				Spell: loops.Spell{Loop: "service", From: at(9.5), Seconds: 2}, AtMostSeconds: 23.4, GoalSeconds: 8.4,
 			}))
 			g.Expect(c.Unattended.KCM.Loop).To(Equal("nodeipam"))
+			g.Expect(c.Unattended.KCM.AtMostSeconds).To(BeNumerically("~", 2*(6+3.3)+10+4))
+			g.Expect(c.Unattended.KCM.GoalSeconds).To(BeNumerically("~", 3.3+10+4))
 			g.Expect(c.Unattended.To).To(Equal(at(60)))
 			g.Expect(c.LoadBalancers).To(Equal(loops.LoadBalancerSummary{Before: 1, Kept: 1}))
 			g.Expect(c.Canary).To(Equal(loops.LoadBalancerSummary{Created: 1, Deleted: 1}))

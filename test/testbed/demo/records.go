@@ -106,11 +106,10 @@ func (r Records) Describe(report *ClusterReport, moments Moments, lease time.Dur
 		gap := loops.Unattended(r.Samples, loops.CloudLoops(), moments.Flipped, moments.HandedOver.Add(settleTime)).Seconds
 		report.Handover.GapSeconds = &gap
 	}
-	goal := goalOf(lease)
 	report.Unattended = UnattendedReport{
 		From: from, To: to,
-		Cloud: LongestSpell{loops.Unattended(r.Samples, moments.cloudLoops(), from, to), (lease + goal).Seconds(), goal.Seconds()},
-		KCM:   LongestSpell{loops.Unattended(r.Samples, r.loopsOfKCM(), from, to), (2*lease + 2*goal).Seconds(), goal.Seconds()},
+		Cloud: r.longest(moments.cloudLoops(), from, to, r.leaseOf(ccmName), 1, 0),
+		KCM:   r.longest(r.loopsOfKCM(), from, to, r.leaseOf(kcmName), 2, nodeIPAMStart),
 	}
 	var canarys, others []simcloud.Call
 	for _, call := range r.Calls {
@@ -131,16 +130,38 @@ func (r Records) Describe(report *ClusterReport, moments Moments, lease time.Dur
 // canaryBalancer is the load balancer of the canary's Service.
 const canaryBalancer = "kubernetes-" + ucv1.CanaryNamespace + "-" + ucv1.CanaryName
 
-// goalOf is how long a loop may be unattended when the Lease of a manager that we end is freed: the next one takes it at its
-// next retry, which client-go draws from one to 2.2 retry periods, and some seconds are the proof's and the sampler's
-// (https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L251). Today no Lease is freed
-// in a roll, so that the bars are longer: the Lease of a CCM whose Node is drained runs out, and in a rollout of KCM the
-// Leases of an old leader and of an old follower that led in between may run out one after the other.
-func goalOf(lease time.Duration) time.Duration {
-	return bed.RetryPeriod(lease)*22/10 + 4*time.Second
+// nodeIPAMStart is how long nodeipam waits before it looks at Nodes first, once its KCM leads
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/ipam/cidr_allocator.go#L139).
+const nodeIPAMStart = 10 * time.Second
+
+// longest has the bar of today and the goal. The goal is for Leases that are freed when we end their holder: the next manager
+// takes one at its next retry, which client-go draws from one to 2.2 retry periods, and 4 seconds are the proof's and the
+// sampler's (https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L251). Today no
+// Lease is freed in a roll, so that some run out: that of a CCM whose Node is drained, and in a rollout of KCM those of its
+// leader and of a follower that led for a moment and ended, too.
+func (r Records) longest(which []string, from, to time.Time, lease time.Duration, runOut int, start time.Duration) LongestSpell {
+	retry := bed.RetryPeriod(lease) * 22 / 10
+	return LongestSpell{
+		Spell:         loops.Unattended(r.Samples, which, from, to),
+		AtMostSeconds: (time.Duration(runOut)*(lease+retry) + start + 4*time.Second).Seconds(),
+		GoalSeconds:   (retry + start + 4*time.Second).Seconds(),
+	}
 }
 
-// loopsOfKCM are those that stay there.
+// leaseOf is the duration of a manager's Lease: a CCM has the default, whatever KCM has.
+func (r Records) leaseOf(component string) time.Duration {
+	longest := int32(0)
+	for _, term := range r.Terms {
+		if term.Lease == component {
+			longest = max(longest, term.DurationSeconds)
+		}
+	}
+	return time.Duration(longest) * time.Second
+}
+
+// loopsOfKCM are those that stay there. KCM's metric has one of them, nodeipam
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/node_ipam_controller.go#L174); the others run
+// and end with it, by the same Lease.
 func (r Records) loopsOfKCM() []string {
 	var found []string
 	for _, sample := range r.Samples {

@@ -204,6 +204,7 @@ func (w *Witness) lease(object any, gone bool) {
 	term := loops.Term{
 		Cluster: w.name, Lease: lease.Name, UID: string(lease.UID), Holder: *lease.Spec.HolderIdentity,
 		Transitions: ptr.Deref(lease.Spec.LeaseTransitions, 0), AcquiredAt: ptr.Deref(lease.Spec.AcquireTime, metav1.MicroTime{}).Time,
+		DurationSeconds: ptr.Deref(lease.Spec.LeaseDurationSeconds, 0),
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

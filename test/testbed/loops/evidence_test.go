@@ -141,6 +141,17 @@ func TestEvidence(t *testing.T) {
 				Second: Runner{kubeControllerManager, "kcm-1"}, From: at(11.1), To: at(11.3),
 			}},
 		},
+		"a leader that was never seen ran nothing that its arguments exclude": {
+			change: func(e *Evidence) {
+				e.Managers = append(e.Managers, Manager{
+					Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-1", PID: 3, StartedAt: at(5), EndedAt: at(11.3),
+					Excluded: CloudLoops(),
+				})
+				e.Terms = append(e.Terms, Term{
+					Cluster: "alpha", Lease: kubeControllerManager, UID: "k", Holder: "kcm-1_id", Transitions: 4, AcquiredAt: at(11.1),
+				})
+			},
+		},
 		"a term that was missed is a doubt": {
 			change: func(e *Evidence) {
 				e.Terms = append(e.Terms, Term{
@@ -198,7 +209,9 @@ func TestReadManagers(t *testing.T) {
 	register(t, filepath.Join(dir, "processes"), running)
 	managers, err := ReadManagers(dir, "management")
 	g.Expect(err).NotTo(HaveOccurred())
-	want := Manager{Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-0", PID: 1, StartedAt: at(1)}
+	want := Manager{
+		Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-0", PID: 1, Excluded: CloudLoops(), StartedAt: at(1),
+	}
 	g.Expect(managers).To(ConsistOf(want), "nothing has ended yet")
 
 	other, ended := running, running

@@ -15,6 +15,8 @@ type Manager struct {
 	Component string
 	Instance  string
 	PID       int
+	// Excluded are the cloud loops that its arguments keep it from.
+	Excluded  []string
 	StartedAt time.Time
 	EndedAt   time.Time
 }
@@ -56,7 +58,7 @@ func ReadManagers(runDir, managementCluster string) ([]Manager, error) {
 		if p.component() != "" {
 			managers = append(managers, Manager{
 				Cluster: p.worksFor(managementCluster), Component: p.component(), Instance: p.Pod, PID: p.PID,
-				StartedAt: p.StartedAt, EndedAt: p.EndedAt,
+				Excluded: p.excluded(), StartedAt: p.StartedAt, EndedAt: p.EndedAt,
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,29 @@ func (p process) port() string {
 		}
 	}
 	return port
+}
+
+// excluded are the cloud loops that a process cannot run by its own arguments: a
+// KCM needs an in-tree provider for them, and its --controllers may leave them
+// out, by names that are longer from 1.28 on.
+func (p process) excluded() []string {
+	inTree, left := p.component() == cloudControllerManager, []string(nil)
+	for _, arg := range p.Args {
+		name, value, _ := strings.Cut(arg, "=")
+		switch name {
+		case "--cloud-provider":
+			inTree = inTree || value != "" && value != "external"
+		case "--controllers":
+			left = strings.Split(value, ",")
+		}
+	}
+	names := map[string][]string{
+		"service": {"-service", "-service-lb-controller"}, "route": {"-route", "-node-route-controller"},
+		"cloud-node-lifecycle": {"-cloud-node-lifecycle", "-cloud-node-lifecycle-controller"},
+	}
+	return slices.DeleteFunc(CloudLoops(), func(loop string) bool {
+		return inTree && !slices.Contains(left, names[loop][0]) && !slices.Contains(left, names[loop][1])
+	})
 }
 
 // readProcesses reads the registry by file name. A file that cannot be read or

@@ -218,3 +218,32 @@ func TestProcess(t *testing.T) {
 		})
 	}
 }
+
+func TestExcluded(t *testing.T) {
+	tests := map[string]struct {
+		container string
+		args      []string
+		want      []string
+	}{
+		"a KCM with an in-tree provider runs all":   {kubeControllerManager, []string{"--cloud-provider=simcloud"}, []string{}},
+		"a KCM without a provider runs none":        {kubeControllerManager, nil, CloudLoops()},
+		"a KCM with an external provider runs none": {kubeControllerManager, []string{"--cloud-provider=external"}, CloudLoops()},
+		"a CCM runs all":                            {cloudControllerManager, []string{"--cloud-provider=simcloud"}, []string{}},
+		"loops are left out by names of 1.28 and on": {
+			kubeControllerManager, []string{"--cloud-provider=simcloud", "--controllers=*,-service-lb-controller,-node-route-controller"},
+			[]string{"service", "route"},
+		},
+		"loops are left out by names of before 1.28": {
+			kubeControllerManager, []string{"--cloud-provider=simcloud", "--controllers=*,-cloud-node-lifecycle"},
+			[]string{"cloud-node-lifecycle"},
+		},
+		"what is named without a minus is not left out": {
+			kubeControllerManager, []string{"--cloud-provider=simcloud", "--controllers=service"}, []string{},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(process{Container: tc.container, Args: tc.args}.excluded()).To(Equal(tc.want))
+		})
+	}
+}

@@ -17,6 +17,9 @@ type Term struct {
 	Holder      string    `json:"holder"`
 	Transitions int32     `json:"transitions"`
 	AcquiredAt  time.Time `json:"acquiredAt"`
+	// DurationSeconds is how long the Lease has to stand still before another one
+	// takes it.
+	DurationSeconds int32 `json:"durationSeconds"`
 }
 
 // InCluster says whether it is a manager of the cluster.
@@ -29,12 +32,16 @@ type stint struct {
 	runner   Runner
 	pid      int
 	from, to time.Time
-	// loops that were seen in it.
-	loops map[string]bool
+	// loops that were seen in it, and those that its arguments exclude.
+	loops    map[string]bool
+	excluded []string
 }
 
-// mayRun counts a stint that was too short to be seen as one of every loop.
-func (s stint) mayRun(loop string) bool { return len(s.loops) == 0 || s.loops[loop] }
+// mayRun counts a stint that was too short to be seen as one of every loop that
+// its process could run.
+func (s stint) mayRun(loop string) bool {
+	return s.loops[loop] || len(s.loops) == 0 && !slices.Contains(s.excluded, loop)
+}
 
 // Evidence is what Leases and processes tell about one cluster.
 type Evidence struct {
@@ -70,7 +77,8 @@ func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []stri
 // stints are sorted by when they began.
 func (e Evidence) stints(now time.Time) (stints []stint, doubts []string) {
 	last := map[string]Term{}
-	for _, term := range slices.SortedStableFunc(slices.Values(e.Terms), func(a, b Term) int { return a.AcquiredAt.Compare(b.AcquiredAt) }) {
+	byTime := func(a, b Term) int { return a.AcquiredAt.Compare(b.AcquiredAt) }
+	for _, term := range slices.SortedStableFunc(slices.Values(e.Terms), byTime) {
 		before, found := last[term.Lease]
 		if found && before.UID == term.UID && term.Transitions != before.Transitions+1 {
 			doubts = append(doubts, fmt.Sprintf("the history of Lease %s has a hole before its holder %s", term.Lease, term.Holder))
@@ -100,6 +108,7 @@ func (e Evidence) stintOf(term Term, now time.Time) (stint, bool) {
 		}
 		s := stint{
 			runner: Runner{term.Lease, pod}, pid: m.PID, from: term.AcquiredAt, to: m.until(now), loops: map[string]bool{},
+			excluded: m.Excluded,
 		}
 		for _, sample := range e.Samples {
 			if s.has(sample) {
