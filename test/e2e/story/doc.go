@@ -3,5 +3,5 @@
 // ways and looks for processes that stay behind.
 //
 // The package itself is empty. Its specs may import test/e2e/suite, test/testbed and the API types; they never import
-// the code under test, and judge no absolute times, which depend on the machine.
+// the code under test, and judge no absolute times, which depend on the machine: the bars of the demo are ratios of the lease.
 package story

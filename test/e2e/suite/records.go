@@ -42,6 +42,17 @@ func read[T any](s *Scene, path string, parse func(io.Reader) ([]T, error)) []T 
 	return records
 }
 
+// ExpectNothingRanTwice asks both witnesses about user clusters: the sampler and the cloud.
+func ExpectNothingRanTwice(s *Scene, b *bed.Bed, names ...string) {
+	GinkgoHelper()
+	calls, samples := Records(s, b)
+	calls = slices.DeleteFunc(calls, func(call simcloud.Call) bool { return !slices.Contains(names, call.Cluster) })
+	samples = slices.DeleteFunc(samples, func(sample loops.Sample) bool { return !slices.Contains(names, sample.Cluster) })
+	s.Expect(samples).NotTo(BeEmpty())
+	s.Expect(loops.Overlaps(samples)).To(BeEmpty(), "loops that ran in two managers, as the sampler saw them")
+	s.Expect(loops.CallOverlaps(calls)).To(BeEmpty(), "loops that ran in two managers, as the cloud saw them")
+}
+
 // ReadFile returns what there is; nothing when there is no file yet.
 func ReadFile(path string) []byte {
 	content, _ := os.ReadFile(filepath.Clean(path))

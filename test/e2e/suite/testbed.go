@@ -11,8 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
-	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
 // Testbed is that of one container: its manager, and a user cluster for each story that is being told.
@@ -122,24 +120,13 @@ func (h *Testbed) furnish(ctx context.Context, u *bed.UserCluster) error {
 	})
 }
 
-// ExpectNothingRanTwice asks both witnesses about the user clusters of the stories: the sampler and the cloud.
+// ExpectNothingRanTwice asks about the user clusters of the stories.
 func (h *Testbed) ExpectNothingRanTwice(s *Scene) {
-	GinkgoHelper()
-	calls, samples := h.recordsOfStories(s)
-	s.Expect(samples).NotTo(BeEmpty())
-	s.Expect(loops.Overlaps(samples)).To(BeEmpty(), "loops that ran in two managers, as the sampler saw them")
-	s.Expect(loops.CallOverlaps(calls)).To(BeEmpty(), "loops that ran in two managers, as the cloud saw them")
-}
-
-// recordsOfStories are the raw records so far about those user clusters that With made.
-func (h *Testbed) recordsOfStories(s *Scene) ([]simcloud.Call, []loops.Sample) {
 	GinkgoHelper()
 	h.mu.Lock()
 	names := slices.Clone(h.names)
 	h.mu.Unlock()
-	calls, samples := Records(s, h.Bed)
-	return slices.DeleteFunc(calls, func(call simcloud.Call) bool { return !slices.Contains(names, call.Cluster) }),
-		slices.DeleteFunc(samples, func(sample loops.Sample) bool { return !slices.Contains(names, sample.Cluster) })
+	ExpectNothingRanTwice(s, h.Bed, names...)
 }
 
 // ExpectNothingForbidden reads the logs of all processes of the manager.
