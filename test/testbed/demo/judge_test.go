@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -88,7 +89,9 @@ type describeTest struct {
 }
 
 func TestDescribe(t *testing.T) {
-	for name, tc := range describeTests() {
+	tests := recordTests()
+	maps.Copy(tests, windowTests())
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			records, moments, report := good(), migrated(), &ClusterReport{}
@@ -104,7 +107,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func describeTests() map[string]describeTest {
+func recordTests() map[string]describeTest {
 	return map[string]describeTest{
 		"good records have no doubt": {want: func(g Gomega, c *ClusterReport) {
 			g.Expect(c.Records.Doubts).To(BeEmpty())
@@ -143,6 +146,12 @@ func describeTests() map[string]describeTest {
 				g.Expect(c.Records.Doubts).To(ConsistOf("loop route was never seen in KCM before the hand-over"))
 			},
 		},
+	}
+}
+
+// windowTests are about when a loop is missed.
+func windowTests() map[string]describeTest {
+	return map[string]describeTest{
 		"a gap after the hand-over is not the hand-over's": {
 			change: func(r *Records) { r.without(between(30, 46)) },
 			want: func(g Gomega, c *ClusterReport) {

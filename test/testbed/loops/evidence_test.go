@@ -2,6 +2,7 @@ package loops
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,12 +108,31 @@ func handedOver() Evidence {
 	}
 }
 
+type evidenceTest struct {
+	change   func(*Evidence)
+	overlaps []Overlap
+	doubts   []string
+}
+
 func TestEvidence(t *testing.T) {
-	tests := map[string]struct {
-		change   func(*Evidence)
-		overlaps []Overlap
-		doubts   []string
-	}{
+	tests := overlapTests()
+	maps.Copy(tests, doubtTests())
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			evidence := handedOver()
+			if tc.change != nil {
+				tc.change(&evidence)
+			}
+			overlaps, doubts := evidence.Judge(at(1), at(20))
+			g.Expect(overlaps).To(Equal(tc.overlaps))
+			g.Expect(doubts).To(Equal(tc.doubts))
+		})
+	}
+}
+
+func overlapTests() map[string]evidenceTest {
+	return map[string]evidenceTest{
 		"a Lease that was taken after the end of the other one's holder excludes any overlap": {},
 		"one that was taken a moment before is an overlap that no sample shows": {
 			change: func(e *Evidence) { e.Managers[0].EndedAt = at(11.2) }, overlaps: []Overlap{overlap("ccm-0", 11, 11.2)},
@@ -152,6 +172,11 @@ func TestEvidence(t *testing.T) {
 				})
 			},
 		},
+	}
+}
+
+func doubtTests() map[string]evidenceTest {
+	return map[string]evidenceTest{
 		"a term that was missed is a doubt": {
 			change: func(e *Evidence) {
 				e.Terms = append(e.Terms, Term{
@@ -185,18 +210,6 @@ func TestEvidence(t *testing.T) {
 		"a sample that was asked for just before the Lease was taken is of that term": {
 			change: func(e *Evidence) { e.Samples = append(e.Samples, script(map[string][]float64{"ccm-0": {10.8}})...) },
 		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			evidence := handedOver()
-			if tc.change != nil {
-				tc.change(&evidence)
-			}
-			overlaps, doubts := evidence.Judge(at(1), at(20))
-			g.Expect(overlaps).To(Equal(tc.overlaps))
-			g.Expect(doubts).To(Equal(tc.doubts))
-		})
 	}
 }
 
