@@ -95,7 +95,7 @@ func (v fleetView) overdueNodes(deployment MachineDeployment) []string {
 
 // served says that the CCM initialized a Node.
 func (v fleetView) served(node Node) bool {
-	return !node.Uninitialized && hasProviderID(node, v.prefix)
+	return !node.Uninitialized && v.identifies(node)
 }
 
 // replaced says that every Machine that it is to have is there and proven, and that no MachineSet but the current one has any.

@@ -53,9 +53,9 @@ func TestTheRealWaitsAreAsLongAsWhatTheyWaitFor(t *testing.T) {
 	for name, wait := range map[string]struct{ has, least time.Duration }{
 		"a kubelet ends containers of a pod that is gone within its grace period, and reports every 10 s": {d.KubeletMargin, 30 * time.Second},
 		"a kubelet ends a static pod without a manifest within 2 s":                                       {d.Settle, 10 * time.Second},
-		"a kubelet writes addresses back within 10 s":                     {d.Addresses, time.Minute},
-		"a CCM whose cloud refuses its configuration ends within seconds": {d.ProbeTime, 10 * time.Second},
-		"a person reads the plan of an adoption before it is carried out": {d.AdoptionNotice, time.Minute},
+		"a kubelet writes addresses back within 10 s":                                                     {d.Addresses, time.Minute},
+		"a CCM whose cloud refuses its configuration ends within seconds":                                 {d.ProbeTime, 10 * time.Second},
+		"a person reads the plan of an adoption before it is carried out":                                 {d.AdoptionNotice, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(wait.has).To(BeNumerically(">=", wait.least)) })
 	}

@@ -92,7 +92,7 @@ func finished() Observation {
 	o := Observation{
 		Cluster: cluster, Contenders: Absent[[]string](), CloudConfig: Known(CloudConfig{}),
 		Provider: Known(Provider{
-			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
+			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
 			CSIDrivers: []string{"cinder.csi.openstack.org"},
 		}),
 		Connection: Connection{Reachable: true, Reason: ucv1.ReachableReason},

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -25,9 +26,10 @@ type fleetView struct {
 	generation   string
 	rolled       []string
 	configuredAt time.Time
-	prefix       string
-	deadline     time.Duration
-	now          time.Time
+	// providerID is the form by which the CCM knows a Node.
+	providerID *regexp.Regexp
+	deadline   time.Duration
+	now        time.Time
 	// accepted are Nodes that a person vouches for.
 	accepted []string
 	// initialization is the deadline of a Node, from its registration.
@@ -61,7 +63,7 @@ func (p *pass) seenFleet() *fleetView {
 	machines, _ := p.o.Machines.Value().split()
 	v := &fleetView{
 		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{},
-		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, prefix: p.o.Provider.Value().ProviderIDPrefix, deadline: nodeDeadline(p.o.Cluster), now: p.now,
+		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, providerID: p.o.Provider.Value().providerID(), deadline: nodeDeadline(p.o.Cluster), now: p.now,
 	}
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
@@ -154,8 +156,11 @@ func (v fleetView) serves(machine Machine) bool {
 }
 
 func (v fleetView) initialized(node Node) bool {
-	return node.Ready && !node.Uninitialized && hasProviderID(node, v.prefix)
+	return node.Ready && !node.Uninitialized && v.identifies(node)
 }
+
+// identifies says that the CCM can ask the cloud for the machine of a Node.
+func (v fleetView) identifies(node Node) bool { return v.providerID.MatchString(node.ProviderID) }
 
 // late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
 // NotReady is not late. One whose object was made anew has the time of a new one.

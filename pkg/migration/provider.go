@@ -2,6 +2,7 @@ package migration
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -76,4 +77,12 @@ type DefaultClass struct {
 	Name string
 	// Plugin is the in-tree plugin whose default class it succeeds; empty: none.
 	Plugin string
+}
+
+// providerID is the full form; of a provider that has none, something has to follow the prefix.
+func (p Provider) providerID() *regexp.Regexp {
+	if p.ProviderIDForm != "" {
+		return regexp.MustCompile(p.ProviderIDForm)
+	}
+	return regexp.MustCompile("^" + regexp.QuoteMeta(p.ProviderIDPrefix) + ".")
 }

@@ -1,16 +1,12 @@
 package migration
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
-
-func hasProviderID(node Node, prefix string) bool {
-	return strings.HasPrefix(node.ProviderID, prefix) && len(node.ProviderID) > len(prefix)
-}
 
 // verify asks every Node, not only every Machine: what counts is what runs.
 func (p *pass) verify() outcome {
@@ -101,8 +97,8 @@ func (p *pass) nodeLacks(view fleetView, node Node, machine Machine) string {
 	switch {
 	case node.Uninitialized:
 		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
-	case !hasProviderID(node, view.prefix):
-		return "has no providerID that begins with " + view.prefix
+	case !view.identifies(node):
+		return "has no providerID of the form " + cmp.Or(p.o.Provider.Value().ProviderIDForm, p.o.Provider.Value().ProviderIDPrefix)
 	case !node.Ready:
 		return "is not Ready"
 	}

@@ -147,16 +147,17 @@ func TestWhatANodeLacks(t *testing.T) {
 		owned bool
 		want  string
 	}{
-		"a proven Node lacks nothing":     {owned: true},
-		"a Node without a Machine":        {want: "has no Machine"},
-		"a Node of an outdated Machine":   {owned: true, when: func(_ *Node, m *Machine) { m.Annotation = "" }, want: "outdated Machine kube-system/workers-2-a"},
-		"a Node that is tainted":          {owned: true, when: func(n *Node, _ *Machine) { n.Uninitialized = true }, want: "still has taint"},
-		"a Node without providerID":       {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "" }, want: "no providerID that begins with openstack:///"},
-		"a Node with the prefix only":     {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "openstack:///" }, want: "no providerID"},
-		"a Node with another providerID":  {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "kubermatic://openstack/x" }, want: "no providerID"},
-		"a Node that is NotReady":         {owned: true, when: func(n *Node, _ *Machine) { n.Ready = false }, want: "is not Ready"},
-		"a Node without the CSI driver":   {owned: true, when: func(n *Node, _ *Machine) { n.CSIDrivers = []string{"other"} }, want: "does not register CSI driver"},
-		"a Node with more than one drive": {owned: true, when: func(n *Node, _ *Machine) { n.CSIDrivers = append(n.CSIDrivers, "other") }},
+		"a proven Node lacks nothing":       {owned: true},
+		"a Node without a Machine":          {want: "has no Machine"},
+		"a Node of an outdated Machine":     {owned: true, when: func(_ *Node, m *Machine) { m.Annotation = "" }, want: "outdated Machine kube-system/workers-2-a"},
+		"a Node that is tainted":            {owned: true, when: func(n *Node, _ *Machine) { n.Uninitialized = true }, want: "still has taint"},
+		"a Node without providerID":         {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "" }, want: "no providerID of the form ^openstack://"},
+		"a providerID with a part too many": {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID += "/x" }, want: "no providerID"},
+		"a Node with the prefix only":       {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "openstack:///" }, want: "no providerID"},
+		"a Node with another providerID":    {owned: true, when: func(n *Node, _ *Machine) { n.ProviderID = "kubermatic://openstack/x" }, want: "no providerID"},
+		"a Node that is NotReady":           {owned: true, when: func(n *Node, _ *Machine) { n.Ready = false }, want: "is not Ready"},
+		"a Node without the CSI driver":     {owned: true, when: func(n *Node, _ *Machine) { n.CSIDrivers = []string{"other"} }, want: "does not register CSI driver"},
+		"a Node with more than one drive":   {owned: true, when: func(n *Node, _ *Machine) { n.CSIDrivers = append(n.CSIDrivers, "other") }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func (w *World) observeMachines() migration.Observed[migration.Machines] {
 		seen.Machines = append(seen.Machines, migration.Machine{
 			Ref:      migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
 			OfCanary: m.namespace == machineNamespace && w.isCanary(m), GoesFirst: m.goesFirst,
-			Set:      m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
+			Set: m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
 		})
 	}
 	return migration.Known(seen)
