@@ -39,14 +39,17 @@ const (
 	ReachableReason = "Reachable"
 	// UnreachableReason surfaces when the API server does not answer.
 	UnreachableReason = "Unreachable"
+	// ResponseTooLargeReason surfaces when the API server answers with more than is read of one answer.
+	ResponseTooLargeReason = "ResponseTooLarge"
 	// UnauthorizedReason surfaces when the API server refuses the credentials.
 	UnauthorizedReason = "Unauthorized"
 	// KubeconfigMissingReason surfaces when there is no kubeconfig Secret or key.
 	KubeconfigMissingReason = "KubeconfigMissing"
 	// KubeconfigInvalidReason surfaces when the kubeconfig cannot be parsed.
 	KubeconfigInvalidReason = "KubeconfigInvalid"
-	// KubeconfigRefusedReason surfaces when the kubeconfig uses something that would let its author run code or read
-	// files in the management cluster: exec, auth-provider, file paths, insecure TLS or a proxy.
+	// KubeconfigRefusedReason surfaces when the kubeconfig uses something that would let its author run code, read
+	// files or send requests in the management cluster: exec, auth-provider, file paths, insecure TLS, a proxy, or a
+	// server at an address of the manager's host, of a metadata service or of the management cluster's API server.
 	KubeconfigRefusedReason = "KubeconfigRefused"
 )
 

@@ -44,7 +44,7 @@ func adoptionCommand() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	bindAllow(command.Flags(), &options.allow)
+	bindAllow(command.Flags(), &options.allow, loopback()...)
 	command.Flags().StringVarP(&options.output, "output", "o", "text", outputFlag)
 	return command
 }

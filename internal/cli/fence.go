@@ -65,7 +65,7 @@ func fenceCommand() *cobra.Command {
 		Use: "fence", Short: "Looks at, opens or closes the fence of a user cluster's CCM, also when the controller is gone.", Long: fenceHelp,
 	}
 	options.bind(command.PersistentFlags())
-	bindAllow(command.PersistentFlags(), &options.allow)
+	bindAllow(command.PersistentFlags(), &options.allow, loopback()...)
 
 	status := &cobra.Command{
 		Use: "status NAME", Short: "Says whether the fence is open, who leads, and what that means.", Args: cobra.ExactArgs(1),

@@ -70,7 +70,7 @@ func inventoryCommand() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	bindAllow(command.Flags(), &options.allow)
+	bindAllow(command.Flags(), &options.allow, loopback()...)
 	command.Flags().BoolVar(&options.diff, "diff", false, "Read the user cluster and say what is not as it was.")
 	command.Flags().StringVarP(&options.output, "output", "o", "text", outputFlag)
 	return command

@@ -111,7 +111,7 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 	ledger := controlplane.NewLedger(clock.RealClock{})
 	registry := usercluster.NewRegistry(usercluster.Options{
 		SecretReader: mgr.GetAPIReader(), Management: mgr.GetClient(), Scheme: mgr.GetScheme(), Clock: clock.RealClock{}, Allow: o.allow,
-		ConnectWorkers: o.connectWorkers, Log: log.WithName("usercluster"),
+		ManagementHost: mgr.GetConfig().Host, ConnectWorkers: o.connectWorkers, Log: log.WithName("usercluster"),
 	})
 	if err := mgr.Add(registry); err != nil {
 		return err

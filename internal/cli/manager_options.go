@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -71,8 +72,13 @@ func (o *managerOptions) deadlines() (migration.Deadlines, error) {
 	return deadlines, nil
 }
 
+// loopback is where a person's own user cluster may be: on a workstation it is no way into the management cluster.
+func loopback() []net.IPNet {
+	return []net.IPNet{{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}, {IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)}}
+}
+
 // bindAllow is for operators whose kubeconfig Secrets are not written by tenants.
-func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow) {
+func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow, addresses ...net.IPNet) {
 	allow := func(target *bool, name, what string) {
 		flags.BoolVar(target, "allow-kubeconfig-"+name, false, "Accept kubeconfigs that "+what+". Whoever writes such a Secret acts in the management cluster.")
 	}
@@ -82,6 +88,8 @@ func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow) {
 	allow(&allowed.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
 	allow(&allowed.Proxy, "proxy", "name a proxy")
 	allow(&allowed.Impersonation, "impersonation", "impersonate somebody")
+	flags.IPNetSliceVar(&allowed.Addresses, "allow-user-cluster-addresses", addresses, "Networks, such as 127.0.0.0/8, in which API servers of user "+
+		"clusters may be although they are loopback, link-local or a cloud's metadata service.")
 }
 
 func (o *managerOptions) validate() error {

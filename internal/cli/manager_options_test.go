@@ -62,4 +62,15 @@ func TestKubeconfigsOfTenantsAreRefusedByDefault(t *testing.T) {
 	options := &managerOptions{}
 	options.bind(pflag.NewFlagSet("manager", pflag.ContinueOnError))
 	g.Expect(options.allow).To(BeZero())
+
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.bind(flags)
+	g.Expect(flags.Parse([]string{"--allow-user-cluster-addresses=127.0.0.0/8,fd00:ec2::/32"})).To(Succeed())
+	g.Expect(options.allow.Addresses).To(HaveLen(2))
+
+	options.allow.Addresses = nil
+	flags = pflag.NewFlagSet("plan", pflag.ContinueOnError)
+	bindAllow(flags, &options.allow, loopback()...)
+	g.Expect(flags.Parse(nil)).To(Succeed())
+	g.Expect(options.allow.Addresses).To(Equal(loopback()), "a person's workstation may have user clusters of its own")
 }

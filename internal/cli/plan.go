@@ -42,7 +42,7 @@ func planCommand() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	bindAllow(command.Flags(), &options.allow)
+	bindAllow(command.Flags(), &options.allow, loopback()...)
 	command.Flags().StringVarP(&options.output, "output", "o", "text", "Format: text, json, yaml or html.")
 	return command
 }

@@ -110,6 +110,11 @@ func (a *apiServer) kubeconfig(token string) []byte {
 	return []byte(kubeconfigWith(`server: "`+a.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(ca), "token: "+token))
 }
 
+// loopback is where the servers of tests are.
+func loopback() net.IPNet {
+	return net.IPNet{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}
+}
+
 // newHangingServers accept connections and never answer.
 func newHangingServers(t *testing.T, count int) (addresses []string) {
 	for range count {
@@ -143,6 +148,7 @@ type running struct {
 func startRegistry(t *testing.T, options Options) *running {
 	r := &running{management: fake.NewClientBuilder().Build(), events: make(chan types.NamespacedName, 1000)}
 	options.SecretReader, options.Scheme, options.Log = r.management, scheme.Scheme, logr.Discard()
+	options.Allow.Addresses = append(options.Allow.Addresses, loopback())
 	r.Registry = NewRegistry(options)
 	stop, done := make(chan struct{}), make(chan error, 1)
 	ctx := contextUntil(stop)

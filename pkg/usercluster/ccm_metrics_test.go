@@ -36,7 +36,7 @@ func TestWhatTheCCMSays(t *testing.T) {
 	identity := simcloud.Profile{}.Identity()
 	s, clk := sessionWith(interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: identity.ServiceAccountNamespace, Name: "ccm"},
 		Spec: corev1.PodSpec{ServiceAccountName: identity.ServiceAccountName}})
-	network, err := newNetwork(&rest.Config{Host: server.URL})
+	network, err := newNetwork(&rest.Config{Host: server.URL}, server.Client())
 	g.Expect(err).NotTo(HaveOccurred())
 	s.network = network
 	says := func(after time.Duration) map[slo.Indicator]slo.Counts {

@@ -95,7 +95,15 @@ func (s secretSource) failed(err error) migration.Connection {
 		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
-	return migration.Connection{Reason: ucv1.UnreachableReason, Message: fmt.Sprintf(
+	if address := (*addressError)(nil); errors.As(err, &address) {
+		return migration.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
+			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.what)}
+	}
+	reason := ucv1.UnreachableReason
+	if errors.Is(err, errTooLarge) {
+		reason = ucv1.ResponseTooLargeReason
+	}
+	return migration.Connection{Reason: reason, Message: fmt.Sprintf(
 		"The API server of the user cluster %s: check it, and the server in %s", describe(err), s)}
 }
 

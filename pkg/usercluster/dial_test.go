@@ -3,6 +3,7 @@ package usercluster
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -42,7 +43,7 @@ func TestDialFollowsTheRulesOfTheRegistry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			reader := fake.NewClientBuilder().WithObjects(tc.secret).WithInterceptorFuncs(tc.faults).Build()
-			session, err := Dial(t.Context(), cluster, Options{SecretReader: reader, Scheme: scheme.Scheme})
+			session, err := Dial(t.Context(), cluster, Options{SecretReader: reader, Scheme: scheme.Scheme, Allow: Allow{Addresses: []net.IPNet{loopback()}}})
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(session.Client()).NotTo(BeNil())

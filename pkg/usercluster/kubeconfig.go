@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 
@@ -21,6 +22,8 @@ type Allow struct {
 	InsecureTLS   bool
 	Proxy         bool
 	Impersonation bool
+	// Addresses are where API servers may be although they are of the manager's own host or of its cloud's metadata service.
+	Addresses []net.IPNet
 }
 
 // KubeconfigError says why a kubeconfig is not used. It never holds a value of the kubeconfig: parsers quote their input,

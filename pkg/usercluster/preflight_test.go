@@ -225,7 +225,7 @@ func fakeVersion(t *testing.T, status int, now time.Time, version string) *netwo
 		_, _ = w.Write([]byte(`{"gitVersion":"` + version + `"}`))
 	}))
 	t.Cleanup(server.Close)
-	network, err := newNetwork(&rest.Config{Host: server.URL})
+	network, err := newNetwork(&rest.Config{Host: server.URL}, server.Client())
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return network
 }

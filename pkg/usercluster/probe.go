@@ -12,9 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
+// readyz is where an API server says whether it is ready.
+const readyz = "/readyz"
+
 // probe asks whether the API server is ready and accepts the credentials.
 func (s *Session) probe(ctx context.Context) error {
-	return s.network.probe.Get().AbsPath("/readyz").MaxRetries(0).Do(ctx).Error()
+	return s.network.probe.Get().AbsPath(readyz).MaxRetries(0).Do(ctx).Error()
 }
 
 func isUnauthorized(err error) bool {
@@ -30,8 +33,16 @@ func describe(err error) string {
 		trust     *tls.CertificateVerificationError
 		dns       *net.DNSError
 		status    apierrors.APIStatus
+		redirect  *redirectError
+		address   *addressError
 	)
 	switch {
+	case errors.Is(err, errTooLarge):
+		return errTooLarge.Error()
+	case errors.As(err, &redirect):
+		return redirect.Error() + ", and redirects are never followed"
+	case errors.As(err, &address):
+		return "is not dialed, because " + address.Error()
 	case errors.As(err, &status):
 		return fmt.Sprintf("answers with status %d %s", status.Status().Code, status.Status().Reason)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -85,11 +85,15 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	config.WarningHandler = rest.NoWarnings{}
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(options.QPS, options.Burst)
 
-	network, err := newNetwork(config)
+	transport, err := newTransport(config, options)
+	if err != nil {
+		return nil, fmt.Errorf("make the transport: %w", err)
+	}
+	network, err := newNetwork(config, &http.Client{Transport: transport})
 	if err != nil {
 		return nil, err
 	}
-	c, err := newClient(config, options.Scheme, mapper)
+	c, err := newClient(config, network.http, options.Scheme, mapper)
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +102,9 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	return session, nil
 }
 
-func newClient(config *rest.Config, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
+func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("make the HTTP client: %w", err)
-	}
+	config.Timeout = requestTimeout // Told to the API server, too.
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make the REST mapper: %w", err)
@@ -117,11 +117,7 @@ func newClient(config *rest.Config, scheme *runtime.Scheme, mapper meta.RESTMapp
 	return c, nil
 }
 
-func newNetwork(config *rest.Config) (*network, error) {
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("make the HTTP client: %w", err)
-	}
+func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) {
 	probeConfig := rest.CopyConfig(config)
 	probeConfig.RateLimiter = flowcontrol.NewFakeAlwaysRateLimiter() // A busy session must not look like a dead cluster.
 	probeConfig.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()

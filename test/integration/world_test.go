@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -80,6 +81,7 @@ func (w *world) restart() {
 	}
 	w.registry = usercluster.NewRegistry(usercluster.Options{
 		SecretReader: w.manager, Management: w.manager, Scheme: suite.scheme, Clock: w.clock, ConnectWorkers: 2, QPS: 1000, Burst: 1000, Log: logr.Discard(),
+		Allow: usercluster.Allow{Addresses: []net.IPNet{{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}}},
 	})
 	w.stop = w.run(w.registry)
 	metrics, err := cluster.NewMetrics(prometheus.NewRegistry())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -180,6 +181,7 @@ func connect(t *testing.T, user string) *cluster {
 	registry := usercluster.NewRegistry(usercluster.Options{
 		SecretReader: fake.NewClientBuilder().WithObjects(secret).Build(), Scheme: clientgoscheme.Scheme, Clock: clock,
 		ConnectWorkers: 1, QPS: 10000, Burst: 10000, Log: logr.Discard(),
+		Allow: usercluster.Allow{Addresses: []net.IPNet{{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}}},
 	})
 	stopped := make(chan error, 1)
 	go func() { stopped <- registry.Start(t.Context()) }()

@@ -1,0 +1,122 @@
+package usercluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// addressError says why an address is not dialed. It does not hold the address: a name in a kubeconfig may be one of the management
+// cluster's own network.
+type addressError struct{ what string }
+
+// Error implements error.
+func (e *addressError) Error() string { return "the address is " + e.what }
+
+// addressGuard judges each address at the moment of dialing, when a name was resolved: a name that means another address a moment
+// later passes nothing.
+type addressGuard struct {
+	// allowed are exceptions from what the kinds of addresses forbid.
+	allowed []net.IPNet
+	// management is the URL of the management cluster's API server; empty where there is none to protect.
+	management string
+	resolve    func(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+func (g *addressGuard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, ControlContext: g.control}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// control is asked by the dialer about every address that it is about to connect to.
+func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &addressError{"not one of TCP"}
+	}
+	ip := target.Addr().Unmap().WithZone("")
+	forms := []netip.Addr{ip, embedded(ip)}
+	if err := g.isManagement(ctx, forms, target.Port()); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(g.allowed, func(network net.IPNet) bool { return network.Contains(ip.AsSlice()) }) {
+		return nil
+	}
+	for _, form := range forms {
+		if what := forbidden(form); what != "" {
+			return &addressError{what}
+		}
+	}
+	return nil
+}
+
+// isManagement compares address and port: many clusters of one seed share an address.
+func (g *addressGuard) isManagement(ctx context.Context, forms []netip.Addr, port uint16) error {
+	if g.management == "" {
+		return nil
+	}
+	server, _, err := rest.DefaultServerURL(g.management, "", schema.GroupVersion{}, true)
+	if err != nil {
+		return errors.New("the address of the management cluster's API server is not understood")
+	}
+	managementPort := cmp.Or(server.Port(), map[string]string{"http": "80"}[server.Scheme], "443")
+	if managementPort != strconv.Itoa(int(port)) {
+		return nil
+	}
+	own, err := g.resolve(ctx, "ip", server.Hostname())
+	if err != nil {
+		return fmt.Errorf("the address of the management cluster's API server cannot be looked up: %w", err)
+	}
+	if slices.ContainsFunc(own, func(ip netip.Addr) bool { return slices.Contains(forms, ip.Unmap()) }) {
+		return &addressError{"that of the management cluster's API server"}
+	}
+	return nil
+}
+
+// forbidden names the kind of an address that no user cluster has; empty for all others. 100.100.100.200 is the metadata service of
+// Alibaba Cloud, fd00:ec2::254 that of AWS, fd20:ce::254 that of Google Cloud; the others' are link-local.
+func forbidden(ip netip.Addr) string {
+	switch {
+	case !ip.IsValid():
+		return ""
+	case ip.IsUnspecified(), ip.Is4() && ip.As4()[0] == 0:
+		return "unspecified"
+	case ip.IsLoopback():
+		return "the manager's own loopback"
+	case ip.IsLinkLocalUnicast():
+		return "link-local"
+	case ip.IsMulticast(), ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return "multicast or broadcast"
+	case slices.Contains([]string{"100.100.100.200", "fd00:ec2::254", "fd20:ce::254"}, ip.String()):
+		return "a metadata service of a cloud"
+	}
+	return ""
+}
+
+// embedded is the IPv4 address that a gateway reads from one of NAT64 (RFC 6052), of 6to4 (RFC 3056), or of the old form ::a.b.c.d;
+// the zero value for all others.
+func embedded(ip netip.Addr) netip.Addr {
+	if !ip.Is6() {
+		return netip.Addr{}
+	}
+	bytes := ip.As16()
+	for _, form := range []struct {
+		prefix string
+		at     int
+	}{{"64:ff9b::/96", 12}, {"2002::/16", 2}, {"::/96", 12}} {
+		if netip.MustParsePrefix(form.prefix).Contains(ip) {
+			return netip.AddrFrom4([4]byte(bytes[form.at : form.at+4]))
+		}
+	}
+	return netip.Addr{}
+}
