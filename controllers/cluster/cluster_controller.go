@@ -85,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
-	inTime, cancel := context.WithTimeout(ctx, passTimeout)
+	inTime, cancel := context.WithTimeout(usercluster.WithBudget(ctx), passTimeout)
 	defer cancel()
 	r.observeInTime(inTime, s)
 	if s.connecting() {

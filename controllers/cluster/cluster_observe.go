@@ -30,6 +30,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	r.observeManagement(ctx, s)
 	r.observeControlPlane(ctx, s)
 	r.observeUserCluster(ctx, s)
+	if now := r.UserClusters.State(client.ObjectKeyFromObject(s.cluster)); now.Reachable && s.session != nil {
+		s.observed.Connection = now // The reads may have shown that it answers too much.
+	}
 	s.observed.MachineController = r.observeMachineController(ctx, s)
 	r.observeFindings(ctx, s, s.cluster.Status.Facts)
 	r.observePlan(ctx, s)

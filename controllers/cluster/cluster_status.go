@@ -230,7 +230,7 @@ func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
 func setReachable(w *statusWriter, connection migration.Connection) {
 	status := metav1.ConditionUnknown
 	switch {
-	case connection.Reachable:
+	case connection.Reachable && connection.Reason == ucv1.ReachableReason:
 		status = metav1.ConditionTrue
 	case connection.Refused:
 		status = metav1.ConditionFalse

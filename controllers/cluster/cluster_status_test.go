@@ -231,6 +231,7 @@ func TestUserClusterReachable(t *testing.T) {
 		"an answer is True":       {migration.Connection{Reachable: true, Reason: "Reachable", Message: "It answers"}, metav1.ConditionTrue},
 		"no answer is Unknown":    {migration.Connection{Reason: "Unreachable", Message: "It hangs"}, metav1.ConditionUnknown},
 		"a refused one is False":  {migration.Connection{Refused: true, Reason: "KubeconfigRefused", Message: "It uses exec"}, metav1.ConditionFalse},
+		"too much is Unknown":     {migration.Connection{Reachable: true, Reason: "ResponseTooLarge", Message: "Too much"}, metav1.ConditionUnknown},
 		"old secrets are Unknown": {migration.Connection{Reason: "Unauthorized", Message: "Renew them"}, metav1.ConditionUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {

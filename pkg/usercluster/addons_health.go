@@ -49,16 +49,18 @@ func (s *Session) podReasons(ctx context.Context, workload *unstructured.Unstruc
 	if err != nil || !found {
 		return nil
 	}
-	pods := &corev1.PodList{}
-	if err := s.readerOf(workload).List(ctx, pods, client.InNamespace(workload.GetNamespace()), client.MatchingLabels(labels)); err != nil {
+	var reasons []string
+	err = list(ctx, s.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+		for i := range page.Items {
+			reasons = append(reasons, keep(ctx, whatHolds(&page.Items[i]))...)
+		}
+		slices.Sort(reasons)
+		reasons = slices.Compact(reasons)
+	}, client.InNamespace(workload.GetNamespace()), client.MatchingLabels(labels))
+	if err != nil {
 		return nil
 	}
-	var reasons []string
-	for i := range pods.Items {
-		reasons = append(reasons, whatHolds(&pods.Items[i])...)
-	}
-	slices.Sort(reasons)
-	return slices.Compact(reasons)
+	return reasons
 }
 
 func whatHolds(pod *corev1.Pod) (reasons []string) {

@@ -82,15 +82,18 @@ func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]s
 	if !missing {
 		return false, nil
 	}
-	deployments := &appsv1.DeploymentList{}
-	if err := s.client.List(ctx, deployments); err != nil {
+	taken := false
+	err := list(ctx, s.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
+		taken = taken || slices.ContainsFunc(page.Items, func(deployment appsv1.Deployment) bool {
+			// Under our own name it was looked at above.
+			own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
+			return !own && slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, isSnapshotController)
+		})
+	})
+	if err != nil {
 		return false, &lookError{because("listing Deployments", err)}
 	}
-	return slices.ContainsFunc(deployments.Items, func(deployment appsv1.Deployment) bool {
-		// Under our own name it was looked at above.
-		own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
-		return !own && slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, isSnapshotController)
-	}), nil
+	return taken, nil
 }
 
 // isSnapshotController goes by the end of the image's name: mirrors put something before it.

@@ -258,13 +258,14 @@ func (s *Session) attached(ctx context.Context, volume, node string) (bool, erro
 	if !ptr.Deref(driver.Spec.AttachRequired, true) {
 		return true, nil
 	}
-	list := &storagev1.VolumeAttachmentList{}
-	if err := s.client.List(ctx, list); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(list.Items, func(a storagev1.VolumeAttachment) bool {
-		return ptr.Deref(a.Spec.Source.PersistentVolumeName, "") == volume && a.Spec.NodeName == node && a.Status.Attached
-	}), nil
+	attached := false
+	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
+	err := list(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
+		attached = attached || slices.ContainsFunc(page.Items, func(a storagev1.VolumeAttachment) bool {
+			return ptr.Deref(a.Spec.Source.PersistentVolumeName, "") == volume && a.Spec.NodeName == node && a.Status.Attached
+		})
+	})
+	return attached, err
 }
 
 // RemoveCanary deletes objects of the canary, those with these UIDs only.

@@ -3,7 +3,6 @@ package usercluster
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"time"
 
@@ -20,8 +19,6 @@ const (
 	// metricsPeriod is how often they are read, refusedPeriod how often where they cannot be.
 	metricsPeriod = time.Minute
 	refusedPeriod = 10 * time.Minute
-	// mostMetrics is what a pod of a user cluster may make us read, in bytes.
-	mostMetrics = 8 << 20
 )
 
 // ccmMetrics remembers the first histograms of each pod: what came before is of Nodes that are older than the CCM.
@@ -79,7 +76,7 @@ func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (
 		return nil, fmt.Errorf("read the metrics of pod %s/%s: %w", namespace, pod, err)
 	}
 	defer func() { _ = body.Close() }()
-	return slo.ParseHistograms(io.LimitReader(body, mostMetrics))
+	return slo.ParseHistograms(body)
 }
 
 // WithCCM adds what the CCM itself says to what was measured.

@@ -2,6 +2,9 @@
 // cluster, made in a bounded pool from the kubeconfig Secret and probed from then on; its Session reads facts for one
 // decision and carries out the verbs.
 //
+// All requests go through one transport: it judges addresses, follows no redirect, and bounds what an API server makes us hold.
+// Lists are read page by page, and only what is made of a page is kept.
+//
 // Decisions rest on live reads: every fact is known, absent, or could not be looked at. Watches run only while a
 // migration does, hold no object, and do nothing but wake the reconciler.
 //

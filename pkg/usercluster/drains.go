@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,23 +21,25 @@ func (s *Session) Drains(ctx context.Context, machines []migration.Machine) migr
 	if len(machines) == 0 {
 		return migration.Known[[]migration.Drain](nil)
 	}
-	attachments := &storagev1.VolumeAttachmentList{}
-	if err := s.client.List(ctx, attachments); err != nil {
+	attachments, err := s.attachments(ctx)
+	if err != nil {
 		return migration.Unknown[[]migration.Drain](because("listing VolumeAttachments", err))
 	}
-	budgets := &policyv1.PodDisruptionBudgetList{}
-	if err := s.client.List(ctx, budgets); err != nil {
+	budgets, err := s.disruptionBudgets(ctx)
+	if err != nil {
 		return migration.Unknown[[]migration.Drain](because("listing PodDisruptionBudgets", err))
 	}
 	var drains []migration.Drain
 	for _, machine := range machines[:min(len(machines), maxDrains)] {
 		drain := migration.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
 		if machine.NodeName != "" {
-			pods := &corev1.PodList{}
-			if err := s.client.List(ctx, pods, client.MatchingFields{"spec.nodeName": machine.NodeName}); err != nil {
+			err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+				drain.Pods = append(drain.Pods, keep(ctx, drainedPods(page.Items, budgets))...)
+			}, client.MatchingFields{"spec.nodeName": machine.NodeName})
+			if err != nil {
 				return migration.Unknown[[]migration.Drain](because("listing the Pods of Node "+machine.NodeName, err))
 			}
-			drain.Pods, drain.Attachments = drainedPods(pods.Items, budgets.Items), attachedTo(machine.NodeName, attachments.Items)
+			drain.Attachments = attachedTo(machine.NodeName, attachments)
 		}
 		drains = append(drains, drain)
 	}
@@ -53,10 +54,26 @@ func foreignFinalizers(finalizers []string) []string {
 	})
 }
 
-func attachedTo(node string, attachments []storagev1.VolumeAttachment) []string {
+// disruptionBudgets has what is known of a PodDisruptionBudget when a pod is judged.
+func (s *Session) disruptionBudgets(ctx context.Context) ([]policyv1.PodDisruptionBudget, error) {
+	var budgets []policyv1.PodDisruptionBudget
+	empty := func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} }
+	err := list(ctx, s.client, empty, func(page *policyv1.PodDisruptionBudgetList) {
+		for _, budget := range page.Items {
+			budgets = append(budgets, keep(ctx, policyv1.PodDisruptionBudget{
+				ObjectMeta: metav1.ObjectMeta{Namespace: budget.Namespace, Name: budget.Name},
+				Spec:       policyv1.PodDisruptionBudgetSpec{Selector: budget.Spec.Selector},
+				Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: budget.Status.DisruptionsAllowed},
+			}))
+		}
+	})
+	return budgets, err
+}
+
+func attachedTo(node string, attachments []migration.Attachment) []string {
 	var names []string
 	for _, attachment := range attachments {
-		if attachment.Spec.NodeName == node {
+		if attachment.Node == node {
 			names = append(names, attachment.Name)
 		}
 	}

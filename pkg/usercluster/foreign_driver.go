@@ -26,21 +26,21 @@ func (s *Session) driverProblem(ctx context.Context, set provider.Set, described
 	_ = pages(ctx, s.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas))
+				workloads = append(workloads, keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
 	_ = pages(ctx, s.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas))
+				workloads = append(workloads, keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
 	_ = pages(ctx, s.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled))
+				workloads = append(workloads, keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))
 			}
 		}
 	})

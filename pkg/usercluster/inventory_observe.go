@@ -15,22 +15,25 @@ import (
 // Inventory reads load balancers, volumes, their attachments and classes, which must be the same before and after. The Nodes are
 // read anyway, and join it in migration.WithNodes.
 func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.Inventory] {
-	services := &corev1.ServiceList{}
-	if err := s.client.List(ctx, services); err != nil {
+	inventory := migration.Inventory{LoadBalancers: []migration.LoadBalancer{}, Volumes: []migration.Volume{}}
+	err := list(ctx, s.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
+		for i := range page.Items {
+			if service := &page.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+				inventory.LoadBalancers = append(inventory.LoadBalancers, keep(ctx, toLoadBalancer(service)))
+			}
+		}
+	})
+	if err != nil {
 		return migration.Unknown[migration.Inventory](because("listing Services", err))
 	}
-	volumes := &corev1.PersistentVolumeList{}
-	if err := s.client.List(ctx, volumes); err != nil {
-		return migration.Unknown[migration.Inventory](because("listing PersistentVolumes", err))
-	}
-	inventory := migration.Inventory{LoadBalancers: []migration.LoadBalancer{}, Volumes: []migration.Volume{}}
-	for i := range services.Items {
-		if service := &services.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
-			inventory.LoadBalancers = append(inventory.LoadBalancers, toLoadBalancer(service))
+	emptyVolumes := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
+	err = list(ctx, s.client, emptyVolumes, func(page *corev1.PersistentVolumeList) {
+		for i := range page.Items {
+			inventory.Volumes = append(inventory.Volumes, keep(ctx, toVolume(&page.Items[i])))
 		}
-	}
-	for i := range volumes.Items {
-		inventory.Volumes = append(inventory.Volumes, toVolume(&volumes.Items[i]))
+	})
+	if err != nil {
+		return migration.Unknown[migration.Inventory](because("listing PersistentVolumes", err))
 	}
 	slices.SortFunc(inventory.LoadBalancers, func(a, b migration.LoadBalancer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

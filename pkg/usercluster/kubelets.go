@@ -40,28 +40,43 @@ type kubeletMemory struct {
 	askedAt time.Time
 }
 
-// look judges the Nodes; unproven says that an event may still prove one.
-func (m *kubeletMemory) look(nodes []corev1.Node, now time.Time) (unproven bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	proofs := make(map[types.UID]migration.Kubelet, len(nodes))
+// kubeletLook is a look at all Nodes, page by page. It replaces what is remembered once it saw the last one.
+type kubeletLook struct {
+	memory   *kubeletMemory
+	now      time.Time
+	proofs   map[types.UID]migration.Kubelet
+	unproven bool
+}
+
+func (m *kubeletMemory) begin(now time.Time) *kubeletLook {
+	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]migration.Kubelet{}}
+}
+
+// add judges Nodes.
+func (l *kubeletLook) add(nodes []corev1.Node) {
 	for i := range nodes {
 		node := &nodes[i]
-		proof := m.proofs[node.UID]
+		proof := l.memory.of(node.UID)
 		if proof.External == "" && isUninitialized(node) {
 			proof = migration.Kubelet{External: "its taint " + uninitializedTaint + " was seen"}
 		}
 		if proof == (migration.Kubelet{}) {
 			proof = registeredBy(node.ManagedFields)
 		}
-		proofs[node.UID] = proof
-		unproven = unproven || proof == (migration.Kubelet{}) && now.Sub(node.CreationTimestamp.Time) < eventsLive
+		l.proofs[node.UID] = proof
+		l.unproven = l.unproven || proof == (migration.Kubelet{}) && l.now.Sub(node.CreationTimestamp.Time) < eventsLive
 	}
-	m.proofs = proofs
-	if unproven = unproven && now.Sub(m.askedAt) >= askEvery; unproven {
-		m.askedAt = now
+}
+
+// end says that an event may still prove one of the Nodes.
+func (l *kubeletLook) end() (ask bool) {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	l.memory.proofs = l.proofs
+	if ask = l.unproven && l.now.Sub(l.memory.askedAt) >= askEvery; ask {
+		l.memory.askedAt = l.now
 	}
-	return unproven
+	return ask
 }
 
 // synced takes the events of the loop cloud-node into account.
@@ -83,8 +98,8 @@ func (m *kubeletMemory) of(uid types.UID) migration.Kubelet {
 }
 
 // lookAtKubelets: events that cannot be listed prove nothing, and are looked for again.
-func (s *Session) lookAtKubelets(ctx context.Context, nodes []corev1.Node) {
-	if !s.kubelets.look(nodes, s.clock.Now()) {
+func (s *Session) lookAtKubelets(ctx context.Context, seen *kubeletLook) {
+	if !seen.end() {
 		return
 	}
 	only := client.MatchingFields{"involvedObject.kind": "Node", "reason": syncedEvent}

@@ -66,15 +66,22 @@ func TestKubeletProofsAreKept(t *testing.T) {
 		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID(uid), CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))}, Spec: corev1.NodeSpec{Taints: taints}}
 	}
 	memory := &kubeletMemory{}
-	g.Expect(memory.look([]corev1.Node{node("a", corev1.Taint{Key: uninitializedTaint})}, now)).To(BeFalse())
-	g.Expect(memory.look([]corev1.Node{node("a")}, now)).To(BeFalse(), "the taint was seen")
+	look := func(now time.Time, nodes ...corev1.Node) bool {
+		look := memory.begin(now)
+		for _, node := range nodes {
+			look.add([]corev1.Node{node})
+		}
+		return look.end()
+	}
+	g.Expect(look(now, node("a", corev1.Taint{Key: uninitializedTaint}))).To(BeFalse())
+	g.Expect(look(now, node("a"))).To(BeFalse(), "the taint was seen")
 	g.Expect(memory.of("a").External).To(ContainSubstring("taint"))
 
-	g.Expect(memory.look([]corev1.Node{node("b")}, now)).To(BeTrue(), "another Node of that name has no proof")
+	g.Expect(look(now, node("b"))).To(BeTrue(), "another Node of that name has no proof")
 	g.Expect(memory.of("a")).To(BeZero(), "a Node that is gone is forgotten")
-	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(askEvery-time.Second))).To(BeFalse(), "events are not asked for all the time")
-	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(askEvery))).To(BeTrue())
-	g.Expect(memory.look([]corev1.Node{node("b")}, now.Add(2*eventsLive))).To(BeFalse(), "its event is gone")
+	g.Expect(look(now.Add(askEvery-time.Second), node("b"))).To(BeFalse(), "events are not asked for all the time")
+	g.Expect(look(now.Add(askEvery), node("b"))).To(BeTrue())
+	g.Expect(look(now.Add(2*eventsLive), node("b"))).To(BeFalse(), "its event is gone")
 
 	event := func(uid, component string) corev1.Event {
 		return corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Node", UID: types.UID(uid)}, Reason: syncedEvent, Source: corev1.EventSource{Component: component}}

@@ -37,36 +37,52 @@ func machineGroupVersion() schema.GroupVersion {
 // machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
 // it was made in between.
 func (s *Session) Machines(ctx context.Context) migration.Observed[migration.Machines] {
-	lists := make([][]unstructured.Unstructured, 0, 3)
-	missing := 0
-	for _, kind := range []string{machineKind, machineSetKind, machineDeploymentKind} {
-		items, err := s.listMachineKind(ctx, kind)
-		switch {
+	result, missing := migration.Machines{}, 0
+	var sets, deployments []unstructured.Unstructured
+	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
+	for i, each := range []func(*unstructured.Unstructured){
+		func(object *unstructured.Unstructured) {
+			result.Machines = append(result.Machines, keep(ctx, toMachine(object)))
+		},
+		func(object *unstructured.Unstructured) { sets = append(sets, keep(ctx, *object)) },
+		func(object *unstructured.Unstructured) { deployments = append(deployments, keep(ctx, *object)) },
+	} {
+		switch err := s.eachOfMachineKind(ctx, kinds[i], each); {
 		case apierrors.IsNotFound(err):
 			missing++
 		case err != nil:
-			return migration.Unknown[migration.Machines](because("listing "+kind+"s", err))
+			return migration.Unknown[migration.Machines](because("listing "+kinds[i]+"s", err))
 		}
-		lists = append(lists, items)
 	}
 	switch missing {
 	case 0:
-	case len(lists):
+	case len(kinds):
 		return migration.Absent[migration.Machines]()
 	default:
 		return migration.Unknown[migration.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
 	}
 	s.watchMachines()
-	return migration.Known(toMachines(lists[0], lists[1], lists[2]))
+	return migration.Known(withOwners(result, sets, deployments))
 }
 
-func (s *Session) listMachineKind(ctx context.Context, kind string, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
+	return list(ctx, s.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
+		for i := range page.Items {
+			each(&page.Items[i])
+		}
+	})
+}
+
+func (s *Session) machineDeployments(ctx context.Context) ([]unstructured.Unstructured, error) {
+	var items []unstructured.Unstructured
+	err := s.eachOfMachineKind(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, keep(ctx, *object)) })
+	return items, err
+}
+
+func emptyMachineKind(kind string) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(machineGroupVersion().WithKind(kind + "List"))
-	if err := s.client.List(ctx, list, options...); err != nil {
-		return nil, err
-	}
-	return list.Items, nil
+	return list
 }
 
 // watchMachines starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
@@ -86,13 +102,12 @@ func (s *Session) lookForMachines(ctx context.Context) {
 	if watched || idle {
 		return
 	}
-	if _, err := s.listMachineKind(ctx, machineKind, client.Limit(1)); err == nil {
+	if err := s.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
 		s.watchMachines()
 	}
 }
 
-func toMachines(machines, sets, deployments []unstructured.Unstructured) migration.Machines {
-	result := migration.Machines{}
+func withOwners(result migration.Machines, sets, deployments []unstructured.Unstructured) migration.Machines {
 	templates := map[string]map[string]any{}
 	for i := range deployments {
 		deployment := toMachineDeployment(&deployments[i])
@@ -101,9 +116,6 @@ func toMachines(machines, sets, deployments []unstructured.Unstructured) migrati
 	}
 	for i := range sets {
 		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
-	}
-	for i := range machines {
-		result.Machines = append(result.Machines, toMachine(&machines[i]))
 	}
 	slices.SortFunc(result.Deployments, func(a, b migration.MachineDeployment) int { return compareRefs(a.Ref, b.Ref) })
 	slices.SortFunc(result.Sets, func(a, b migration.MachineSet) int { return compareRefs(a.Ref, b.Ref) })

@@ -72,10 +72,16 @@ func failedEvents() []string {
 // serviceStates counts the events of each load balancer. Events go after an hour, so that a count may also fall.
 func (s *Session) serviceStates(ctx context.Context, balancers []migration.LoadBalancer) ([]slo.ServiceState, error) {
 	updates, failures := map[string]int{}, map[string]int{}
+	for _, balancer := range balancers {
+		updates[balancer.UID] = 0
+	}
 	err := pages(ctx, s.client, "events of Services", func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
 		for i := range list.Items {
 			event := &list.Items[i]
-			switch uid := string(event.InvolvedObject.UID); {
+			uid := string(event.InvolvedObject.UID)
+			_, counted := updates[uid]
+			switch {
+			case !counted:
 			case event.Reason == updatedEvent:
 				updates[uid] += times(event)
 			case slices.Contains(failedEvents(), event.Reason):

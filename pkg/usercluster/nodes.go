@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
@@ -17,30 +18,40 @@ const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
 // Nodes reads all Nodes, with the CSI drivers that registered on them.
 func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node] {
-	drivers := &storagev1.CSINodeList{}
-	if err := s.client.List(ctx, drivers); err != nil {
+	registered := map[string][]string{}
+	err := list(ctx, s.client, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }, func(page *storagev1.CSINodeList) {
+		for _, item := range page.Items {
+			registered[keep(ctx, item.Name)] = keep(ctx, driversOf(item))
+		}
+	})
+	if err != nil {
 		return migration.Unknown[[]migration.Node](because("listing CSINodes", err))
 	}
-	nodes := &corev1.NodeList{}
-	if err := s.client.List(ctx, nodes); err != nil {
+	result, kubelets := []migration.Node{}, s.kubelets.begin(s.clock.Now())
+	err = list(ctx, s.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
+		kubelets.add(page.Items)
+		for i := range page.Items {
+			result = append(result, keep(ctx, toNode(&page.Items[i], registered[page.Items[i].Name])))
+		}
+	})
+	if err != nil {
 		return migration.Unknown[[]migration.Node](because("listing Nodes", err))
 	}
-	s.lookAtKubelets(ctx, nodes.Items)
-	registered := map[string][]string{}
-	for _, item := range drivers.Items {
-		for _, driver := range item.Spec.Drivers {
-			registered[item.Name] = append(registered[item.Name], driver.Name)
-		}
-		slices.Sort(registered[item.Name])
-	}
-	result := make([]migration.Node, 0, len(nodes.Items))
-	for i := range nodes.Items {
-		node := toNode(&nodes.Items[i], registered[nodes.Items[i].Name])
-		node.Kubelet = s.kubelets.of(nodes.Items[i].UID)
-		result = append(result, node)
+	s.lookAtKubelets(ctx, kubelets)
+	for i := range result {
+		result[i].Kubelet = s.kubelets.of(types.UID(result[i].UID))
 	}
 	slices.SortFunc(result, func(a, b migration.Node) int { return strings.Compare(a.Name, b.Name) })
 	return migration.Known(result)
+}
+
+func driversOf(node storagev1.CSINode) []string {
+	var names []string
+	for _, driver := range node.Spec.Drivers {
+		names = append(names, driver.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 func toNode(node *corev1.Node, drivers []string) migration.Node {

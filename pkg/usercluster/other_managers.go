@@ -24,8 +24,6 @@ const (
 	// freshInterval is how long a look that found no other manager holds while the loops are not handed over: workloads are
 	// watched, pods that nobody answers for are not.
 	freshInterval = 20 * time.Second
-	// pageSize bounds what one answer holds: a user cluster may have tens of thousands of pods.
-	pageSize = 500
 )
 
 // Recognize says whether pods like this are a cloud-controller-manager.
@@ -131,7 +129,7 @@ func (l *look) deployments(ctx context.Context) error {
 	return pages(ctx, l.session.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
 		for i := range list.Items {
 			item := &list.Items[i]
-			l.workload("Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+			l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
 		}
 	})
 }
@@ -140,7 +138,7 @@ func (l *look) statefulSets(ctx context.Context) error {
 	return pages(ctx, l.session.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
 		for i := range list.Items {
 			item := &list.Items[i]
-			l.workload("StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+			l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
 		}
 	})
 }
@@ -150,7 +148,7 @@ func (l *look) daemonSets(ctx context.Context) error {
 		for i := range list.Items {
 			item := &list.Items[i]
 			counted := item.Status.ObservedGeneration >= item.Generation
-			l.workload("DaemonSet", item, &item.Spec.Template, counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0)
+			l.workload(ctx, "DaemonSet", item, &item.Spec.Template, counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0)
 		}
 	})
 }
@@ -158,25 +156,25 @@ func (l *look) daemonSets(ctx context.Context) error {
 // stopped says that nothing is wanted and nothing runs. Pods that are ending are not counted there; they are looked at.
 func stopped(wanted *int32, running int32) bool { return wanted != nil && *wanted+running == 0 }
 
-func (l *look) workload(kind string, object client.Object, template *corev1.PodTemplateSpec, idle bool) {
+func (l *look) workload(ctx context.Context, kind string, object client.Object, template *corev1.PodTemplateSpec, idle bool) {
 	ref := migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 	if l.ours.has(ref) {
 		return
 	}
 	manager, is := l.recognize(labelsOf(object, template.Labels), &template.Spec)
-	l.answered[ref] = !is || !idle
+	l.answered[keep(ctx, ref)] = !is || !idle
 	if is {
-		l.add(ref, object, manager, &template.Spec, idle)
+		l.add(ctx, ref, object, manager, &template.Spec, idle)
 	}
 }
 
-func (l *look) add(ref migration.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
+func (l *look) add(ctx context.Context, ref migration.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
 	found := migration.OtherManager{
 		Ref: ref, Owner: ownerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
 		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
 	}
 	found.UID = string(object.GetUID())
-	l.found = append(l.found, found)
+	l.found = append(l.found, keep(ctx, found))
 }
 
 // labelsOf a workload and of its pods; the pods' count first.
@@ -209,7 +207,7 @@ func (l *look) pods(ctx context.Context) error {
 		for i := range list.Items {
 			owner := workloadOf(&list.Items[i])
 			if !l.answered[owner] && !l.ours.has(owner) {
-				loose[client.ObjectKeyFromObject(&list.Items[i])] = owner
+				loose[keep(ctx, client.ObjectKeyFromObject(&list.Items[i]))] = keep(ctx, owner)
 			}
 		}
 	})
@@ -226,7 +224,7 @@ func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]migrati
 		return pages(ctx, l.session.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 			for i := range list.Items {
 				if owner, is := loose[client.ObjectKeyFromObject(&list.Items[i])]; is {
-					l.pod(&list.Items[i], owner)
+					l.pod(ctx, &list.Items[i], owner)
 				}
 			}
 		})
@@ -238,21 +236,21 @@ func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]migrati
 			return &lookError{because("reading Pod "+key.String(), err)}
 		}
 		if err == nil {
-			l.pod(pod, owner)
+			l.pod(ctx, pod, owner)
 		}
 	}
 	return nil
 }
 
 // pod leaves out what is left of a workload of ours that was deleted.
-func (l *look) pod(pod *corev1.Pod, owner migration.Ref) {
+func (l *look) pod(ctx context.Context, pod *corev1.Pod, owner migration.Ref) {
 	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	left := l.ours.names(owner) && slices.Contains(l.ours.Identities, identityOf(pod.Namespace, &pod.Spec))
 	if finished || left {
 		return
 	}
 	if manager, is := l.recognize(pod.Labels, &pod.Spec); is {
-		l.add(migration.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
+		l.add(ctx, migration.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
 	}
 }
 
@@ -269,18 +267,4 @@ func workloadOf(pod metav1.Object) migration.Ref {
 		ref.Kind, ref.Name = "Deployment", strings.TrimSuffix(ref.Name, "-"+hash)
 	}
 	return ref
-}
-
-// pages lists all objects of a kind, in all namespaces.
-func pages[L client.ObjectList](ctx context.Context, c client.Client, kind string, empty func() L, each func(L), only ...client.ListOption) error {
-	for next := ""; ; {
-		list := empty()
-		if err := c.List(ctx, list, append(only, client.Limit(pageSize), client.Continue(next))...); err != nil {
-			return &lookError{because("listing "+kind+" of all namespaces", err)}
-		}
-		each(list)
-		if next = list.GetContinue(); next == "" {
-			return nil
-		}
-	}
 }

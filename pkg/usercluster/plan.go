@@ -132,7 +132,7 @@ func Refs(objects []*unstructured.Unstructured) []migration.Ref {
 
 // Pools say how the machine-controller would replace the Machines of each MachineDeployment, by its UID.
 func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
-	deployments, err := s.listMachineKind(ctx, machineDeploymentKind)
+	deployments, err := s.machineDeployments(ctx)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}
@@ -151,11 +151,9 @@ func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
 // Evictable are the pods that have to move when their Nodes go, and the PodDisruptionBudgets that have a say in it.
 func (s *Session) Evictable(ctx context.Context) migration.Observed[plan.Pods] {
 	found := plan.Pods{OnNode: map[string]int{}}
-	var budgets []policyv1.PodDisruptionBudget
-	err := pages(ctx, s.client, "PodDisruptionBudgets", func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} },
-		func(list *policyv1.PodDisruptionBudgetList) { budgets = append(budgets, list.Items...) })
+	budgets, err := s.disruptionBudgets(ctx)
 	if err != nil {
-		return migration.Unknown[plan.Pods](err.Error())
+		return migration.Unknown[plan.Pods](because("listing PodDisruptionBudgets", err))
 	}
 	guards := guardsOf(budgets)
 	err = pages(ctx, s.client, "pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
@@ -164,10 +162,10 @@ func (s *Session) Evictable(ctx context.Context) migration.Observed[plan.Pods] {
 			if !evictable(pod) {
 				continue
 			}
-			found.OnNode[pod.Spec.NodeName]++
+			found.OnNode[keep(ctx, pod.Spec.NodeName)]++
 			for j := range guards {
 				if guards[j].namespace == pod.Namespace && guards[j].selector.Matches(labels.Set(pod.Labels)) {
-					guards[j].budget.Nodes = append(guards[j].budget.Nodes, pod.Spec.NodeName)
+					guards[j].budget.Nodes = append(guards[j].budget.Nodes, keep(ctx, pod.Spec.NodeName))
 				}
 			}
 		}

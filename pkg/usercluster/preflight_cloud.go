@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -33,7 +34,7 @@ func (s *Session) Cloud(ctx context.Context, since time.Time) migration.Observed
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
 		latest[reason] = map[string]corev1.Event{}
 		if err := pages(ctx, s.client, "events "+reason, func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
-			addLatest(latest[reason], list.Items, since.Add(-eventTolerance))
+			addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
 		}, client.MatchingFields{"reason": reason}); err != nil {
 			return migration.Unknown[preflight.Cloud](err.Error())
 		}
@@ -95,13 +96,17 @@ func complaint(object string, event corev1.Event) preflight.Complaint {
 }
 
 // addLatest keeps the newest event of each object.
-func addLatest(latest map[string]corev1.Event, events []corev1.Event, since time.Time) {
+func addLatest(ctx context.Context, latest map[string]corev1.Event, events []corev1.Event, since time.Time) {
 	for _, event := range events {
 		object := migration.Ref{Kind: event.InvolvedObject.Kind, Namespace: event.InvolvedObject.Namespace, Name: event.InvolvedObject.Name}.String()
 		if known, found := latest[object]; eventTime(event).Before(since) || found && eventTime(event).Before(eventTime(known)) {
 			continue
 		}
-		latest[object] = event
+		event.Message = strings.Clone(event.Message[:min(len(event.Message), maxComplaint)])
+		latest[keep(ctx, object)] = keep(ctx, corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{CreationTimestamp: event.CreationTimestamp}, Message: event.Message,
+			LastTimestamp: event.LastTimestamp, EventTime: event.EventTime, Series: event.Series,
+		})
 	}
 }
 

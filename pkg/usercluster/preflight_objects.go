@@ -30,7 +30,7 @@ func (s *Session) nodeDetails(ctx context.Context) migration.Observed[[]prefligh
 	details := []preflight.NodeDetail{}
 	err := pages(ctx, s.client, "Nodes", func() *corev1.NodeList { return &corev1.NodeList{} }, func(list *corev1.NodeList) {
 		for i := range list.Items {
-			details = append(details, toNodeDetail(&list.Items[i]))
+			details = append(details, keep(ctx, toNodeDetail(&list.Items[i])))
 		}
 	})
 	if err != nil {
@@ -71,11 +71,11 @@ func (s *Session) loadBalancers(ctx context.Context) migration.Observed[[]prefli
 			if service.Spec.Type != corev1.ServiceTypeLoadBalancer && !slices.Contains(service.Finalizers, cleanupFinalizer) {
 				continue
 			}
-			services = append(services, preflight.Service{
+			services = append(services, keep(ctx, preflight.Service{
 				Namespace: service.Namespace, Name: service.Name, Class: ptr.Deref(service.Spec.LoadBalancerClass, ""),
 				Ingress: toLoadBalancer(service).Ingress, Deleting: service.DeletionTimestamp != nil, CreatedAt: service.CreationTimestamp.Time,
 				Finalized: slices.Contains(service.Finalizers, cleanupFinalizer),
-			})
+			}))
 		}
 	})
 	if err != nil {
@@ -90,10 +90,10 @@ func (s *Session) volumes(ctx context.Context) migration.Observed[[]preflight.Vo
 	err := pages(ctx, s.client, "PersistentVolumes", empty, func(list *corev1.PersistentVolumeList) {
 		for i := range list.Items {
 			volume := &list.Items[i]
-			volumes = append(volumes, preflight.Volume{
+			volumes = append(volumes, keep(ctx, preflight.Volume{
 				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec.PersistentVolumeSource),
 				ProvisionedBy: volume.Annotations[provisionedBy], Terms: termsOf(volume.Spec.NodeAffinity),
-			})
+			}))
 		}
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Session) attachmentProblems(ctx context.Context) migration.Observed[[]p
 					attachment.Problem = problem.Message
 				}
 			}
-			attachments = append(attachments, attachment)
+			attachments = append(attachments, keep(ctx, attachment))
 		}
 	})
 	if err != nil {
@@ -150,10 +150,10 @@ func (s *Session) budgets(ctx context.Context) migration.Observed[[]preflight.Bu
 	err := pages(ctx, s.client, "PodDisruptionBudgets", empty, func(list *policyv1.PodDisruptionBudgetList) {
 		for i := range list.Items {
 			item := &list.Items[i]
-			budgets = append(budgets, preflight.Budget{
+			budgets = append(budgets, keep(ctx, preflight.Budget{
 				Namespace: item.Namespace, Name: item.Name, Expected: item.Status.ExpectedPods, Healthy: item.Status.CurrentHealthy,
 				Desired: item.Status.DesiredHealthy, Allowed: item.Status.DisruptionsAllowed, Stale: item.Status.ObservedGeneration < item.Generation,
-			})
+			}))
 		}
 	})
 	if err != nil {

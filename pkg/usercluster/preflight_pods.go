@@ -70,7 +70,7 @@ func isAutoscaler(pod *corev1.Pod) bool {
 
 // machinePools reads the MachineDeployments as their owners see them.
 func (s *Session) machinePools(ctx context.Context) migration.Observed[[]preflight.Pool] {
-	items, err := s.listMachineKind(ctx, machineDeploymentKind)
+	items, err := s.machineDeployments(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return migration.Absent[[]preflight.Pool]()

@@ -87,7 +87,7 @@ func (s *Session) hooks(ctx context.Context) ([]hook, error) {
 	err := pages(ctx, s.client, "ValidatingWebhookConfigurations", emptyValidating, func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
 		for _, item := range list.Items {
 			for _, w := range item.Webhooks {
-				hooks = append(hooks, hook{"ValidatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig})
+				hooks = append(hooks, keep(ctx, hook{"ValidatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
 			}
 		}
 	})
@@ -100,7 +100,7 @@ func (s *Session) hooks(ctx context.Context) ([]hook, error) {
 	err = pages(ctx, s.client, "MutatingWebhookConfigurations", emptyMutating, func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
 		for _, item := range list.Items {
 			for _, w := range item.Webhooks {
-				hooks = append(hooks, hook{"MutatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig})
+				hooks = append(hooks, keep(ctx, hook{"MutatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
 			}
 		}
 	})
@@ -153,17 +153,14 @@ func selects(selector *metav1.LabelSelector, set map[string]string) (bool, error
 // answers says whether an endpoint of a Service is ready; one that says nothing of it is.
 // https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 func (s *Session) answers(ctx context.Context, namespace, name string) migration.Observed[bool] {
-	slicesOf := &discoveryv1.EndpointSliceList{}
-	err := s.client.List(ctx, slicesOf, client.InNamespace(namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name})
+	ready := false
+	err := list(ctx, s.client, func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} }, func(page *discoveryv1.EndpointSliceList) {
+		for _, slice := range page.Items {
+			ready = ready || slices.ContainsFunc(slice.Endpoints, func(endpoint discoveryv1.Endpoint) bool { return ptr.Deref(endpoint.Conditions.Ready, true) })
+		}
+	}, client.InNamespace(namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name})
 	if err != nil {
 		return migration.Unknown[bool](because("listing EndpointSlices of Service "+namespace+"/"+name, err))
 	}
-	for _, slice := range slicesOf.Items {
-		for _, endpoint := range slice.Endpoints {
-			if ptr.Deref(endpoint.Conditions.Ready, true) {
-				return migration.Known(true)
-			}
-		}
-	}
-	return migration.Known(false)
+	return migration.Known(ready)
 }

@@ -39,6 +39,10 @@ func describe(err error) string {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error()
+	case errors.Is(err, errTooMuch):
+		return errTooMuch.Error()
+	case errors.Is(err, errNoJSON):
+		return errNoJSON.Error()
 	case errors.As(err, &redirect):
 		return redirect.Error() + ", and redirects are never followed"
 	case errors.As(err, &address):

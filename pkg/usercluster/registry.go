@@ -185,7 +185,7 @@ func (r *Registry) State(key types.NamespacedName) migration.Connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e, ok := r.entries[key]; ok {
-		return e.connection
+		return e.told()
 	}
 	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason, Message: "The user cluster is not connected yet"}
 }

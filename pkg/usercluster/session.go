@@ -68,6 +68,7 @@ type Session struct {
 // network is what only a session with a real API server has.
 type network struct {
 	http     *http.Client
+	bounds   *bounded
 	probe    rest.Interface
 	metadata metadata.Interface
 	leases   rest.Interface
@@ -85,7 +86,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	config.WarningHandler = rest.NoWarnings{}
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(options.QPS, options.Burst)
 
-	transport, err := newTransport(config, options)
+	transport, bounds, err := newTransport(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("make the transport: %w", err)
 	}
@@ -98,6 +99,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 		return nil, err
 	}
 	session := newSession(c, options.Clock, options.Log, wake)
+	network.bounds = bounds
 	session.network, session.expires = network, expiryOf(config)
 	return session, nil
 }

@@ -27,38 +27,47 @@ const (
 
 // StorageClasses reads all of them.
 func (s *Session) StorageClasses(ctx context.Context) migration.Observed[[]migration.StorageClass] {
-	list := &storagev1.StorageClassList{}
-	if err := s.client.List(ctx, list); err != nil {
-		return migration.Unknown[[]migration.StorageClass](because("listing StorageClasses", err))
-	}
-	classes := make([]migration.StorageClass, 0, len(list.Items))
-	for i := range list.Items {
-		class := &list.Items[i]
-		classes = append(classes, migration.StorageClass{
+	classes := []migration.StorageClass{}
+	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {
+		classes = append(classes, keep(ctx, migration.StorageClass{
 			Ref:         migration.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
 			Provisioner: class.Provisioner,
 			Default:     isDefault(class),
 			Retains:     ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete) == corev1.PersistentVolumeReclaimRetain,
-		})
+		}))
+	})
+	if err != nil {
+		return migration.Unknown[[]migration.StorageClass](because("listing StorageClasses", err))
 	}
 	return migration.Known(classes)
+}
+
+func (s *Session) eachClass(ctx context.Context, do func(*storagev1.StorageClass)) error {
+	return list(ctx, s.client, func() *storagev1.StorageClassList { return &storagev1.StorageClassList{} }, func(page *storagev1.StorageClassList) {
+		for i := range page.Items {
+			do(&page.Items[i])
+		}
+	})
 }
 
 // SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
 // class that somebody just made the default is not to get a second one beside it. It patches: server-side apply under the name that
 // the addons are applied with would have their next apply take the annotation away again.
 func (s *Session) SwitchDefaultClass(ctx context.Context, classes []migration.Ref, name string) error {
-	list := &storagev1.StorageClassList{}
-	if err := s.client.List(ctx, list); err != nil {
+	live, other := map[string]map[string]string{}, ""
+	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {
+		switch {
+		case slices.ContainsFunc(classes, func(ref migration.Ref) bool { return ref.Name == class.Name }):
+			live[class.Name] = class.Annotations
+		case isDefault(class):
+			other = class.Name
+		}
+	})
+	if err != nil {
 		return fmt.Errorf("switch the default to StorageClass %s: %w", name, err)
 	}
-	live := map[string]map[string]string{}
-	for i := range list.Items {
-		class := &list.Items[i]
-		live[class.Name] = class.Annotations
-		if isDefault(class) && !slices.ContainsFunc(classes, func(ref migration.Ref) bool { return ref.Name == class.Name }) {
-			return fmt.Errorf("StorageClass %s became the default a moment ago: look again", class.Name)
-		}
+	if other != "" {
+		return fmt.Errorf("StorageClass %s became the default a moment ago: look again", other)
 	}
 	for _, ref := range classes {
 		patch, err := defaultPatch(ref, live[ref.Name], ref.Name == name)

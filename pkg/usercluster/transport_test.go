@@ -35,9 +35,9 @@ func serverOf(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func kubeconfigOf(s *httptest.Server) []byte {
+func kubeconfigFor(s *httptest.Server, user string) []byte {
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	return []byte(kubeconfigWith(`server: "`+s.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(ca), token))
+	return []byte(kubeconfigWith(`server: "`+s.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(ca), user))
 }
 
 // options are those of a manager that may reach the servers of tests.
@@ -50,7 +50,7 @@ func testOptions() Options {
 // sessionTo is a session with a server, which was not asked for anything.
 func sessionTo(t *testing.T, s *httptest.Server, options Options) *Session {
 	t.Helper()
-	session, err := open(kubeconfigOf(s), "tenant", options, knownKinds(), func() {})
+	session, err := open(kubeconfigFor(s, token), "tenant", options, knownKinds(), func() {})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(session.close)
 	return session
@@ -219,7 +219,7 @@ func TestTheProxyOfTheProcessIsNotUsed(t *testing.T) {
 		"that of the kubeconfig": {proxy: http.ProxyURL(&url.URL{Host: "192.0.2.9"}), want: &url.URL{Host: "192.0.2.9"}},
 	} {
 		config.Proxy = tc.proxy
-		transport, err := newTransport(config, testOptions())
+		transport, _, err := newTransport(config, testOptions())
 		g.Expect(err).NotTo(HaveOccurred(), name)
 		g.Expect(innermost(transport).Proxy(request)).To(Equal(tc.want), name)
 	}

@@ -17,14 +17,18 @@ import (
 // PodsOf names the pods that run as an identity and have not finished, whoever made them: those of its ServiceAccount, and
 // those beside the control plane that read its Secret there.
 func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) migration.Observed[[]string] {
-	pods := &corev1.PodList{}
-	if err := s.client.List(ctx, pods, client.InNamespace(id.ServiceAccountNamespace)); err != nil {
+	names := []string{}
+	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+		names = append(names, keep(ctx, unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }))...)
+	}, client.InNamespace(id.ServiceAccountNamespace))
+	if err != nil {
 		return migration.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
 	}
-	names := unfinished(pods, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName })
+	slices.Sort(names)
 	if access == nil {
 		return migration.Known(names)
 	}
+	pods := &corev1.PodList{}
 	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
 		return migration.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
 	}
@@ -53,18 +57,25 @@ func unfinished(pods *corev1.PodList, is func(*corev1.Pod) bool) []string {
 
 // Attachments reads the VolumeAttachments of all drivers.
 func (s *Session) Attachments(ctx context.Context) migration.Observed[[]migration.Attachment] {
-	list := &storagev1.VolumeAttachmentList{}
-	if err := s.client.List(ctx, list); err != nil {
+	attachments, err := s.attachments(ctx)
+	if err != nil {
 		return migration.Unknown[[]migration.Attachment](because("listing VolumeAttachments", err))
 	}
-	attachments := make([]migration.Attachment, 0, len(list.Items))
-	for _, item := range list.Items {
-		attachments = append(attachments, migration.Attachment{
-			Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
-			Problem: attachmentProblem(item.Status),
-		})
-	}
 	return migration.Known(attachments)
+}
+
+func (s *Session) attachments(ctx context.Context) ([]migration.Attachment, error) {
+	attachments := []migration.Attachment{}
+	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
+	err := list(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
+		for _, item := range page.Items {
+			attachments = append(attachments, keep(ctx, migration.Attachment{
+				Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
+				Problem: attachmentProblem(item.Status),
+			}))
+		}
+	})
+	return attachments, err
 }
 
 func attachmentProblem(status storagev1.VolumeAttachmentStatus) string {

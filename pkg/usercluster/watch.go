@@ -77,10 +77,10 @@ func (s *Session) WatchPod(key types.NamespacedName) {
 }
 
 func (s *Session) watchMetadata(name string, source metadata.ResourceInterface, only metav1.ListOptions, store cache.ReflectorStore) {
+	_, wakes := store.(*wakeStore)
 	s.reflect(name, store, &metav1.PartialObjectMetadata{}, &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			options.LabelSelector, options.FieldSelector = only.LabelSelector, only.FieldSelector
-			return source.List(ctx, options)
+		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+			return listForWatch(ctx, source, only, wakes)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector, options.FieldSelector = only.LabelSelector, only.FieldSelector
@@ -110,7 +110,7 @@ func (s *Session) reflect(name string, store cache.ReflectorStore, kind runtime.
 	}
 	s.started[name] = struct{}{}
 	stop := s.stop
-	reflector := cache.NewReflectorWithOptions(source, kind, store, cache.ReflectorOptions{Logger: &s.log, Name: name})
+	reflector := cache.NewReflectorWithOptions(bounding(source), kind, store, cache.ReflectorOptions{Logger: &s.log, Name: name})
 	s.watchers.Go(func() { reflector.Run(stop) })
 }
 

@@ -2,9 +2,9 @@ package usercluster
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,12 +12,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
+// A watch is read in pieces; the watches of one cluster get so many a second together, 512 KiB, and at first 4 MiB.
 const (
-	// maxEvent is what one event of a watch has at most: watches are of metadata, and of Leases. maxEvents is what the events have
-	// together that the watches of a cluster are in the middle of: the decoders hold each of them several times.
-	maxEvent  = 1 << 20
-	maxEvents = 2 << 20
-	// A watch is read in pieces; the watches of one cluster get so many a second together, 512 KiB, and at first 4 MiB.
 	pieceOfWatch  = 4 << 10
 	piecesASecond = 128
 	piecesAtOnce  = 1024
@@ -26,39 +22,36 @@ const (
 // pace is shared by the watches of one user cluster.
 type pace struct {
 	limiter flowcontrol.RateLimiter
-	held    atomic.Int64
+	// held is the weight of the events that have begun: the decoders hold each of them several times.
+	held atomic.Int64
 }
 
 func newPace() *pace {
 	return &pace{limiter: flowcontrol.NewTokenBucketRateLimiter(piecesASecond, piecesAtOnce)}
 }
 
-func (p *pace) body(ctx context.Context, response *http.Response) io.ReadCloser {
-	body := &watchBody{ReadCloser: response.Body, pace: p, frame: &jsonFrame{}, wait: func() error { return p.limiter.Wait(ctx) }}
-	if strings.Contains(response.Header.Get("Content-Type"), "protobuf") {
-		body.frame = &sizedFrame{}
-	}
-	return body
+func (p *pace) body(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+	return &watchBody{ReadCloser: body, pace: p, wait: func() error { return p.limiter.Wait(ctx) }}
 }
 
-// frame follows the events of a stream.
-type frame interface {
-	// next takes a byte, and says whether it ends an event.
-	next(b byte) (ended bool)
-	// announced is how large the event says that it is.
-	announced() int64
+// watched asks for JSON, whose events can be weighed while they arrive.
+func watched(request *http.Request) *http.Request {
+	request = request.Clone(request.Context())
+	formats := strings.Split(request.Header.Get("Accept"), ",")
+	formats = slices.DeleteFunc(formats, func(format string) bool { return strings.Contains(format, "protobuf") })
+	request.Header.Set("Accept", strings.Join(formats, ","))
+	return request
 }
 
 // watchBody reads no faster than the pace, and ends at an event that is too large. What floods is slowed down by the connection.
 type watchBody struct {
 	io.ReadCloser
-	wait  func() error
-	pace  *pace
-	frame frame
+	wait func() error
+	pace *pace
 
-	// The mutex is for the size of the event that has begun: a watch is closed while it is read.
+	// The mutex is for the event that has begun: a watch is closed while it is read.
 	mu     sync.Mutex
-	size   int64
+	event  jsonScale
 	closed bool
 }
 
@@ -80,77 +73,22 @@ func (w *watchBody) fits(piece []byte) bool {
 	if w.closed {
 		return true
 	}
-	before := w.size
+	before, most := w.event.weight, w.event.weight
 	for _, b := range piece {
-		w.size++
-		if w.frame.next(b) {
-			w.size = 0
+		ended := w.event.add(b)
+		if most = max(most, w.event.weight); ended {
+			w.event = jsonScale{}
 		}
 	}
-	return w.pace.held.Add(w.size-before) <= maxEvents && max(w.size, w.frame.announced()) <= maxEvent
+	return w.pace.held.Add(w.event.weight-before) <= maxEventsWeight && most <= maxEventWeight
 }
 
 // Close implements io.Closer.
 func (w *watchBody) Close() error {
 	w.mu.Lock()
 	w.closed = true
-	w.pace.held.Add(-w.size)
-	w.size = 0
+	w.pace.held.Add(-w.event.weight)
+	w.event = jsonScale{}
 	w.mu.Unlock()
 	return w.ReadCloser.Close()
-}
-
-// jsonFrame is an event as a JSON object. Whether the JSON is right is for the decoder to say.
-type jsonFrame struct {
-	depth            int
-	inText, escaping bool
-}
-
-func (f *jsonFrame) next(b byte) bool {
-	switch {
-	case f.inText && f.escaping:
-		f.escaping = false
-	case f.inText:
-		f.escaping, f.inText = b == '\\', b != '"'
-	case b == '"':
-		f.inText = true
-	case b == '{' || b == '[':
-		f.depth++
-	case b == '}' || b == ']':
-		f.depth = max(f.depth-1, 0)
-		return f.depth == 0
-	}
-	return false
-}
-
-func (f *jsonFrame) announced() int64 { return 0 }
-
-// sizedFrame is an event as protobuf, whose size comes first.
-// https://github.com/kubernetes/apimachinery/blob/v0.36.4/pkg/util/framer/framer.go
-type sizedFrame struct {
-	prefix [4]byte
-	seen   int
-	left   int64
-}
-
-func (f *sizedFrame) next(b byte) bool {
-	if f.seen < len(f.prefix) {
-		f.prefix[f.seen] = b
-		f.seen++
-		f.left = f.announced()
-	} else {
-		f.left--
-	}
-	if f.seen == len(f.prefix) && f.left <= 0 {
-		f.seen = 0
-		return true
-	}
-	return false
-}
-
-func (f *sizedFrame) announced() int64 {
-	if f.seen < len(f.prefix) {
-		return 0
-	}
-	return int64(binary.BigEndian.Uint32(f.prefix[:]))
 }
