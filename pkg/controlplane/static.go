@@ -82,18 +82,30 @@ func (r *Reader) lookAtStaticPods(ctx context.Context, cluster *ucv1.Cluster, us
 	if err := look.readPods(ctx, user, containers); err != nil {
 		return nil, err
 	}
-	nodes := &corev1.NodeList{}
-	if err := user.List(ctx, nodes); err != nil {
-		return nil, fmt.Errorf("list the Nodes of the user cluster: %w", err)
-	}
-	for i := range nodes.Items {
-		node := &nodes.Items[i]
-		look.objects[node.Name] = node
-		look.nodes[node.Name] = migration.ManagementNode{
-			BootID: bounded(node.Status.NodeInfo.BootID), SystemUUID: bounded(node.Status.NodeInfo.SystemUUID), Ready: isReady(node),
+	return look, look.readNodes(ctx, user)
+}
+
+// readNodes keeps of each Node what is asked for later.
+func (l *staticLook) readNodes(ctx context.Context, user client.Reader) error {
+	for next := ""; ; {
+		page := &corev1.NodeList{}
+		if err := user.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return fmt.Errorf("list the Nodes of the user cluster: %w", err)
+		}
+		for i := range page.Items {
+			node := &page.Items[i]
+			l.objects[node.Name] = &corev1.Node{
+				ObjectMeta: metav1.ObjectMeta{Name: node.Name, Labels: node.Labels},
+				Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: node.Status.NodeInfo.KubeletVersion}},
+			}
+			l.nodes[node.Name] = migration.ManagementNode{
+				BootID: bounded(node.Status.NodeInfo.BootID), SystemUUID: bounded(node.Status.NodeInfo.SystemUUID), Ready: isReady(node),
+			}
+		}
+		if next = page.Continue; next == "" {
+			return nil
 		}
 	}
-	return look, nil
 }
 
 // readPods keeps the pods that run one of the containers, whatever made them: a process that somebody started beside the

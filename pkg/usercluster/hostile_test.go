@@ -16,6 +16,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	storagev1 "k8s.io/api/storage/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -274,4 +276,8 @@ func TestPagesBecomeSmallerUntilTheyFit(t *testing.T) {
 	}), testOptions())
 	g.Expect(s.StorageClasses(t.Context()).Value()).To(HaveLen(2))
 	g.Expect(limits).To(Equal([]string{"500", "250", "125", "125"}))
+
+	limits = nil
+	g.Expect(s.Client().List(t.Context(), &storagev1.StorageClassList{}, client.Limit(500))).To(Succeed())
+	g.Expect(limits).To(Equal([]string{"500", "250", "125"}), "who reads page by page gets fewer")
 }

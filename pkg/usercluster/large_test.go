@@ -33,7 +33,7 @@ func newLarge() *large {
 	meta := `{"metadata":{"name":"%[1]s-%[2]d","namespace":"default","uid":"00000000-0000-0000-0000-%012[2]d","labels":{` +
 		strings.TrimSuffix(labels.String(), ",") + `},` + managed + `},`
 	images := strings.TrimSuffix(strings.Repeat(`{"names":["registry.example/some/image@sha256:0123456789abcdef","registry.example/some/image:v1.2.3"],"sizeBytes":12345678},`, 50), ",")
-	containers := strings.TrimSuffix(strings.Repeat(`{"name":"a","image":"registry.example/some/image:v1","args":["--a","--b"],"env":[{"name":"A","value":"b"}]},`, 5), ",")
+	containers := strings.TrimSuffix(strings.Repeat(`{"name":"a","image":"registry.example/some/image:v1","args":["--a","--b"],"env":[{"name":"A","value":"b"}]},`, 3), ",")
 	return &large{
 		counts: map[string]int{"nodes": 5000, "csinodes": 5000, "persistentvolumes": 5000, "volumeattachments": 5000, "services": 1000,
 			"machines": 5000, "pods": 20000, "deployments": 2000, "poddisruptionbudgets": 500},

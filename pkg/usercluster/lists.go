@@ -53,6 +53,19 @@ func pages[L client.ObjectList](ctx context.Context, c client.Reader, kind strin
 	return nil
 }
 
+// smallerPages is for those who read page by page themselves: a page that is too large has fewer objects than they asked for.
+type smallerPages struct{ client.Client }
+
+// List implements client.Reader.
+func (p smallerPages) List(ctx context.Context, page client.ObjectList, options ...client.ListOption) error {
+	for limit := (&client.ListOptions{}).ApplyOptions(options).Limit; ; limit /= 2 {
+		err := p.Client.List(ctx, page, append(options[:len(options):len(options)], client.Limit(limit))...)
+		if limit <= 1 || !errors.Is(err, errTooLarge) {
+			return err
+		}
+	}
+}
+
 // isLastResort says that a request cannot be made smaller: it is for one object.
 func isLastResort(limit string) bool {
 	most, err := strconv.Atoi(limit)

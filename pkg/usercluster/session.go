@@ -138,9 +138,9 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient()}, nil
 }
 
-// Client is an uncached client of the user cluster, for the machine-controller's Deployments in it.
+// Client is an uncached client of the user cluster, for the machine-controller's Deployments in it, and for static pods.
 func (s *Session) Client() client.Client {
-	return s.client
+	return smallerPages{s.client}
 }
 
 // close ends the watches and the connections. It waits for the watches.

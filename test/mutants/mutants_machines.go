@@ -63,7 +63,7 @@ func kubelets() []mutant {
 		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
 		of(userClusterPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
 		of(userClusterPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),
-		of(userClusterPackage, rule, "a proof is of a name", "kubeletMemory.look", returns("unproven", "false")),
+		of(userClusterPackage, rule, "a proof is of a name", "kubeletLook.end", returns("ask", "false")),
 	}
 }
 

@@ -16,3 +16,22 @@ func network() []mutant {
 		of(userClusterPackage, rule, "the proxy of the process is used", "newTransport", never("Proxy")),
 	}
 }
+
+// Rules of what one user cluster makes the manager hold.
+func shares() []mutant {
+	const rule = "share of tenants"
+	return []mutant{
+		of(userClusterPackage, rule, "an answer is read whole", "bounded.read", without("size")),
+		of(userClusterPackage, rule, "/readyz is read whole", "bounded.RoundTrip", never("readyz")),
+		of(userClusterPackage, rule, "an answer is not weighed", "bounded.read", without("scale")),
+		of(userClusterPackage, rule, "large answers are decoded side by side", "bounded.read", never("isLarge")),
+		of(userClusterPackage, rule, "a pass keeps what it likes", "eachPage", never("kept most")),
+		of(userClusterPackage, rule, "a page that is too large is asked for again as it was", "eachPage", skips("limit 2")),
+		of(userClusterPackage, rule, "an event of a watch has no end", "watchBody.Read", never("fits")),
+		of(userClusterPackage, rule, "watches are read as fast as they come", "watchBody.Read", never("wait")),
+		of(userClusterPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext", skips("ResourceVersion")),
+		of(userClusterPackage, rule, "lists come as watches", "boundedLists.IsWatchListSemanticsUnSupported", begins("return false")),
+		of(userClusterPackage, rule, "what was too large is not told", "entry.told", always("last")),
+		of(clusterControllerPackage, rule, "an API server that answers too much is reached", "setReachable", without("Reason")),
+	}
+}
