@@ -26,7 +26,7 @@ func shares() []mutant {
 		of(userClusterPackage, rule, "an answer is not weighed", "bounded.read", without("scale")),
 		of(userClusterPackage, rule, "large answers are decoded side by side", "bounded.read", never("isLarge")),
 		of(userClusterPackage, rule, "a pass keeps what it likes", "eachPage", never("kept most")),
-		of(userClusterPackage, rule, "a page that is too large is asked for again as it was", "eachPage", skips("limit 2")),
+		of(userClusterPackage, rule, "a page that is too large ends the list", "eachPage", never("errTooLarge")),
 		of(userClusterPackage, rule, "an event of a watch has no end", "watchBody.Read", never("fits")),
 		of(userClusterPackage, rule, "watches are read as fast as they come", "watchBody.Read", never("wait")),
 		of(userClusterPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext", skips("ResourceVersion")),
