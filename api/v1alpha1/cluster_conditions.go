@@ -31,6 +31,22 @@ const (
 	NotPausedReason = "NotPaused"
 )
 
+// CloudLoopsAttendedCondition and its reasons.
+const (
+	// CloudLoopsAttendedCondition is True while a manager with a live Lease runs the cloud loops, False when they were last
+	// known to run nowhere, and Unknown when they ran and it cannot be looked at any more.
+	CloudLoopsAttendedCondition = "CloudLoopsAttended"
+	// AttendedReason surfaces when a manager runs the cloud loops.
+	AttendedReason = "Attended"
+	// CloudLoopsUnattendedReason surfaces when no manager runs the cloud loops: at once on CloudLoopsAttended, after
+	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled.
+	CloudLoopsUnattendedReason = "CloudLoopsUnattended"
+	// LookingReason surfaces while a Lease has not been watched for long enough to tell whether it is renewed.
+	LookingReason = "Looking"
+	// HibernatedReason surfaces when the control plane is scaled to 0.
+	HibernatedReason = "Hibernated"
+)
+
 // UserClusterReachableCondition and its reasons.
 const (
 	// UserClusterReachableCondition is True while the user cluster's API server answers.
@@ -145,6 +161,9 @@ const (
 	PreflightFailedReason = "PreflightFailed"
 	// PlanNotApprovedReason surfaces when the plan is not the one that spec.approval names: something changed since.
 	PlanNotApprovedReason = "PlanNotApproved"
+	// LoopsOffAlreadyReason surfaces when KCM has an in-tree cloud provider and its cloud loops are switched off, and no migration
+	// of this Cluster did that.
+	LoopsOffAlreadyReason = "LoopsOffAlready"
 	// CloudLoopsRunningReason surfaces when the KCM of a cluster created with the feature runs cloud loops.
 	CloudLoopsRunningReason = "CloudLoopsRunning"
 	// CloudLoopsContendedReason surfaces when KCM, or a CCM that is not ours, may run cloud loops after the hand-over.

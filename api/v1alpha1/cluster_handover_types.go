@@ -41,10 +41,15 @@ type HandoverSpec struct {
 	OnContention ContentionPolicy `json:"onContention,omitempty"`
 
 	// rollback undoes the migration: Machines, then the CCM, then the cloud loops are back where they were. It is refused
-	// once the point of no return is passed (status.handover.pointOfNoReturn). When it is undone, false starts the
-	// migration again.
+	// once the point of no return is passed (status.handover.pointOfNoReturn). What is undone stays undone when this is
+	// false again: see retryAfter.
 	// +optional
 	Rollback bool `json:"rollback,omitempty"`
+
+	// retryAfter is a time; a migration that was undone before it (status.rollback.finishedAt) starts again then, when rollback
+	// is false. A person sets it, so that a line that is lost from a Git repository starts nothing.
+	// +optional
+	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
 
 	// rollbackAddons also deletes the addons when everything else is undone. It waits while a volume needs the CSI driver.
 	// +optional

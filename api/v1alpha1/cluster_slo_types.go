@@ -25,6 +25,13 @@ type SLOSpec struct {
 	// +kubebuilder:validation:Maximum=10000
 	MinimumSamples *int32 `json:"minimumSamples,omitempty"`
 
+	// unattendedSeconds is how long no manager may run the cloud loops before Ready is False and an event warns; after twice
+	// that time the Cluster is Stalled. Default is 60.
+	// +optional
+	// +kubebuilder:validation:Minimum=15
+	// +kubebuilder:validation:Maximum=3600
+	UnattendedSeconds *int32 `json:"unattendedSeconds,omitempty"`
+
 	// countSince is a time; what was measured before it is forgotten. A person sets it to now who looked at a violation and
 	// mended its cause: the roll goes on.
 	// +optional

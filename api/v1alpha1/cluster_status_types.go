@@ -119,6 +119,10 @@ type Facts struct {
 	// +optional
 	PointOfNoReturnAt *metav1.Time `json:"pointOfNoReturnAt,omitempty"`
 
+	// unattendedSince is since when no manager has been known to run the cloud loops. It goes when one runs them.
+	// +optional
+	UnattendedSince *metav1.Time `json:"unattendedSince,omitempty"`
+
 	// rollback is how far an undo is.
 	// +optional
 	Rollback *RollbackStatus `json:"rollback,omitempty"`

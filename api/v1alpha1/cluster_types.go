@@ -311,6 +311,8 @@ type AddonsSpec struct {
 // +kubebuilder:resource:shortName=uc,scope=Namespaced,categories=all
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Step",type="string",JSONPath=`.status.step`
+// +kubebuilder:printcolumn:name="Attended",type="string",JSONPath=`.status.conditions[?(@.type=="CloudLoopsAttended")].status`,description="Whether a manager runs the cloud loops"
+// +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`
 // +kubebuilder:printcolumn:name="Provider",type="string",JSONPath=`.spec.cloud.providerName`
 // +kubebuilder:printcolumn:name="Machines",type="string",JSONPath=`.status.machines.summary`,description="Machines up-to-date/total"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=`.metadata.creationTimestamp`

@@ -89,7 +89,7 @@ type RollbackStatus struct {
 	AddonsWithdrawnAt *metav1.Time `json:"addonsWithdrawnAt,omitempty"`
 
 	// finishedAt is when KCM was seen leading with its cloud loops. Everything else that the migration had recorded is
-	// forgotten then, and this when spec.handover.rollback is taken back.
+	// forgotten then, and this when spec.handover.retryAfter starts the migration again.
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 }

@@ -125,6 +125,7 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.untold.take(key)
 	r.panics.forget(key)
+	r.Metrics.attended(key, nil)
 	r.UserClusters.Forget(key)
 }
 

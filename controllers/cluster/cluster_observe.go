@@ -23,6 +23,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
 	if !s.cluster.ExternalCloudProvider() {
 		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
+		s.observed.InTree = controlplane.Template(ctx, r.Client, s.cluster)
 		return
 	}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
@@ -233,6 +234,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
 	s.observed.Fence = session.Fence(ctx, s.identity)

@@ -65,6 +65,9 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	if s.decision.Facts != nil && s.factsHold() {
 		status.Facts = *s.decision.Facts.DeepCopy()
 	}
+	if s.decision.Facts != nil {
+		status.UnattendedSince = s.decision.Facts.UnattendedSince // It is so whether a verb failed or not.
+	}
 	setProof(&status, s.decision.Proof)
 	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
 	setPreflight(&status, s)
@@ -82,6 +85,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	setReady(w, s, status.Facts)
 	setPaused(w, s.cluster, s.decision.RollsOn)
 	if s.cluster.ExternalCloudProvider() {
+		setAttended(w, s.decision.Attendance)
 		setReachable(w, s.observed.Connection)
 		setSteps(w, s)
 	}
@@ -124,19 +128,21 @@ func (s *scope) factsHold() bool {
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
 func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
+	case s.decision.Attendance != nil && s.decision.Attendance.Overdue:
+		setReadyUnattended(w, s)
 	case s.decision.Failure != nil:
 		setReadyFailed(w, s)
 	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The in-tree cloud provider is in use; the feature externalCloudProvider is off.")
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+s.observed.LookedAt())
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
 	case !s.cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
 	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
 		setReadyFinished(w, facts)
-	case s.decision.Step == ucv1.StepRolledBack && s.actErr == nil:
+	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil && s.actErr == nil:
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason,
-			"The migration is undone; the in-tree cloud provider is in use. It starts again when spec.handover.rollback is false.")
+			"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
 	default:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	}

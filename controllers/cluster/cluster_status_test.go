@@ -67,7 +67,7 @@ func TestEveryStateHasItsVerdict(t *testing.T) {
 func states() map[string]state {
 	migrating, external := []ucv1.Origin{ucv1.OriginMigrating}, []ucv1.Origin{ucv1.OriginExternal}
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
-	const inTree = "The in-tree cloud provider is in use; the feature externalCloudProvider is off."
+	const inTree = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager cannot be looked at: it was not looked at."
 	return map[string]state{
 		"in-tree with the feature off is ready": {
 			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, nothing, nil,
@@ -152,7 +152,11 @@ func undoneStates() map[string]state {
 		"undone is ready": {
 			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
-				"The migration is undone; the in-tree cloud provider is in use. It starts again when spec.handover.rollback is false."},
+				"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false."},
+		},
+		"undone, but KCM does not lead, is not ready": {
+			migrating, ucv1.StepRolledBack, unchanged, waiting("WaitingForLeader", "The migration is undone, but no process runs them."), nil,
+			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is undone, but no process runs them."},
 		},
 	}
 }

@@ -53,6 +53,9 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != migration.VerbRecord {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineVerb, Verb: string(verb.Kind), Objects: objectsOf(verb), Message: verb.Why})
 	}
+	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions) {
+		add(e)
+	}
 	for _, e := range stallEntries(s.cluster.Status.Conditions, status.Conditions) {
 		add(e)
 	}

@@ -29,9 +29,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		return err
 	}
 	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
+	deployments := handler.EnqueueRequestsFromMapFunc(r.clustersOfDeployment)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&ucv1.Cluster{}).
-		Watches(&appsv1.Deployment{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&appsv1.Deployment{}, deployments, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -42,13 +43,24 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 
 // clustersBeside wakes the Clusters of an object's namespace that are external or on their way.
 func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.clustersIn(ctx, object.GetNamespace(), (*ucv1.Cluster).ExternalCloudProvider)
+}
+
+// clustersOfDeployment also wakes those whose feature is off when the Deployment is that of their KCM.
+func (r *Reconciler) clustersOfDeployment(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.clustersIn(ctx, object.GetNamespace(), func(cluster *ucv1.Cluster) bool {
+		return cluster.ExternalCloudProvider() || controlplane.KubeControllerManager(cluster).Name == object.GetName()
+	})
+}
+
+func (r *Reconciler) clustersIn(ctx context.Context, namespace string, wakes func(*ucv1.Cluster) bool) []reconcile.Request {
 	clusters := &ucv1.ClusterList{}
-	if err := r.Client.List(ctx, clusters, client.InNamespace(object.GetNamespace())); err != nil {
+	if err := r.Client.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range clusters.Items {
-		if clusters.Items[i].ExternalCloudProvider() {
+		if wakes(&clusters.Items[i]) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
 		}
 	}

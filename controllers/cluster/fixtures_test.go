@@ -53,6 +53,9 @@ func decided(origin ucv1.Origin, step ucv1.Step, change func(*migration.Decision
 	if origin == ucv1.OriginInTree {
 		return decision
 	}
+	if decision.Attendance == nil {
+		decision.Attendance = &migration.Attendance{Status: metav1.ConditionTrue, Reason: ucv1.AttendedReason, Message: "The CCM leads."}
+	}
 	behind := false
 	for _, row := range migration.Table(origin) {
 		state := migration.RowState{Step: row.Step, Holds: true, Reason: ucv1.HoldsReason}

@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -16,11 +19,15 @@ type Metrics struct {
 	failures *prometheus.CounterVec
 	steps    *prometheus.HistogramVec
 	samples  *prometheus.CounterVec
+
+	mu         sync.Mutex
+	unattended map[client.ObjectKey]struct{}
 }
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
+		unattended: map[client.ObjectKey]struct{}{},
 		verbs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_verbs_total", Help: "Changes that the controller made, by verb and result.",
 		}, []string{"verb", "result"}),
@@ -35,7 +42,10 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "ccm_migration_slo_samples_total", Help: "What was measured for the service level objectives of CCMs, by indicator and result.",
 		}, []string{"indicator", "result"}),
 	}
-	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples} {
+	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended is False.",
+	}, m.countUnattended)
+	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, unattended} {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -49,6 +59,22 @@ func (m *Metrics) verb(kind migration.VerbKind, err error) {
 		result = "error"
 	}
 	m.verbs.WithLabelValues(string(kind), result).Inc()
+}
+
+// attended notes how the condition of a Cluster stands in a pass, also where nothing is written because it stood so before.
+func (m *Metrics) attended(key client.ObjectKey, condition *metav1.Condition) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.unattended, key)
+	if condition != nil && condition.Status == metav1.ConditionFalse {
+		m.unattended[key] = struct{}{}
+	}
+}
+
+func (m *Metrics) countUnattended() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return float64(len(m.unattended))
 }
 
 func (m *Metrics) stalled(reason string) { m.failures.WithLabelValues(reason).Inc() }

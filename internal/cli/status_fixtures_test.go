@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -137,6 +138,17 @@ func unreachable(c *ucv1.Cluster) {
 	set(c, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.UnreachableReason, "The API server of the user cluster does not answer", 12*time.Minute)
 }
 
+const loopsUnattended = "No manager has run the cloud loops (service-lb-controller) since 2026-01-01T11:55:00Z: no process of Deployment user-psi/kube-controller-manager " +
+	"runs them, and the CCM may not lead yet. New Nodes stay tainted, and load balancers and routes do not change. " +
+	"The kubeconfig in Secret user-psi/psi-kubeconfig, key value has no credentials in its current context: embed a client certificate or a token."
+
+func unattendedFor(since time.Duration) func(*ucv1.Cluster) {
+	return func(c *ucv1.Cluster) {
+		message := strings.ReplaceAll(loopsUnattended, "psi", c.Name)
+		set(c, ucv1.CloudLoopsAttendedCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message, since)
+	}
+}
+
 // fleet has a Cluster of every state.
 func fleet() []ucv1.Cluster {
 	paused, fresh := ago(time.Minute), clusterAt("lambda", ucv1.OriginMigrating, "")
@@ -150,7 +162,7 @@ func fleet() []ucv1.Cluster {
 			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or make it anew, "+
 				"MachineDeployment kube-system/held is paused; unpause it.")),
 		clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, stands(metav1.ConditionTrue, ucv1.InTreeReason,
-			"The in-tree cloud provider is in use; the feature externalCloudProvider is off.")),
+			"The feature externalCloudProvider is off. The arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. The user cluster is not looked at.")),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
 			"Step Handover: Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
@@ -164,7 +176,10 @@ func fleet() []ucv1.Cluster {
 		clusterAt("mu", ucv1.OriginMigrating, ucv1.StepAddons, func(c *ucv1.Cluster) { c.DeletionTimestamp = &paused },
 			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Step Addons: Letting the deleted Cluster go.")),
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
-			"The migration is undone; the in-tree cloud provider is in use. It starts again when spec.handover.rollback is false.")),
+			"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")),
+		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second), stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
+			"Step Handover: Could not look at the fence: The API server of the user cluster does not answer.")),
+		clusterAt("psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute), stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended)),
 	}
 }
 

@@ -53,8 +53,10 @@ type clusterReport struct {
 	StepsDone  int                 `json:"stepsDone"`
 	StepsTotal int                 `json:"stepsTotal"`
 	Machines   *ucv1.ProgressCount `json:"machines,omitempty"`
-	Reason     string              `json:"reason,omitempty"`
-	Message    string              `json:"message,omitempty"`
+	// Unattended is what the status says when no manager runs the cloud loops; it outweighs every reason.
+	Unattended string `json:"unattended,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Message    string `json:"message,omitempty"`
 	*clusterDetails
 }
 
@@ -85,7 +87,7 @@ func newClusterReport(cluster *ucv1.Cluster) clusterReport {
 		}
 	}
 	what := blockerOf(cluster)
-	report.Reason, report.Message = what.Reason, what.Message
+	report.Unattended, report.Reason, report.Message = what.Unattended, what.Reason, what.Message
 	return report
 }
 

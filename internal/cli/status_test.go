@@ -111,7 +111,7 @@ func TestStatesOfClusters(t *testing.T) {
 	}
 	g.Expect(got).To(Equal(map[string]clusterState{
 		"al": isWorking, "be": isDone, "ga": needsYou, "de": isInTree, "ep": cannotLook, "ze": isWorking, "et": isPaused, "th": isUndoing,
-		"io": isDone, "ka": needsYou, "la": isNew, "mu": isDeleting, "nu": isUndone,
+		"io": isDone, "ka": needsYou, "la": isNew, "mu": isDeleting, "nu": isUndone, "om": cannotLook, "ps": needsYou,
 	}))
 	for _, state := range clusterStates() {
 		g.Expect(state.words()).NotTo(BeEmpty(), string(state))

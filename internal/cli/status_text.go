@@ -98,6 +98,17 @@ func (r *fleetReport) text(out io.Writer, s screen, now time.Time) error {
 
 // head counts what there is.
 func (r *fleetReport) head(text *strings.Builder, s screen) {
+	names := []string{}
+	for i := range r.Clusters {
+		if r.Clusters[i].Unattended != "" {
+			names = append(names, r.Clusters[i].Cluster)
+		}
+	}
+	if len(names) > 0 {
+		for _, line := range wrap("No manager runs the cloud loops of: "+strings.Join(names, ", "), s.width) {
+			text.WriteString(s.paint(bad, line) + "\n")
+		}
+	}
 	line := fmt.Sprintf("%d Clusters:", len(r.Clusters))
 	if len(r.Clusters) == 1 {
 		line = "1 Cluster:"
@@ -147,10 +158,11 @@ func (r *clusterReport) line(text *strings.Builder, s screen, now time.Time, nam
 		since = age(now.Sub(r.Since.Time))
 	}
 	text.WriteString("  " + since + "\n")
-	switch r.State {
-	case needsYou, cannotLook:
+	switch {
+	case r.Unattended != "":
+		text.WriteString("  " + s.paint(bad, s.sign("└ ", "- ")+s.cut(r.Unattended, s.width-4)) + "\n")
+	case r.State == needsYou, r.State == cannotLook:
 		text.WriteString("  " + s.sign("└ ", "- ") + s.cut(r.Reason+": "+r.Message, s.width-4) + "\n")
-	default:
 	}
 }
 
@@ -167,6 +179,7 @@ func (r *fleetReport) foot(text *strings.Builder) {
 // text prints the tree of one Cluster for people.
 func (r *clusterReport) text(out io.Writer, s screen, now time.Time, entries int) error {
 	text := &strings.Builder{}
+	r.Next.unattended(text, s)
 	fmt.Fprintf(text, "%s  %s%s\n", s.paint(bold, r.Cluster), s.paint(r.State.tone(), r.State.sign(s)+" "+r.State.words()), r.Next.duration(now))
 	for _, line := range wrap(r.facts(), s.width) {
 		text.WriteString(line + "\n")
@@ -246,8 +259,10 @@ func (r *clusterReport) next(text *strings.Builder, s screen) {
 		head += ": " + r.Next.Reason
 	}
 	fmt.Fprintf(text, "\n%s\n", s.paint(r.State.tone(), head))
-	for _, line := range wrap(r.Next.Message, s.width-2) {
-		text.WriteString("  " + line + "\n")
+	if r.Next.Reason != ucv1.CloudLoopsUnattendedReason {
+		for _, line := range wrap(r.Next.Message, s.width-2) {
+			text.WriteString("  " + line + "\n")
+		}
 	}
 	if r.Next.Acts == person {
 		text.WriteString("  What to do:  ccm-migration-controller why " + r.Cluster + "\n")

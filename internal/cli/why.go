@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
 )
 
@@ -64,18 +65,25 @@ func writeRunbook(out io.Writer, what blocker) error {
 // text prints it for people.
 func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 	text := &strings.Builder{}
+	b.unattended(text, s)
 	fmt.Fprintf(text, "%s %s%s\n", s.paint(bold, b.Cluster), s.paint(b.State.tone(), b.State.words()), b.duration(now))
 	if b.Reason != "" {
 		fmt.Fprintf(text, "Step %s: %s\n", orDash(string(b.Step)), s.paint(bold, b.Reason))
 	}
-	paragraph(text, s, plain, b.Message)
+	if b.Reason != ucv1.CloudLoopsUnattendedReason {
+		paragraph(text, s, plain, b.Message)
+	}
 	paragraph(text, s, plain, b.Meaning)
-	switch b.Acts {
-	case person:
+	switch {
+	case b.Acts == controlled && b.Unattended != "":
+		paragraph(text, s, bad, "The controller is at work on it. Look again in a minute.")
+	case b.Acts == person && b.Unattended != "":
+		paragraph(text, s, bad, "You have to do something now.")
+	case b.Acts == person:
 		paragraph(text, s, b.State.tone(), "You have to do something. It goes on by itself afterwards; there is nothing to restart.")
-	case controlled:
+	case b.Acts == controlled:
 		paragraph(text, s, busy, "It goes on by itself.")
-	case nobody:
+	case b.Unattended == "":
 		paragraph(text, s, good, "Nothing is in the way.")
 	}
 	commands(text, s, "Look", b.Look)
@@ -88,6 +96,17 @@ func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// unattended comes before everything else.
+func (b *blocker) unattended(text *strings.Builder, s screen) {
+	if b.Unattended == "" {
+		return
+	}
+	for _, line := range wrap(b.Unattended, s.width) {
+		text.WriteString(s.paint(bad, line) + "\n")
+	}
+	text.WriteString("\n")
 }
 
 func (b *blocker) duration(now time.Time) string {

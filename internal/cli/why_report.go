@@ -24,17 +24,19 @@ const (
 
 // blocker is the one thing that is in the way of a Cluster, and what to run. The words are those of its runbook.
 type blocker struct {
-	Cluster string         `json:"cluster"`
-	State   clusterState   `json:"state"`
-	Acts    actor          `json:"acts"`
-	Step    ucv1.Step      `json:"step,omitempty"`
-	Reason  string         `json:"reason,omitempty"`
-	Since   *metav1.Time   `json:"since,omitempty"`
-	Message string         `json:"message,omitempty"`
-	Meaning string         `json:"meaning,omitempty"`
-	Look    []commandBlock `json:"look,omitempty"`
-	Mend    []commandBlock `json:"mend,omitempty"`
-	Runbook string         `json:"runbook,omitempty"`
+	Cluster string       `json:"cluster"`
+	State   clusterState `json:"state"`
+	Acts    actor        `json:"acts"`
+	Step    ucv1.Step    `json:"step,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+	Since   *metav1.Time `json:"since,omitempty"`
+	// Unattended is what the status says when no manager runs the cloud loops; it outweighs the reason.
+	Unattended string         `json:"unattended,omitempty"`
+	Message    string         `json:"message,omitempty"`
+	Meaning    string         `json:"meaning,omitempty"`
+	Look       []commandBlock `json:"look,omitempty"`
+	Mend       []commandBlock `json:"mend,omitempty"`
+	Runbook    string         `json:"runbook,omitempty"`
 	// Kubeconfig of the user cluster, when a command runs there.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 }
@@ -52,7 +54,8 @@ type commandBlock struct {
 // waitsForPerson are waits that no time ends.
 func waitsForPerson(reason string) bool {
 	switch reason {
-	case ucv1.WaitingBeforePointOfNoReturnReason, ucv1.WaitingForAdministratorReason, ucv1.WaitingForApprovalReason, ucv1.KubeconfigMissingReason, ucv1.UnauthorizedReason:
+	case ucv1.WaitingBeforePointOfNoReturnReason, ucv1.WaitingForAdministratorReason, ucv1.WaitingForApprovalReason, ucv1.KubeconfigMissingReason, ucv1.UnauthorizedReason,
+		ucv1.CloudLoopsUnattendedReason:
 		return true
 	}
 	return false
@@ -67,6 +70,8 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	switch {
 	case stalled != nil && ready != nil && ready.Status != metav1.ConditionUnknown:
 		return *stalled
+	case ready != nil && ready.Reason == ucv1.CloudLoopsUnattendedReason:
+		return *ready
 	case cluster.Spec.Paused && cluster.ExternalCloudProvider():
 		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true: nothing is changed."}
 	case ready == nil || ready.Status == metav1.ConditionTrue:
@@ -77,12 +82,21 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	return *ready
 }
 
+// unattended is what the status says when no manager runs the cloud loops.
+func unattended(cluster *ucv1.Cluster) string {
+	attended := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.CloudLoopsAttendedCondition)
+	if attended == nil || attended.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return attended.Message
+}
+
 // blockerOf says what is in the way of a Cluster.
 func blockerOf(cluster *ucv1.Cluster) blocker {
 	state, condition := stateOf(cluster), blockingCondition(cluster)
 	what := blocker{
 		Cluster: cluster.Namespace + "/" + cluster.Name, State: state, Acts: nobody, Step: cluster.Status.Step, Since: sinceOf(cluster, state),
-		Reason: condition.Reason, Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
+		Unattended: unattended(cluster), Reason: condition.Reason, Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
 	}
 	switch state {
 	case needsYou, isPaused:

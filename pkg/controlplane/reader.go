@@ -53,6 +53,26 @@ func withDefaults(ref ucv1.DeploymentReference, name, container string) ucv1.Dep
 	return ref
 }
 
+// Template is what KCM's Deployment would start a pod with, and nothing of its pods; absent when there is no such Deployment. It is
+// for a cluster that nothing is done to: the reader may be a cache.
+func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) migration.Observed[migration.Component] {
+	ref := KubeControllerManager(cluster)
+	if cluster.Spec.ControlPlane.Static() {
+		return migration.Unknown[migration.Component]("it consists of static pods")
+	}
+	deployment, err := getDeployment(ctx, reader, cluster.Namespace, ref.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return migration.Absent[migration.Component]()
+	case err != nil:
+		return migration.Unknown[migration.Component](err.Error())
+	}
+	return migration.Known(migration.Component{
+		Ref:       migration.Ref{Kind: "Deployment", Namespace: deployment.Namespace, Name: deployment.Name, UID: string(deployment.UID)},
+		Container: ref.Container, Arguments: argumentsOf(deployment.Spec.Template.Spec.Containers, ref.Container), Replicas: replicas(deployment),
+	})
+}
+
 // ControlPlane observes the control plane in the Cluster's namespace; absent when there is no KCM Deployment.
 func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.ControlPlane] {
 	ref := KubeControllerManager(cluster)

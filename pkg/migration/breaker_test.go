@@ -271,7 +271,7 @@ func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {
 		"which may come first": {
 			both(age(10*time.Second), func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(15)) }), 7 * time.Second,
 		},
-		"a row that waits for something else does not matter": {both(age(10*time.Second), func(o *Observation) { o.CCMLease = Absent[Lease]() }), 52 * time.Second},
+		"a row that waits for something else does not matter": {both(age(10*time.Second), func(o *Observation) { o.Addons = Unknown[Addons]("timeout") }), 52 * time.Second},
 		"one that is late is looked at as usual":              {age(4 * time.Minute), 0},
 		"one that is initialized is not awaited":              {firstNode(proveFirst), 0},
 		"nor is one of a Machine that goes":                   {both(age(10*time.Second), machines(func(m *Machines) { m.Machines[0].Deleting = true })), 0},

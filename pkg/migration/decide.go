@@ -2,6 +2,7 @@ package migration
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -36,6 +37,13 @@ func Decide(o Observation, now time.Time) Decision {
 		}
 		p.facts = p.seenWhilePaused()
 		decision.RollsOn = p.rollsOn()
+	}
+	if o.Cluster.ExternalCloudProvider() {
+		decision.Attendance = p.attend(decision)
+		decision.LookAfter = sooner(decision.LookAfter, decision.Attendance.LookAfter)
+		if decision.Step == ucv1.StepRolledBack && !p.retryAt().IsZero() {
+			decision.LookAfter = sooner(decision.LookAfter, p.retryAt().Sub(p.now))
+		}
 	}
 	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
 		decision.Facts = p.facts.DeepCopy()
@@ -82,13 +90,36 @@ func (p *pass) decide() Decision {
 }
 
 // inTree is for the feature being off: nothing is looked at but the name of the provider, which can be neither changed nor migrated
-// when it is unknown.
+// when it is unknown, and the arguments of KCM.
 func (p *pass) inTree() Decision {
 	decision := Decision{Step: ucv1.StepInTree}
-	if p.o.UnknownProvider != "" {
+	kcm, known := p.o.InTree.Get()
+	switch {
+	case p.o.UnknownProvider != "":
 		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
+	case known && loopsOffInTree(kcm.Arguments):
+		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm)).failure
 	}
 	return decision
+}
+
+// LookedAt says in a sentence or two what was looked at of a cluster whose feature is off.
+func (o Observation) LookedAt() string {
+	kcm, known := o.InTree.Get()
+	loops := kcm.Arguments.CloudLoops()
+	switch {
+	case !known && o.Cluster.Spec.ControlPlane.Static():
+		return "The control plane is not looked at before the feature is on."
+	case o.InTree.IsAbsent():
+		return "The Deployment of kube-controller-manager does not exist, so nothing else is known."
+	case !known:
+		return "The Deployment of kube-controller-manager cannot be looked at: " + o.InTree.Why() + "."
+	case !kcm.Arguments.Understood():
+		return "Whether " + kcm.String() + " runs the cloud loops is not known: " + kcm.Arguments.Problem + "."
+	case len(loops) > 0:
+		return "The arguments of " + kcm.String() + " run " + strings.Join(loops, ", ") + ". The user cluster is not looked at."
+	}
+	return kcm.String() + " has no in-tree cloud provider. Whether a CCM runs in the user cluster is not looked at."
 }
 
 // walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is

@@ -122,7 +122,12 @@ func TestPausedDoesNothing(t *testing.T) {
 		want := Decide(o, noon())
 		o.Cluster.Spec.Paused = true
 		d := Decide(o, noon())
-		g.Expect([]any{d.Verb, d.Wait, d.Failure, d.Facts}).To(HaveEach(BeNil()))
+		g.Expect([]any{d.Verb, d.Wait, d.Failure}).To(HaveEach(BeNil()))
+		facts := o.Cluster.Status.Facts
+		if d.Facts != nil {
+			facts.UnattendedSince = d.Facts.UnattendedSince // That the cloud loops run nowhere is seen, paused or not.
+			g.Expect(*d.Facts).To(Equal(facts))
+		}
 		g.Expect(d.Rows).To(Equal(want.Rows))
 	}
 }
@@ -135,6 +140,7 @@ func TestPausedStillSees(t *testing.T) {
 	facts := Decide(o, noon()).Facts
 	g.Expect(facts.Handover.Processes[0].EndedAt).NotTo(BeNil())
 	facts.Handover.Processes = o.Cluster.Status.Handover.Processes
+	facts.UnattendedSince = nil
 	g.Expect(*facts).To(Equal(o.Cluster.Status.Facts))
 
 	o = unseen()

@@ -20,6 +20,8 @@ type Decision struct {
 	Wait *Wait
 	// Failure is why a person must act.
 	Failure *Failure
+	// Attendance says whether a manager runs the cloud loops; nil while the feature is off.
+	Attendance *Attendance
 	// LookAfter is when the next pass has to be at the latest, because a Node is late then; zero: the usual time will do.
 	LookAfter time.Duration
 	// RollsOn are the MachineDeployments that are in the middle of a roll while the Cluster is paused.

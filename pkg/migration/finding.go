@@ -35,6 +35,7 @@ const (
 	FindingOtherCCM        = "OtherCloudControllerManager"
 	FindingFence           = "FenceIneffective"
 	FindingMigrationLock   = "MigrationLockRefused"
+	FindingLoopsOff        = "LoopsOffAlready"
 )
 
 const (
@@ -47,7 +48,7 @@ const (
 func InputFindingIDs() []string {
 	ids := []string{
 		FindingConnection, FindingContenders, FindingProvider, FindingProfile, FindingCloudConfig, FindingControlPlane,
-		FindingProviderDiffers, FindingClusterName, FindingOtherCCM, FindingFence, FindingMigrationLock,
+		FindingProviderDiffers, FindingClusterName, FindingOtherCCM, FindingFence, FindingMigrationLock, FindingLoopsOff,
 	}
 	slices.Sort(ids)
 	return ids

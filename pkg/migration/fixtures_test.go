@@ -106,11 +106,11 @@ func finished() Observation {
 		Fence: Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
 		KCMLease: Known(Lease{
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
-			AcquireTime: ago(10 * time.Minute), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
 		CCMLease: Known(Lease{
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
-			ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
 		Machines: Known(oneMachine()),
 		Nodes:    Known([]Node{provenNode("n1")}),

@@ -125,7 +125,23 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 	if problem := processProblem(controlPlane.KCM); problem != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
+	if p.facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
+		return blocking(FindingLoopsOff, ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(controlPlane.KCM)), ""
+	}
 	return p.checkKCMArguments(controlPlane.KCM), ""
+}
+
+// loopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration, and
+// what the flags were before it cannot be read from them.
+func loopsOffInTree(arguments Arguments) bool {
+	provider, _ := arguments.Flag("cloud-provider")
+	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
+}
+
+func (p *pass) loopsOffAlready(kcm Component) string {
+	provider, _ := kcm.Arguments.Flag("cloud-provider")
+	return kcm.String() + " has --cloud-provider=" + provider + " and its cloud loops are switched off in --controllers, which no migration of this Cluster did. " +
+		"Make sure that no CCM runs in the user cluster, and take the exclusions out."
 }
 
 // checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.

@@ -19,6 +19,8 @@ type Observation struct {
 	UnknownProvider string
 	// Provider is the catalogue's entry for the cluster's provider and version; absent when there is none.
 	Provider Observed[Provider]
+	// InTree is KCM's Deployment, without its pods, of a cluster whose feature is off.
+	InTree Observed[Component]
 	// CloudConfig is the Secret with the cloud configuration; absent when it does not exist.
 	CloudConfig Observed[CloudConfig]
 	// Connection is the way into the user cluster.
@@ -199,6 +201,9 @@ type Lease struct {
 	// ChangedAt is when, on our clock, it was last seen to change; Watched is since when we have been looking.
 	ChangedAt time.Time
 	WatchedAt time.Time
+	// RenewedBy is when, on our clock, it was renewed last at the latest: a Lease that is read once a minute may have been
+	// renewed for the last time long before we saw the change. Only the rate of the other clock counts for it.
+	RenewedBy time.Time
 }
 
 // Fence says whether the CCM's identity may write its Lease.

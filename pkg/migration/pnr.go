@@ -213,10 +213,14 @@ func (p *pass) beforePointOfNoReturn() outcome {
 }
 
 // rememberOriginals keeps the flags that are about to be changed: afterwards nobody could say what they were. It says
-// whether they were kept already.
+// whether they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave
+// the cluster without any.
 func (p *pass) rememberOriginals(components ...Component) bool {
 	handover, kept := p.facts.Handover, true
 	for _, component := range components {
+		if loopsOffInTree(component.Arguments) && component.Container == p.o.ControlPlane.Value().KCM.Container {
+			continue
+		}
 		original := originalOf(component)
 		at := slices.IndexFunc(handover.Original, func(o ucv1.OriginalArguments) bool { return o.Deployment == component.Name })
 		switch {

@@ -77,11 +77,43 @@ func (p *pass) course() Decision {
 		return p.beginUndo()
 	case rollback.FinishedAt == nil:
 		return p.walkUndo()
-	case wanted:
-		return Decision{Step: ucv1.StepRolledBack, Rows: undoStates(ucv1.StepRolledBack, nil)}
+	case p.retryAt().IsZero() || p.now.Before(p.retryAt()):
+		return p.rolledBack()
 	}
 	p.facts.Rollback = nil
 	return p.stopAt(ucv1.StepAdmitted, records("Forgetting the undo, so that the migration starts again."))
+}
+
+// retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is lost
+// from a Git repository is no wish to migrate.
+func (p *pass) retryAt() time.Time {
+	handover, rollback := p.o.Cluster.Spec.Handover, p.facts.Rollback
+	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil || !handover.RetryAfter.After(rollback.FinishedAt.Time) {
+		return time.Time{}
+	}
+	return handover.RetryAfter.Time
+}
+
+// rolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
+func (p *pass) rolledBack() Decision {
+	decision := Decision{Step: ucv1.StepRolledBack, Rows: undoStates(ucv1.StepRolledBack, nil)}
+	controlPlane, known := p.o.ControlPlane.Get()
+	kcm, attended := controlPlane.KCM, p.kcmAttends()
+	switch {
+	case p.facts.Origin == ucv1.OriginExternal:
+	case p.o.ControlPlane.IsAbsent():
+		decision.Failure = fails(ucv1.InputInvalidReason, p.kcmMissing()).failure
+	case !known:
+		decision.Wait = cannotLook("the control plane", p.o.ControlPlane.Why()).wait
+	case len(kcm.Arguments.CloudLoops()) == 0:
+		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
+			owner(kcm)+". Switch them on where it gets its arguments from.").failure
+	case attended.state == cannotTell:
+		decision.Wait = cannotLook("whether KCM runs the cloud loops", attended.why).wait
+	case attended.state == runsNone:
+		decision.Wait = waits(ucv1.WaitingForLeaderReason, "The migration is undone, but "+attended.why+". Look at its pods and their logs.").wait
+	}
+	return decision
 }
 
 // beginUndo judges once whether the migration can be undone. Could not look is no yes.

@@ -161,6 +161,8 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 func TestOtherWaysOfAnUndo(t *testing.T) {
 	done := func(o *Observation) {
 		o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
+		setKCM(o, inTree())
+		edit(&o.KCMLease, func(l *Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
 	}
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to undo": {
@@ -168,8 +170,31 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
 		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
-		"taken back, the migration begins at once": {
-			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false },
+		"what is undone and runs no cloud loop is not at rest": {
+			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
+			says: []string{"does not run the cloud loops any more"},
+		},
+		"what is undone and cannot be looked at is not claimed to be at rest": {
+			given: asked, when: func(o *Observation) { done(o); o.ControlPlane = Unknown[ControlPlane]("timeout") },
+			step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason,
+		},
+		"a wish that is gone starts nothing": {
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
+		},
+		"nor does a time from before the undo": {
+			given: asked, when: func(o *Observation) {
+				done(o)
+				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(time.Hour)
+			}, step: ucv1.StepRolledBack,
+		},
+		"a later time starts nothing while the undo is wanted": {
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
+		},
+		"taken back with a later time, the migration begins at once": {
+			given: asked, when: func(o *Observation) {
+				done(o)
+				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(0)
+			},
 			step: ucv1.StepAdmitted, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
 		},
 		"taken back in the middle, it goes on to its end": {

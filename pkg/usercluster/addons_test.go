@@ -124,7 +124,7 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 	s, _, addons, inventory := applied(t, &count)
 	g.Expect(s.Addons(t.Context(), inventory, addons).Value().CCM.Drifted).To(BeEmpty())
 
-	store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: s.addons.invalidate}
+	store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: s.addons.invalidate, atRest: func() bool { return false }}
 	g.Expect(store.Replace(nil, "1")).To(Succeed())
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}
@@ -140,8 +140,8 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 
 func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
 	g := NewWithT(t)
-	invalidated, woken := 0, 0
-	store := &addonStore{wakeStore: wakeStore{wake: func() { woken++ }}, invalidate: func() { invalidated++ }}
+	invalidated, woken, atRest := 0, 0, false
+	store := &addonStore{wakeStore: wakeStore{wake: func() { woken++ }}, invalidate: func() { invalidated++ }, atRest: func() bool { return atRest }}
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
 	g.Expect(store.Replace([]any{object}, "1")).To(Succeed())
 	g.Expect(store.Update(object)).To(Succeed())
@@ -150,6 +150,13 @@ func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
 	g.Expect(store.Update(object)).To(Succeed())
 	g.Expect(store.Delete(object)).To(Succeed())
 	g.Expect([]int{invalidated, woken}).To(Equal([]int{3, 4}))
+
+	atRest = true
+	g.Expect(store.Add(object)).To(Succeed())
+	g.Expect(store.Update(object)).To(Succeed())
+	g.Expect([]int{invalidated, woken}).To(Equal([]int{4, 5}), "at rest a status does not wake either")
+	g.Expect(store.Delete(object)).To(Succeed())
+	g.Expect([]int{invalidated, woken}).To(Equal([]int{5, 6}))
 }
 
 func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {

@@ -34,8 +34,10 @@ type apiServer struct {
 	token    atomic.Value
 	down     atomic.Bool
 	machines atomic.Bool
-	watches  atomic.Int32
-	changes  chan string
+	// anonymous says that credentials do not reach it.
+	anonymous atomic.Bool
+	watches   atomic.Int32
+	changes   chan string
 }
 
 func newAPIServer(t *testing.T) *apiServer {
@@ -58,6 +60,11 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
 	case r.URL.Path == "/readyz":
 		w.WriteHeader(http.StatusOK)
+	case a.anonymous.Load():
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"system:anonymous\" cannot get path \"/api\"",` +
+			`"reason":"Forbidden","details":{},"code":403}`))
 	case r.URL.Path == "/apis/cluster.k8s.io/v1alpha1/machines" && !a.machines.Load():
 		respond(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	case r.URL.Query().Get("sendInitialEvents") == "true":

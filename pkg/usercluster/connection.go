@@ -91,6 +91,10 @@ func (s secretSource) unusable(err error) (reason, message string) {
 
 // failed is the connection after a probe that failed.
 func (s secretSource) failed(err error) migration.Connection {
+	if errors.Is(err, anonymousError{}) {
+		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+			"The API server of the user cluster sees system:anonymous instead of the credentials in %s: renew them, or let them through to it", s)}
+	}
 	if isUnauthorized(err) {
 		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
@@ -250,7 +254,9 @@ func (r *Registry) probeIfDue(ctx context.Context, e *entry) {
 	}
 	r.record(e, session, err)
 	if err == nil {
+		session.watchWorkloads()
 		session.lookForMachines(probing)
+		session.lookAtLeader(probing)
 	}
 }
 

@@ -29,7 +29,7 @@ type Allow struct {
 // KubeconfigError says why a kubeconfig is not used. It never holds a value of the kubeconfig: parsers quote their input,
 // so their errors are dropped.
 type KubeconfigError struct {
-	// Reason is KubeconfigInvalid or KubeconfigRefused.
+	// Reason is KubeconfigInvalid, KubeconfigRefused or Unauthorized.
 	Reason string
 	// Message is what follows "the kubeconfig".
 	Message string
@@ -69,7 +69,20 @@ func ParseKubeconfig(data []byte, allow Allow) (*rest.Config, error) {
 		return nil, &KubeconfigError{Reason: ucv1.KubeconfigRefusedReason, Message: "uses " + strings.Join(found, ", ") +
 			", which is not allowed: embed a client certificate or a token and the certificate authority instead"}
 	}
-	return clientConfig(file)
+	config, err := clientConfig(file)
+	if err == nil && !identifies(config) {
+		// To such a caller most API servers still answer that they are ready.
+		return nil, &KubeconfigError{Reason: ucv1.UnauthorizedReason, Message: "has no credentials in its current context, so that the API server sees " +
+			"system:anonymous: embed a client certificate or a token"}
+	}
+	return config, err
+}
+
+// identifies says that the client has something to show who it is.
+func identifies(config *rest.Config) bool {
+	certificate := len(config.CertData) > 0 || config.CertFile != ""
+	return certificate || config.BearerToken != "" || config.BearerTokenFile != "" || config.Username != "" ||
+		config.ExecProvider != nil || config.AuthProvider != nil
 }
 
 func clientConfig(file *clientcmdapi.Config) (*rest.Config, error) {

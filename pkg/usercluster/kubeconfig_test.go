@@ -76,6 +76,8 @@ func TestInvalidKubeconfigs(t *testing.T) {
 			reason:     ucv1.KubeconfigInvalidReason, says: "no user"},
 		"a missing server is invalid": {
 			kubeconfig: kubeconfigWith("", token), reason: ucv1.KubeconfigInvalidReason, says: "no server"},
+		"a user without credentials is not authorized": {
+			kubeconfig: kubeconfigWith(server, ""), reason: ucv1.UnauthorizedReason, says: "system:anonymous"},
 		"credentials in the server's address are invalid": {
 			kubeconfig: kubeconfigWith("server: 'https://u:"+secretToken+"@192.0.2.1'", token),
 			reason:     ucv1.KubeconfigInvalidReason, says: "no server"},

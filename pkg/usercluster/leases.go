@@ -40,6 +40,7 @@ func (s *Session) Lease(ctx context.Context, namespace, name string) migration.O
 		RenewTime:       ptr.Deref(record.spec.RenewTime, metav1.MicroTime{}).Time,
 		ChangedAt:       record.changedAt,
 		WatchedAt:       record.watchedAt,
+		RenewedBy:       record.renewedBy,
 	})
 }
 
@@ -53,9 +54,11 @@ type leaseTracker struct {
 type leaseRecord struct {
 	watchedAt time.Time
 	changedAt time.Time
-	version   string
-	exists    bool
-	spec      coordinationv1.LeaseSpec
+	// renewedBy is when it was renewed last at the latest, noted when it was last looked at or delivered.
+	renewedBy, noted time.Time
+	version          string
+	exists           bool
+	spec             coordinationv1.LeaseSpec
 }
 
 func newLeaseTracker(clk clock.Clock) *leaseTracker {
@@ -104,7 +107,7 @@ func older(version, than string) bool {
 func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
 	now := t.clock.Now()
 	before, looked := t.seen[key]
-	after := leaseRecord{watchedAt: before.watchedAt, changedAt: before.changedAt, version: before.version}
+	after := leaseRecord{watchedAt: before.watchedAt, changedAt: before.changedAt, renewedBy: before.renewedBy, noted: now, version: before.version}
 	if lease != nil {
 		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
 	}
@@ -113,10 +116,24 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 	}
 	changed := !looked || after.exists != before.exists || !equality.Semantic.DeepEqual(after.spec, before.spec)
 	if changed {
-		after.changedAt = now
+		after.changedAt, after.renewedBy = now, renewedBy(before, after, now)
 	}
 	t.seen[key] = after
 	return !looked || ptr.Deref(after.spec.HolderIdentity, "") != ptr.Deref(before.spec.HolderIdentity, "")
+}
+
+// renewedBy is the latest moment, on our clock, of the last renewal: when we looked before it was no later than then, and since then
+// the other clock went as far as the Lease says. Only its rate counts. A holder that is new, or a clock that was set back, says nothing.
+func renewedBy(before, after leaseRecord, now time.Time) time.Time {
+	was, is := ptr.Deref(before.spec.RenewTime, metav1.MicroTime{}), ptr.Deref(after.spec.RenewTime, metav1.MicroTime{})
+	sameHolder := ptr.Deref(before.spec.HolderIdentity, "") == ptr.Deref(after.spec.HolderIdentity, "")
+	if before.noted.IsZero() || was.IsZero() || !sameHolder || is.Before(&was) {
+		return now
+	}
+	if latest := before.noted.Add(is.Sub(was.Time)); latest.Before(now) {
+		return latest
+	}
+	return now
 }
 
 // leaseStore feeds the tracker from a watch, and wakes when the Lease got another holder. Renewals wake nobody.

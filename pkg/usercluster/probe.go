@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,13 +16,32 @@ import (
 // readyz is where an API server says whether it is ready.
 const readyz = "/readyz"
 
-// probe asks whether the API server is ready and accepts the credentials.
+// probe asks whether the API server is ready and accepts the credentials. It says to everybody that it is ready, so it is asked once for
+// what only those get who were authenticated
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go, system:discovery).
 func (s *Session) probe(ctx context.Context) error {
-	return s.network.probe.Get().AbsPath(readyz).MaxRetries(0).Do(ctx).Error()
+	get := func(path string) ([]byte, error) {
+		return s.network.probe.Get().AbsPath(path).MaxRetries(0).Do(ctx).Raw()
+	}
+	if _, err := get(readyz); err != nil || s.authenticated.Load() {
+		return err
+	}
+	body, err := get("/api")
+	if apierrors.IsForbidden(err) && bytes.Contains(body, []byte("system:anonymous")) {
+		return anonymousError{}
+	}
+	s.authenticated.Store(err == nil)
+	return nil
 }
 
+// anonymousError says that the credentials did not arrive, or that there are none.
+type anonymousError struct{}
+
+// Error implements error.
+func (anonymousError) Error() string { return "sees system:anonymous" }
+
 func isUnauthorized(err error) bool {
-	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err)
+	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) || errors.Is(err, anonymousError{})
 }
 
 // describe says what went wrong in words that stay the same from one attempt to the next: errors of the network hold

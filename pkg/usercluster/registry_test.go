@@ -165,13 +165,13 @@ func TestUnreachableOnlyAfterSeveralFailures(t *testing.T) {
 	g.Eventually(r.state(key), patience).Should(beReachable())
 }
 
-func TestWatchesWakeOnlyWhileMigrating(t *testing.T) {
+func TestAtRestOnlyTheWorkloadsAreWatched(t *testing.T) {
 	g := NewWithT(t)
 	api := newAPIServer(t)
 	r := startRegistry(t, quick())
 	key := r.put(t, "a", api.kubeconfig("valid"))
 	g.Eventually(r.state(key), patience).Should(beReachable())
-	g.Expect(api.watches.Load()).To(BeZero())
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 2), "Deployments and DaemonSets of ours")
 
 	r.SetMigrating(key, true)
 	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 8), "no CRDs, no watches of Machines")
@@ -183,7 +183,24 @@ func TestWatchesWakeOnlyWhileMigrating(t *testing.T) {
 	g.Eventually(r.events, patience, time.Millisecond).Should(Receive(Equal(key)))
 
 	r.SetMigrating(key, false)
-	g.Eventually(api.watches.Load, patience).Should(BeZero())
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 2))
+	settle(g, r)
+	api.changes <- "/apis/apps/v1/deployments"
+	g.Eventually(r.events, patience, time.Millisecond).Should(Receive(Equal(key)), "a CCM that is deleted is noticed at once")
+}
+
+// An API server tells everybody that it is ready.
+func TestACallerThatTheAPIServerDoesNotKnowIsUnauthorized(t *testing.T) {
+	g := NewWithT(t)
+	api := newAPIServer(t)
+	api.anonymous.Store(true)
+	r := startRegistry(t, quick())
+	key := r.put(t, "a", api.kubeconfig("valid"))
+	g.Eventually(r.state(key), patience).Should(And(haveReason(ucv1.UnauthorizedReason),
+		HaveField("Message", ContainSubstring("sees system:anonymous instead of the credentials in Secret tenant/a-kubeconfig"))))
+	g.Consistently(r.state(key), "300ms").ShouldNot(beReachable())
+	api.anonymous.Store(false)
+	g.Eventually(r.state(key), patience).Should(beReachable())
 }
 
 // settle waits until no event came for a while.

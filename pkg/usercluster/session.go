@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -56,11 +57,16 @@ type Session struct {
 	measured measurements
 	kubelets kubeletMemory
 	gone     goneMemory
+	leader   leaderMemory
+
+	// authenticated says that the API server was seen to know who we are.
+	authenticated atomic.Bool
 
 	// The mutex guards the watches.
 	mu       sync.Mutex
 	closed   bool
 	stop     chan struct{}
+	guard    chan struct{}
 	started  map[string]struct{}
 	watchers sync.WaitGroup
 }
@@ -148,6 +154,10 @@ func (s *Session) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.stopLocked()
+	if s.guard != nil {
+		close(s.guard)
+		s.guard = nil
+	}
 	s.mu.Unlock()
 	s.watchers.Wait()
 	if s.network != nil {

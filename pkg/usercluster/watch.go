@@ -23,7 +23,7 @@ func managedLabels() map[string]string {
 	return map[string]string{manifest.ManagedByLabel: manifest.ManagedBy}
 }
 
-// setWatching starts or ends all watches. Neither waits.
+// setWatching starts or ends the watches of a migration. Neither waits.
 func (s *Session) setWatching(on bool) {
 	s.mu.Lock()
 	if s.closed || on == (s.stop != nil) {
@@ -42,12 +42,30 @@ func (s *Session) setWatching(on bool) {
 	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, "", plain)
 	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "services"}, "", plain)
 	s.watch(schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"}, "", plain)
-	ours := labels.Set(managedLabels()).String()
-	for _, resource := range []string{"deployments", "daemonsets"} {
-		store := &addonStore{wakeStore: *plain, invalidate: s.addons.invalidate}
-		s.watch(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}, ours, store)
-	}
 	s.watchForManagers()
+}
+
+// watchWorkloads watches what we applied for as long as the session is there: a finished cluster is served by it.
+func (s *Session) watchWorkloads() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.guard != nil || s.network == nil {
+		return
+	}
+	s.guard = make(chan struct{})
+	only := metav1.ListOptions{LabelSelector: labels.Set(managedLabels()).String()}
+	for _, name := range []string{"deployments", "daemonsets"} {
+		resource := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: name}
+		store := &addonStore{wakeStore: wakeStore{wake: s.wake}, invalidate: s.addons.invalidate, atRest: s.atRest}
+		s.runLocked(s.guard, resource.String(), store, &metav1.PartialObjectMetadata{}, metadataOf(s.network.metadata.Resource(resource), only, false))
+	}
+}
+
+// atRest says that nothing is being migrated.
+func (s *Session) atRest() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stop == nil
 }
 
 func (s *Session) stopLocked() {
@@ -78,7 +96,11 @@ func (s *Session) WatchPod(key types.NamespacedName) {
 
 func (s *Session) watchMetadata(name string, source metadata.ResourceInterface, only metav1.ListOptions, store cache.ReflectorStore) {
 	_, wakes := store.(*wakeStore)
-	s.reflect(name, store, &metav1.PartialObjectMetadata{}, &cache.ListWatch{
+	s.reflect(name, store, &metav1.PartialObjectMetadata{}, metadataOf(source, only, wakes))
+}
+
+func metadataOf(source metadata.ResourceInterface, only metav1.ListOptions, wakes bool) cache.ListerWatcher {
+	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 			return listForWatch(ctx, source, only, wakes)
 		},
@@ -86,7 +108,7 @@ func (s *Session) watchMetadata(name string, source metadata.ResourceInterface, 
 			options.LabelSelector, options.FieldSelector = only.LabelSelector, only.FieldSelector
 			return source.Watch(ctx, options)
 		},
-	})
+	}
 }
 
 // watchLease watches one Lease: those of a whole cluster would wake us for every Node, every ten seconds.
@@ -109,7 +131,10 @@ func (s *Session) reflect(name string, store cache.ReflectorStore, kind runtime.
 		return
 	}
 	s.started[name] = struct{}{}
-	stop := s.stop
+	s.runLocked(s.stop, name, store, kind, source)
+}
+
+func (s *Session) runLocked(stop chan struct{}, name string, store cache.ReflectorStore, kind runtime.Object, source cache.ListerWatcher) {
 	reflector := cache.NewReflectorWithOptions(bounding(source), kind, store, cache.ReflectorOptions{Logger: &s.log, Name: name})
 	s.watchers.Go(func() { reflector.Run(stop) })
 }
@@ -134,11 +159,12 @@ func (w *wakeStore) Replace([]any, string) error { w.wake(); return nil }
 // Resync implements cache.ReflectorStore.
 func (w *wakeStore) Resync() error { return nil }
 
-// addonStore also has the addons compared again when one of our workloads changed in more than its status. A reflector
-// calls its store from one goroutine only.
+// addonStore also has the addons compared again when one of our workloads changed in more than its status. At rest a status wakes
+// nobody: a DaemonSet has one for each Node that restarts. A reflector calls its store from one goroutine only.
 type addonStore struct {
 	wakeStore
 	invalidate  func()
+	atRest      func() bool
 	generations map[types.UID]int64
 }
 
@@ -151,6 +177,8 @@ func (a *addonStore) Update(object any) error {
 		if known, seen := a.generations[item.GetUID()]; !seen || known != item.GetGeneration() {
 			a.set(item)
 			a.invalidate()
+		} else if a.atRest() {
+			return nil
 		}
 	}
 	a.wake()

@@ -78,7 +78,7 @@ func always() []string { return []string{ucv1.ReadyCondition, ucv1.PausedConditi
 
 // external are the conditions of a cluster that was created with the feature.
 func external() []string {
-	return append(always(), ucv1.UserClusterReachableCondition, ucv1.CSIReadyCondition,
+	return append(always(), ucv1.CloudLoopsAttendedCondition, ucv1.UserClusterReachableCondition, ucv1.CSIReadyCondition,
 		ucv1.CloudControllerManagerReadyCondition, ucv1.HandoverCompletedCondition)
 }
 
@@ -176,8 +176,10 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 		"the step is %s and the feature is %t", status.Step, cluster.ExternalCloudProvider())
 	ready := meta.IsStatusConditionTrue(status.Conditions, ucv1.ReadyCondition)
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
-	idle := status.Step == ucv1.StepRolledBack || ((inTree || status.Step == ucv1.StepFinished) && !refused)
-	o.unless(ready == idle || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
+	idle := (inTree || status.Step == ucv1.StepFinished) && !refused && !unattended(status)
+	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
+	o.unless(ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
+	o.unless(!ready || !unattended(status), "Ready is True although it says that no manager runs the cloud loops")
 
 	if completed := meta.FindStatusCondition(status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition); completed != nil {
 		want := ucv1.CSIKubeletMigrationInProgressReason
@@ -192,6 +194,12 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 		o.unless((reachable.Status == metav1.ConditionTrue) == (reachable.Reason == ucv1.ReachableReason),
 			"%s is %s with reason %s", reachable.Type, reachable.Status, reachable.Reason)
 	}
+}
+
+// unattended says that Ready tells of cloud loops that no manager runs.
+func unattended(status ucv1.ClusterStatus) bool {
+	ready := meta.FindStatusCondition(status.Conditions, ucv1.ReadyCondition)
+	return ready != nil && ready.Reason == ucv1.CloudLoopsUnattendedReason
 }
 
 // checkBounds repeats the bounds of the API: a status that breaks one is refused, and the cluster stands still.

@@ -32,6 +32,7 @@ func working() *ucv1.Cluster {
 	set(c, "Ready", metav1.ConditionFalse, "RollingOut")
 	set(c, "Reconciling", metav1.ConditionTrue, "RollingOut")
 	set(c, "UserClusterReachable", metav1.ConditionTrue, "Reachable")
+	set(c, "CloudLoopsAttended", metav1.ConditionTrue, "Attended")
 	set(c, "CSIReady", metav1.ConditionFalse, "RollingOut")
 	set(c, "CloudControllerManagerReady", metav1.ConditionFalse, "RollingOut")
 	set(c, "HandoverCompleted", metav1.ConditionFalse, "WaitingForEarlierStep")

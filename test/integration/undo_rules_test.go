@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,13 @@ import (
 
 func rollback(on bool) modifier {
 	return func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = on }
+}
+
+// again starts the migration again that was undone.
+func (w *world) again() modifier {
+	return func(c *ucv1.Cluster) {
+		c.Spec.Handover.Rollback, c.Spec.Handover.RetryAfter = false, new(metav1.NewTime(w.clock.Now().Add(time.Second)))
+	}
 }
 
 // passed is beyond the point of no return.

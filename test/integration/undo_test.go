@@ -80,6 +80,10 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 	w.expectIdle()
 
 	w.edit(rollback(false))
+	w.passes(3)
+	w.expectIdle()
+	g.Expect(w.status().Step).To(Equal(ucv1.StepRolledBack), "a line that is lost from a Git repository starts nothing")
+	w.edit(w.again())
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.machineNames()).To(ContainElements("a-3-0", "c-1-0"), "each was replaced once more")
 	g.Expect(w.status().PointOfNoReturnAt).NotTo(BeNil())
@@ -118,6 +122,7 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver)).To(Succeed(), "a driver is never deleted")
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover = ucv1.HandoverSpec{} })
+	w.edit(w.again())
 	w.until("the end", finished, w.playEverybody)
 }
 

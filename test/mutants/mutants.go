@@ -27,7 +27,7 @@ const (
 func mutants() []mutant {
 	return slices.Concat(
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), kubelets(), troubles(),
-		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(),
+		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
 		network(), shares(),

@@ -103,7 +103,12 @@ func (w *World) Spec(change func(*ucv1.ClusterSpec)) {
 
 // Undo asks for the undo, or takes that back.
 func (w *World) Undo(on bool) {
-	w.Spec(func(spec *ucv1.ClusterSpec) { spec.Handover.Rollback = on })
+	w.Spec(func(spec *ucv1.ClusterSpec) {
+		spec.Handover.Rollback = on
+		if !on {
+			spec.Handover.RetryAfter = new(metav1.NewTime(w.now))
+		}
+	})
 }
 
 // MakeVolume makes a volume that only the CSI driver can serve.

@@ -24,6 +24,8 @@ type invariants struct {
 	values    map[string]bool
 	undone    bool
 	lastLed   time.Time
+	// lastAttended is when a manager last ran a cloud loop.
+	lastAttended time.Time
 	// lastInitializing is when a CCM with the loop cloud-node last led.
 	lastInitializing time.Time
 	previous         migration.Decision
@@ -50,8 +52,12 @@ func (i *invariants) check(w *World) {
 	i.checkUnproven(w)
 	twice := ""
 	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
-		if names := w.running(loop); len(names) > 1 {
+		names := w.running(loop)
+		if len(names) > 1 {
 			twice = fmt.Sprintf("loop %s runs in %v", loop, names)
+		}
+		if len(names) > 0 {
+			i.lastAttended = w.now
 		}
 	}
 	if w.lawless {
@@ -76,6 +82,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkCanary(w, o, d)
 	i.checkStep(w, d)
 	i.checkGuarded(w, d)
+	i.checkAttendance(w, o, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 // persisting checks what is written into the status: facts that the world cannot say again are never lost.
@@ -108,4 +109,31 @@ func moment(t *metav1.Time) string {
 		return ""
 	}
 	return t.Format(time.RFC3339)
+}
+
+// checkAttendance: what is said of the cloud loops is so. A Lease tells of the end of its holder one duration late.
+func (i *invariants) checkAttendance(w *World, o migration.Observation, d migration.Decision) {
+	if !o.Cluster.ExternalCloudProvider() || w.ccmStopped {
+		return // A person who renews the CCM's Lease by hand is believed.
+	}
+	served := w.now.Sub(i.lastAttended)
+	switch a := d.Attendance; {
+	case a.Status == metav1.ConditionTrue && served > leaseDuration+retryPeriod:
+		i.fail("cloud loops are said to be attended (%s), and ran last %s ago", a.Message, served)
+	case a.Status == metav1.ConditionFalse && !a.Undecided && len(w.running(migration.ServiceLoop)) > 0 && w.looksClearly(o):
+		i.fail("cloud loops are said to be unattended (%s), and run", a.Message)
+	case a.NeedsPerson && !a.Undecided && w.looksClearly(o) && served < time.Minute:
+		i.fail("a person is called for cloud loops that ran %s ago: %s", served, a.Message)
+	}
+}
+
+// looksClearly says that what shows who runs the loops could be looked at, that no manager is cut off from its API server, and that none
+// runs on without its pod.
+func (w *World) looksClearly(o migration.Observation) bool {
+	for _, p := range append(slices.Clone(w.processes), w.replicas...) {
+		if w.now.Before(p.hungUntil) || !p.orphanedAt.IsZero() {
+			return false
+		}
+	}
+	return o.ControlPlane.IsKnown() && o.KCMLease.IsKnown() && o.CCMLease.IsKnown() && !o.Lock.IsUnknown()
 }

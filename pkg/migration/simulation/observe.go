@@ -281,6 +281,6 @@ func (c *Controller) observeLease(name string, l lease) migration.Observed[migra
 	return migration.Known(migration.Lease{
 		Ref:    w.leaseRef(name),
 		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
-		ChangedAt: seen.changed, WatchedAt: seen.since,
+		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.renewed,
 	})
 }

@@ -80,7 +80,7 @@ func TestUndoStories(t *testing.T) {
 func TestUndoInTrouble(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
-		"an undo that is taken back in the middle goes to its end first": {
+		"an undo that is taken back in the middle goes to its end and stays there": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "asks for the undo", When: rolled, Do: func(w *World) { w.Undo(true) }},
@@ -88,7 +88,7 @@ func TestUndoInTrouble(t *testing.T) {
 				}
 				s.MaxTicks = 2000
 			}),
-			ends: ucv1.StepFinished, says: []string{"Recording that the migration is undone"},
+			ends: ucv1.StepRolledBack, says: []string{"Recording that the migration is undone"},
 		},
 		"a CCM that serves nobody does not hold up its undo": {
 			scenario: with(func(s *Scenario) {

@@ -1,0 +1,166 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// attends is what is known of one manager.
+type attends struct {
+	state attendsState
+	why   string
+}
+
+type attendsState int
+
+const (
+	cannotTell attendsState = iota
+	// tooEarly: its Lease was not watched for long enough.
+	tooEarly
+	runsNone
+	runsLoops
+)
+
+// ccmAttends needs a Lease that is renewed. What keeps the CCM from it is known without looking: we did not let it lead.
+func (p *pass) ccmAttends() attends {
+	lease, known := p.o.CCMLease.Get()
+	switch {
+	case p.underLock():
+		return p.lockAttends()
+	case known && lease.Alive(p.now):
+		return attends{runsLoops, "The CCM leads and renews " + lease.String()}
+	case p.ccmWithdrawn():
+		return attends{runsNone, "the CCM is gone"}
+	case p.ccmNotAllowed():
+		return attends{runsNone, "the CCM may not lead yet"}
+	case p.o.CCMLease.IsUnknown():
+		return attends{cannotTell, "the CCM's Lease cannot be looked at"}
+	case known && lease.Holder != "" && !lease.stale(p.now):
+		return attends{tooEarly, lease.String() + " has to be watched first"}
+	}
+	if others := p.otherManagersRun(); others != "" {
+		return attends{cannotTell, others + " may run them, and is not ours"}
+	}
+	return attends{runsNone, p.ccmIsMissing()}
+}
+
+// ccmIsMissing says what is seen of it.
+func (p *pass) ccmIsMissing() string {
+	addons, known := p.o.Addons.Get()
+	switch lease := p.o.CCMLease.Value(); {
+	case known && len(addons.CCM.Unhealthy) > 0:
+		return "the CCM does not lead (" + strings.TrimSuffix(addons.CCM.Unhealthy[0], ".") + ")"
+	case p.o.Fence.IsKnown() && !p.o.Fence.Value().Open && lease.Ref.Name != "" && len(p.o.Fence.Value().Allowed) == 0:
+		return "the CCM may not lead, because its fence is closed"
+	case lease.Holder != "":
+		return "the CCM does not renew " + lease.String() + " any more"
+	}
+	return "the CCM does not lead"
+}
+
+// otherManagersRun names one that may run the loops under another Lease.
+func (p *pass) otherManagersRun() string {
+	for _, m := range p.o.OtherManagers.Value() {
+		if !m.harmless() && m.mayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
+			return m.String()
+		}
+	}
+	return ""
+}
+
+// ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence is
+// closed.
+func (p *pass) ccmNotAllowed() bool {
+	handover := p.facts.Handover
+	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil || p.facts.Origin == ucv1.OriginExternal ||
+		p.o.Fence.Value().Open { // Killed between opening it and saying so.
+		return false
+	}
+	return handover.FenceOpenedAt == nil && (handover.Protocol == ucv1.FencedProtocol || handover.WorkloadAllowedAt == nil)
+}
+
+// ccmWithdrawn: an undo saw the last pod of the CCM go.
+func (p *pass) ccmWithdrawn() bool {
+	return p.facts.Rollback != nil && p.facts.Rollback.WorkloadGoneAt != nil
+}
+
+// underLock says that whoever holds the migration lock runs the loops, and nobody else.
+func (p *pass) underLock() bool {
+	handover := p.facts.Handover
+	return handover != nil && handover.LockArmedAt != nil && handover.LockTakenAt == nil
+}
+
+func (p *pass) lockAttends() attends {
+	lock, known := p.o.Lock.Get()
+	switch {
+	case p.o.Lock.IsUnknown():
+		return attends{cannotTell, "the migration lock cannot be looked at"}
+	case known && lock.Lease.Alive(p.now):
+		return attends{runsLoops, "The holder of the migration lock runs them and renews it"}
+	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+		return attends{tooEarly, "the migration lock has to be watched first"}
+	}
+	return attends{runsNone, "the migration lock has no holder"}
+}
+
+// kcmAttends asks its processes first: one whose arguments show the loops off runs none, whatever its Lease says.
+func (p *pass) kcmAttends() attends {
+	controlPlane, known := p.o.ControlPlane.Get()
+	switch {
+	case p.o.ControlPlane.IsAbsent():
+		return attends{runsNone, "KCM does not exist"}
+	case !known:
+		return attends{cannotTell, "the control plane cannot be looked at"}
+	}
+	kcm := controlPlane.KCM
+	able := slices.DeleteFunc(slices.Clone(kcm.Pods), func(process Process) bool {
+		return process.Ended || !process.Started || !process.Arguments.Understood() || !mayRunUnlocked(process.Arguments)
+	})
+	silent := p.allEnded() && !slices.ContainsFunc(kcm.Pods, func(process Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) })
+	switch {
+	case !elects(kcm) && len(able) > 0:
+		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
+	case !elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
+		return attends{runsNone, noneOf(kcm)}
+	}
+	return p.kcmLeaseAttends(kcm, able)
+}
+
+func noneOf(kcm Component) string { return "no process of " + kcm.String() + " runs them" }
+
+// kcmLeaseAttends: a holder that is no pod which we see may still run the loops.
+func (p *pass) kcmLeaseAttends(kcm Component, able []Process) attends {
+	lease, known := p.o.KCMLease.Get()
+	holds := func(process Process) bool { return heldBy(lease, process.PodName, process.NodeName, process.Hostname) }
+	switch {
+	case p.o.KCMLease.IsUnknown():
+		return attends{cannotTell, "KCM's Lease cannot be looked at"}
+	case !known || lease.Holder == "" || lease.stale(p.now) || p.heldByTheEnded(lease, kcm):
+		return attends{runsNone, noneOf(kcm)}
+	case lease.Alive(p.now) && slices.ContainsFunc(able, holds):
+		return attends{runsLoops, "KCM leads with them in-tree and renews " + lease.String()}
+	case heldBySilentPod(lease, kcm):
+		return attends{runsNone, noneOf(kcm)}
+	case lease.Alive(p.now):
+		return attends{cannotTell, lease.String() + " is renewed by a process that is no pod of KCM which can be seen"}
+	}
+	return attends{tooEarly, lease.String() + " has to be watched first"}
+}
+
+// heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.
+func (p *pass) heldByTheEnded(lease Lease, kcm Component) bool {
+	if p.facts.Handover != nil && p.heldByTheDead(lease) {
+		return true
+	}
+	return slices.ContainsFunc(kcm.Pods, func(process Process) bool { return process.Ended && heldBy(lease, process.PodName) }) &&
+		!slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+			return !process.Ended && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		})
+}
+
+// allEnded says that every process that was recorded before KCM was changed has ended.
+func (p *pass) allEnded() bool {
+	return p.facts.Handover == nil || !slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
+}

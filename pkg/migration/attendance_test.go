@@ -1,0 +1,208 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// attendanceCase is one look at who runs the cloud loops.
+type attendanceCase struct {
+	given   func() Observation
+	when    func(*Observation)
+	status  metav1.ConditionStatus
+	reason  string
+	since   time.Duration // before noon; zero: they are not known to be unattended
+	overdue bool
+	person  bool
+	unsure  bool
+	says    string
+}
+
+func runAttendance(t *testing.T, cases map[string]attendanceCase) {
+	t.Helper()
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := test.given()
+			if test.when != nil {
+				test.when(&o)
+			}
+			d := Decide(o, noon())
+			a := d.Attendance
+			g.Expect(a.Status).To(Equal(test.status), a.Message)
+			g.Expect(a.Reason).To(Equal(test.reason), a.Message)
+			g.Expect([]bool{a.Overdue, a.NeedsPerson, a.Undecided}).To(Equal([]bool{test.overdue, test.person, test.unsure}), a.Message)
+			g.Expect(a.Message).To(ContainSubstring(test.says))
+			g.Expect(a.Message).NotTo(ContainSubstring("by itself"))
+			facts := o.Cluster.Status.Facts
+			if d.Facts != nil {
+				facts = *d.Facts
+			}
+			if test.since == 0 {
+				g.Expect(facts.UnattendedSince).To(BeNil())
+				return
+			}
+			g.Expect(facts.UnattendedSince.Time).To(Equal(ago(test.since)), a.Message)
+			g.Expect(a.LookAfter).To(BeNumerically(">", 0), "no event tells of what does not come")
+		})
+	}
+}
+
+// gap is the hand-over after KCM's loops were switched off and its old process ended: the CCM waits behind its fence.
+func gap(ended time.Duration) func() Observation {
+	return func() Observation {
+		o := fenced()
+		o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(ended+time.Minute), stampAgo(ended+time.Minute)
+		o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(ended)
+		o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
+		o.Fence, o.CCMLease = Known(Fence{Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}), Absent[Lease]()
+		return o
+	}
+}
+
+// unreadable is a kubeconfig without credentials: nothing of the user cluster can be looked at.
+func unreadable(message string) func(*Observation) {
+	return func(o *Observation) {
+		o.Connection = Connection{Reason: ucv1.UnauthorizedReason, Message: message}
+		o.KCMLease, o.CCMLease, o.Lock = Unknown[Lease]("no"), Unknown[Lease]("no"), Unknown[Lock]("no")
+		o.Addons, o.Fence, o.Nodes, o.OtherManagers = Unknown[Addons]("no"), Unknown[Fence]("no"), Unknown[[]Node]("no"), Unknown[[]OtherManager]("no")
+	}
+}
+
+// stopped is a CCM whose Lease was renewed for the last time.
+func stopped(since time.Duration) func(*Observation) {
+	return func(o *Observation) {
+		edit(&o.CCMLease, func(l *Lease) { l.RenewTime, l.ChangedAt, l.RenewedBy = ago(since), ago(since-time.Second), ago(since) })
+	}
+}
+
+func TestWhoRunsTheCloudLoops(t *testing.T) {
+	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	runAttendance(t, map[string]attendanceCase{
+		"KCM in-tree, before anything is touched": {given: loud, status: yes, reason: ucv1.AttendedReason, says: "KCM leads"},
+		"the CCM of a finished cluster":           {given: finished, status: yes, reason: ucv1.AttendedReason, says: "The CCM leads"},
+		"a CCM that leads forgets that none did": {
+			given: finished, when: func(o *Observation) { o.Cluster.Status.UnattendedSince = stampAgo(time.Hour) }, status: yes, reason: ucv1.AttendedReason,
+		},
+		"the holder of the migration lock": {
+			given: gap(time.Minute), when: func(o *Observation) {
+				o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
+				o.Lock = Known(Lock{Lease: Lease{Holder: "new_1", DurationSeconds: 15, AcquireTime: ago(time.Minute), RenewTime: ago(time.Second),
+					ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}})
+			}, status: yes, reason: ucv1.AttendedReason, says: "migration lock",
+		},
+		"a Lease that is not renewed is no manager": {
+			given: finished, when: stopped(30 * time.Second), status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second,
+			says: "any more",
+		},
+		"a Lease that was only acquired may be of a manager that crashes": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.CCMLease, func(l *Lease) { l.AcquireTime = l.RenewTime })
+			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
+		},
+		"a Lease that is seen for the first time proves no manager": {
+			given: finished, when: func(o *Observation) {
+				edit(&o.CCMLease, func(l *Lease) { l.WatchedAt, l.ChangedAt = ago(0), ago(0) })
+			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
+		},
+		"one that was attended and cannot be looked at is unknown": {
+			given: finished, when: unreadable("The API server refuses connections"), status: unknown, reason: ucv1.CouldNotLookReason,
+		},
+		"a control plane that is scaled to 0 is hibernated": {
+			given: finished, when: func(o *Observation) {
+				unreadable("The API server refuses connections")(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Replicas, c.KCM.Pods = 0, nil })
+			}, status: unknown, reason: ucv1.HibernatedReason,
+		},
+		"a cluster without Nodes has nothing to run the CCM on": {
+			given: finished, when: func(o *Observation) { stopped(time.Hour)(o); o.Nodes = Known([]Node{}) }, status: unknown, reason: ucv1.NoNodesReason,
+		},
+		"its first Node begins the time": {
+			given: finished, when: func(o *Observation) {
+				stopped(time.Hour)(o)
+				edit(&o.Nodes, func(nodes *[]Node) { (*nodes)[0].CreatedAt = ago(5 * time.Second) })
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 5 * time.Second,
+		},
+		"and so does a control plane that wakes": {
+			given: finished, when: func(o *Observation) {
+				stopped(30 * time.Minute)(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].StartedAt = ago(20 * time.Second) })
+				edit(&o.KCMLease, func(l *Lease) { l.AcquireTime = ago(10 * time.Second) })
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 20 * time.Second,
+		},
+		"a CCM that crashes says so": {
+			given: finished, when: func(o *Observation) {
+				stopped(30 * time.Second)(o)
+				o.Addons = Known(Addons{CCM: AddonSet{Unhealthy: []string{"Deployment kube-system/ccm crashes."}}})
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
+		},
+		"a fence that a person closed says how it is opened": {
+			given: finished, when: func(o *Observation) {
+				stopped(5 * time.Minute)(o)
+				o.Fence = Known(Fence{Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"})
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 5 * time.Minute, overdue: true, person: true, says: "fence",
+		},
+		"a cluster that was created with the feature had no manager yet": {
+			given: external, when: func(o *Observation) {
+				o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal, UnattendedSince: stampAgo(time.Hour)}
+				o.CCMLease = Absent[Lease]()
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: time.Hour,
+		},
+	})
+}
+
+func TestTheGapOfAHandOver(t *testing.T) {
+	const no = metav1.ConditionFalse
+	const refused = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials"
+	unattended := ucv1.CloudLoopsUnattendedReason
+	runAttendance(t, map[string]attendanceCase{
+		"they are unattended since the end of KCM's process": {given: gap(3 * time.Second), status: no, reason: unattended, since: 3 * time.Second, says: "no process of Deployment"},
+		"also when the credentials are lost in it": {
+			given: gap(30 * time.Second), when: unreadable(refused), status: no, reason: unattended, since: 30 * time.Second, says: refused,
+		},
+		"after a minute they are overdue, and the loops are named": {
+			given: gap(time.Minute), when: unreadable(refused), status: no, reason: unattended, since: time.Minute, overdue: true,
+			says: "No manager has run the cloud loops (cloud-node-lifecycle-controller, node-route-controller, service-lb-controller) since 2026-01-01T11:59:00Z",
+		},
+		"after two a person is called, whatever else is waited for": {
+			given: gap(2 * time.Minute), when: unreadable(refused), status: no, reason: unattended, since: 2 * time.Minute, overdue: true, person: true, says: refused,
+		},
+		"the limit is the spec's": {
+			given: gap(2 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },
+			status: no, reason: unattended, since: 2 * time.Minute,
+		},
+		"a pause holds up no call": {
+			given: gap(5 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.Paused = true },
+			status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true, says: "spec.paused",
+		},
+		"a manager that was killed in the gap finds when it began": {
+			given: gap(5 * time.Minute), when: func(o *Observation) {
+				edit(&o.KCMLease, func(l *Lease) { l.Holder, l.ChangedAt, l.WatchedAt, l.RenewTime = "old_1", ago(20*time.Second), ago(20*time.Second), ago(5*time.Minute) })
+			}, status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true,
+		},
+		"what was persisted before it was killed stays": {
+			given: finished, when: func(o *Observation) {
+				o.Cluster.Status.UnattendedSince = stampAgo(10 * time.Minute)
+				edit(&o.CCMLease, func(l *Lease) { l.WatchedAt, l.ChangedAt, l.RenewTime = ago(0), ago(0), ago(11*time.Minute) })
+			}, status: no, reason: unattended, since: 10 * time.Minute, overdue: true, person: true, unsure: true,
+		},
+		"a manager that led in between begins it again, although none was seen alive": {
+			given: finished, when: func(o *Observation) {
+				o.Cluster.Status.UnattendedSince = stampAgo(40 * time.Minute)
+				stopped(50 * time.Second)(o)
+			}, status: no, reason: unattended, since: 50 * time.Second,
+		},
+		"one that only acquired the Lease does not": {
+			given: finished, when: func(o *Observation) {
+				o.Cluster.Status.UnattendedSince = stampAgo(40 * time.Minute)
+				stopped(50 * time.Second)(o)
+				edit(&o.CCMLease, func(l *Lease) { l.AcquireTime = l.RenewTime })
+			}, status: no, reason: unattended, since: 40 * time.Minute, overdue: true, person: true,
+		},
+	})
+}

@@ -1,0 +1,87 @@
+package integration_test
+
+import (
+	"testing"
+	"time"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// withoutCredentials is a kubeconfig of the API server in which nobody says who he is.
+func (w *world) withoutCredentials() []byte {
+	return []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://192.0.2.1:6443'}}]\n" +
+		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n")
+}
+
+func (w *world) replaceKubeconfig(data []byte) {
+	w.t.Helper()
+	g, secret := NewWithT(w.t), &corev1.Secret{}
+	g.Expect(suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: alpha + "-kubeconfig"}, secret)).To(Succeed())
+	secret.Data = map[string][]byte{"value": data}
+	g.Expect(suite.client.Update(w.t.Context(), secret)).To(Succeed())
+}
+
+// The credentials are lost when KCM's loops are off, and the manager is killed meanwhile: nobody runs the cloud loops, and
+// that is the first thing that is said.
+func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	off := func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.LoopsOffAt != nil }
+	w := startedWorld(t, "KCM with its loops off", off, "pool")
+	w.replaceKubeconfig(w.withoutCredentials())
+	w.reconnect(ucv1.UnauthorizedReason)
+	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
+	since := w.status().UnattendedSince
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")))
+	w.expectVerdict(kstatus.InProgressStatus)
+
+	w.restart()
+	w.reconnect(ucv1.UnauthorizedReason)
+	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
+	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", time.Minute, 15*time.Second))
+	g.Expect(w.condition("Ready").Message).To(And(ContainSubstring("No manager has run the cloud loops"), ContainSubstring(since.UTC().Format(time.RFC3339)),
+		ContainSubstring("alpha-kubeconfig, key value has no credentials"), Not(ContainSubstring("by itself"))))
+	w.until("a call for a person", func(*ucv1.Cluster) bool {
+		c, _ := w.cluster()
+		for _, condition := range c.Status.Conditions {
+			if condition.Type == ucv1.StalledCondition && condition.Reason == "CloudLoopsUnattended" {
+				return true
+			}
+		}
+		return false
+	})
+	w.expectVerdict(kstatus.FailedStatus)
+	g.Expect(w.status().UnattendedSince).To(Equal(since), "a restart forgets nothing")
+
+	w.replaceKubeconfig(w.kubeconfig)
+	w.reconnect(ucv1.ReachableReason)
+	w.until("the end", finished, w.playEverybody)
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition).Status).To(Equal(metav1.ConditionTrue))
+	g.Expect(w.status().UnattendedSince).To(BeNil())
+}
+
+// The most important Deployment of a finished cluster is watched for ever.
+func TestACCMThatIsDeletedInAFinishedClusterIsAppliedOnTheEvent(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := startedWorld(t, "the end", finished, "pool")
+	w.expectIdle()
+	for {
+		select {
+		case <-w.registry.Events():
+			continue
+		case <-time.After(time.Second):
+		}
+		break
+	}
+	g.Expect(w.user.client.Delete(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}})).To(Succeed())
+	g.Eventually(w.registry.Events(), 5*time.Second).Should(Receive())
+	g.Eventually(func() bool { w.pass(); return w.ccmDeployed() }, 5*time.Second, interval).Should(BeTrue(), "no clock was stepped")
+}

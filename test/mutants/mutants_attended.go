@@ -1,0 +1,24 @@
+package main
+
+// What the status says of the cloud loops is so.
+func attendance() []mutant {
+	const rule = "status attended"
+	return []mutant{
+		inTables(rule, "a Lease that stands still is a manager", "Lease.Alive", without("lastRenewal")),
+		inTables(rule, "a Lease that was never seen to change is a manager", "Lease.Alive", without("WatchedAt")),
+		inTables(rule, "a manager that only acquires its Lease and crashes runs the loops", "Lease.Alive", without("AcquireTime")),
+		inTables(rule, "loops that no manager runs are never overdue", "pass.unattended", skips("passed left")),
+		inTables(rule, "a manager that only acquires its Lease begins the time again", "pass.unattendedSince", always("AcquireTime before")),
+		inTables(rule, "a hibernated control plane counts as unattended", "pass.attend", never("hibernated")),
+		inTables(rule, "a CCM that was not let lead cannot be told from one that cannot be looked at", "pass.ccmAttends", never("ccmNotAllowed")),
+		inTables(rule, "the way into the user cluster is not said first", "pass.whatToDo", never("Reachable")),
+		inTables(rule, "RolledBack does not look at KCM's arguments", "pass.rolledBack", never("CloudLoops")),
+		inTables(rule, "RolledBack does not look whether KCM leads", "pass.rolledBack", never("runsNone")),
+		inTables(rule, "what is undone starts again without a later time", "pass.retryAt", never("RetryAfter")),
+		inTables(rule, "what is undone starts again before its time", "pass.course", without("Before")),
+		inTables(rule, "loops that are off already are kept as what an undo gives back", "pass.rememberOriginals", never("loopsOffInTree")),
+		inTables(rule, "loops that are off already are no finding", "pass.checkControlPlane", never("loopsOffInTree")),
+		inTables(rule, "an in-tree cluster whose loops are off is ready", "pass.inTree", never("loopsOffInTree")),
+		of("pkg/usercluster", rule, "a caller that the API server does not know is authorized", "Session.probe", never("system:anonymous")),
+	}
+}
