@@ -182,7 +182,9 @@ func TestTheGapOfAHandOver(t *testing.T) {
 		},
 		"a manager that was killed in the gap finds when it began": {
 			given: gap(5 * time.Minute), when: func(o *Observation) {
-				edit(&o.KCMLease, func(l *Lease) { l.Holder, l.ChangedAt, l.WatchedAt, l.RenewTime = "old_1", ago(20*time.Second), ago(20*time.Second), ago(5*time.Minute) })
+				edit(&o.KCMLease, func(l *Lease) {
+					l.Holder, l.ChangedAt, l.WatchedAt, l.RenewTime = "old_1", ago(20*time.Second), ago(20*time.Second), ago(5*time.Minute)
+				})
 			}, status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true,
 		},
 		"what was persisted before it was killed stays": {

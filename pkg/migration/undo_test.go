@@ -178,6 +178,12 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 			given: asked, when: func(o *Observation) { done(o); o.ControlPlane = Unknown[ControlPlane]("timeout") },
 			step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason,
 		},
+		"what is undone and has no KCM that leads is not at rest": {
+			given: asked, when: func(o *Observation) {
+				done(o)
+				edit(&o.KCMLease, func(l *Lease) { l.RenewTime, l.ChangedAt = ago(time.Minute), ago(time.Minute) })
+			}, step: ucv1.StepRolledBack, wait: ucv1.WaitingForLeaderReason, says: []string{"no process of Deployment"},
+		},
 		"a wish that is gone starts nothing": {
 			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
 		},
