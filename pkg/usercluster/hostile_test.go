@@ -64,7 +64,7 @@ func (h *floods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func isList(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "api") && !r.URL.Query().Has("watch") && !strings.Contains(r.URL.Path, "leases/")
+	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "api") && r.URL.Path != "/api" && !r.URL.Query().Has("watch") && !strings.Contains(r.URL.Path, "leases/")
 }
 
 // kindOf a list, as far as clients look at it.

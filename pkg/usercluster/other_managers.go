@@ -108,7 +108,8 @@ func (s *Session) watchForManagers() {
 		return
 	}
 	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
-		store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: func() { s.others.invalidate(); s.wake() }}
+		store := &addonStore{wakeStore: wakeStore{wake: func() {}}, atRest: s.atRest,
+			invalidate: func() { s.others.invalidate(); s.wake() }}
 		source := s.network.metadata.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource})
 		s.watchMetadata("all "+resource, source, metav1.ListOptions{}, store)
 	}

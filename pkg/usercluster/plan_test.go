@@ -92,10 +92,10 @@ func TestHowMachinesAreReplaced(t *testing.T) {
 		spec map[string]any
 		want plan.Pool
 	}{
-		"nothing is said":    {spec: map[string]any{}, want: plan.Pool{MaxSurge: 1}},
-		"numbers":            {spec: rolling(int64(3), int64(2)), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"percentages":        {spec: rolling("25%", "25%"), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"not a number":       {spec: rolling("many", "few"), want: plan.Pool{}},
+		"nothing is said": {spec: map[string]any{}, want: plan.Pool{MaxSurge: 1}},
+		"numbers":         {spec: rolling(int64(3), int64(2)), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
+		"percentages":     {spec: rolling("25%", "25%"), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
+		"not a number":    {spec: rolling("many", "few"), want: plan.Pool{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
