@@ -128,8 +128,8 @@ const (
 	ArmingReason = "Arming"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
-	// WaitingForAdministratorReason surfaces while somebody else has to change the control plane as status.instructions
-	// says.
+	// WaitingForAdministratorReason surfaces while somebody else has to change the control plane, as status.instructions or
+	// the message says.
 	WaitingForAdministratorReason = "WaitingForAdministrator"
 	// NodesNotReadyReason surfaces while a Node is not Ready at the moment the fence would be opened.
 	NodesNotReadyReason = "NodesNotReady"
@@ -200,6 +200,9 @@ const (
 	RollbackRefusedReason = "RollbackRefused"
 	// VolumesNeedDriverReason surfaces when spec.handover.rollbackAddons would take the CSI driver from a volume.
 	VolumesNeedDriverReason = "VolumesNeedDriver"
+	// ComponentUnclaimedReason surfaces when kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and
+	// spec.controlPlane does not say who owns it.
+	ComponentUnclaimedReason = "ComponentUnclaimed"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
 	InputInvalidReason = "InputInvalid"
 	// InternalErrorReason surfaces when a pass of the controller panicked; nothing is done for this cluster meanwhile.

@@ -183,13 +183,14 @@ type ControlPlaneSpec struct {
 	// +optional
 	KubeControllerManager DeploymentReference `json:"kubeControllerManager,omitempty,omitzero"`
 
-	// kubeAPIServer is the Deployment of kube-apiserver; when unset, kube-apiserver is not ours to change.
+	// kubeAPIServer is the Deployment of kube-apiserver, and who owns it. When unset, it is looked for and never changed, and
+	// the migration stops when one is found that has in-tree flags. It may be set after the start.
 	// +optional
-	KubeAPIServer *DeploymentReference `json:"kubeAPIServer,omitempty"`
+	KubeAPIServer *ControlPlaneComponent `json:"kubeAPIServer,omitempty"`
 
-	// kubeScheduler is the Deployment of kube-scheduler; when unset, kube-scheduler is not ours to change.
+	// kubeScheduler is the Deployment of kube-scheduler, and who owns it; as kubeAPIServer.
 	// +optional
-	KubeScheduler *DeploymentReference `json:"kubeScheduler,omitempty"`
+	KubeScheduler *ControlPlaneComponent `json:"kubeScheduler,omitempty"`
 }
 
 // DeploymentReference names a Deployment and the container in it.
@@ -321,7 +322,7 @@ type AddonsSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.cloud.controllerManager) && has(self.spec.cloud.controllerManager.placement) ? self.spec.cloud.controllerManager.placement : 'UserCluster') == (has(oldSelf.spec.cloud.controllerManager) && has(oldSelf.spec.cloud.controllerManager.placement) ? oldSelf.spec.cloud.controllerManager.placement : 'UserCluster')",message="spec.cloud.controllerManager.placement is immutable once spec.features.externalCloudProvider is enabled"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.handover) || !has(oldSelf.status.handover.startedAt) || (has(self.spec.controlPlane) == has(oldSelf.spec.controlPlane) && (!has(self.spec.controlPlane) || self.spec.controlPlane == oldSelf.spec.controlPlane))",message="spec.controlPlane is immutable once the hand-over started"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.handover) || !has(oldSelf.status.handover.startedAt) || (has(oldSelf.spec.controlPlane) ? has(self.spec.controlPlane) && has(self.spec.controlPlane.type) == has(oldSelf.spec.controlPlane.type) && (!has(oldSelf.spec.controlPlane.type) || self.spec.controlPlane.type == oldSelf.spec.controlPlane.type) && has(self.spec.controlPlane.change) == has(oldSelf.spec.controlPlane.change) && (!has(oldSelf.spec.controlPlane.change) || self.spec.controlPlane.change == oldSelf.spec.controlPlane.change) && has(self.spec.controlPlane.kubeControllerManager) == has(oldSelf.spec.controlPlane.kubeControllerManager) && (!has(oldSelf.spec.controlPlane.kubeControllerManager) || self.spec.controlPlane.kubeControllerManager == oldSelf.spec.controlPlane.kubeControllerManager) && (!has(oldSelf.spec.controlPlane.kubeAPIServer) || has(self.spec.controlPlane.kubeAPIServer) && self.spec.controlPlane.kubeAPIServer == oldSelf.spec.controlPlane.kubeAPIServer) && (!has(oldSelf.spec.controlPlane.kubeScheduler) || has(self.spec.controlPlane.kubeScheduler) && self.spec.controlPlane.kubeScheduler == oldSelf.spec.controlPlane.kubeScheduler) : !has(self.spec.controlPlane) || !has(self.spec.controlPlane.type) && !has(self.spec.controlPlane.change) && !has(self.spec.controlPlane.kubeControllerManager))",message="spec.controlPlane is immutable once the hand-over started; only kubeAPIServer and kubeScheduler may be set where they were unset"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(self.spec.handover) && has(self.spec.handover.protocol) ? self.spec.handover.protocol : 'Auto') == (has(oldSelf.spec.handover) && has(oldSelf.spec.handover.protocol) ? oldSelf.spec.handover.protocol : 'Auto')",message="spec.handover.protocol is immutable once the migration started"
 // +kubebuilder:validation:XValidation:rule="self.spec.version == oldSelf.spec.version || !has(oldSelf.status) || !has(oldSelf.status.startedAt) || (has(oldSelf.status.conditions) && oldSelf.status.conditions.exists(c, c.type == 'InTreeConfigurationRemoved' && c.status == 'True'))",message="spec.version may not change while the migration runs: wait for condition InTreeConfigurationRemoved"
 // +kubebuilder:validation:XValidation:rule="!(has(self.spec.handover) && has(self.spec.handover.rollback) && self.spec.handover.rollback) || (has(oldSelf.spec.handover) && has(oldSelf.spec.handover.rollback) && oldSelf.spec.handover.rollback) || !has(oldSelf.status) || !has(oldSelf.status.pointOfNoReturnAt)",message="spec.handover.rollback is refused: the point of no return was passed",messageExpression="'spec.handover.rollback is refused: the point of no return was passed, status.pointOfNoReturnAt says when. ' + (has(oldSelf.status.handover) && has(oldSelf.status.handover.pointOfNoReturn) && has(oldSelf.status.handover.pointOfNoReturn.reason) ? oldSelf.status.handover.pointOfNoReturn.reason : 'See its conditions.')"

@@ -142,13 +142,8 @@ func checkExecutable(container string, words []word) error {
 	if strings.Contains(executable, "$(") || executable == "" {
 		return fmt.Errorf("the command of container %s is empty or a variable; name the executable", container)
 	}
-	base := path.Base(executable)
-	switch base {
-	case "sh", "ash", "bash", "busybox", "dash", "ksh", "zsh":
-	default:
-		if !strings.HasSuffix(base, ".sh") {
-			return nil
-		}
+	if !isShell(executable) {
+		return nil
 	}
 	for _, word := range words[1:] {
 		if isScriptFlag(word.text) {
@@ -158,6 +153,11 @@ func checkExecutable(container string, words []word) error {
 	}
 	return fmt.Errorf("command %q of container %s is a shell script; name the executable and its flags instead",
 		executable, container)
+}
+
+func isShell(executable string) bool {
+	base := path.Base(executable)
+	return slices.Contains([]string{"sh", "ash", "bash", "busybox", "dash", "ksh", "zsh"}, base) || strings.HasSuffix(base, ".sh")
 }
 
 // isScriptFlag recognizes -c of a shell, also with other letters before it as in -ec.

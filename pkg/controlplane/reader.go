@@ -93,7 +93,7 @@ func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migrat
 	if plane.KCM, err = newComponent(deployment, ref.Container, work, recorded); err != nil {
 		return migration.Unknown[migration.ControlPlane](err.Error())
 	}
-	if plane.Others, err = r.others(ctx, cluster, work); err != nil {
+	if err := r.lookBeside(ctx, cluster, work, &plane); err != nil {
 		return migration.Unknown[migration.ControlPlane](err.Error())
 	}
 	if plane.ManagementNodes, err = r.managementNodes(ctx, nodeNames(recorded, plane.KCM.Pods)); err != nil {
@@ -103,45 +103,6 @@ func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migrat
 		plane.KCM.Pods[i].BootID = plane.ManagementNodes[plane.KCM.Pods[i].NodeName].BootID
 	}
 	return migration.Known(plane)
-}
-
-// others are kube-apiserver and kube-scheduler where the spec names them. One that the spec names and that does not
-// exist is a component whose arguments are not understood: leaving it out would let a step pass.
-func (r *Reader) others(ctx context.Context, cluster *ucv1.Cluster, work workloads) ([]migration.Component, error) {
-	var components []migration.Component
-	for _, other := range []struct {
-		ref  *ucv1.DeploymentReference
-		name string
-	}{
-		{cluster.Spec.ControlPlane.KubeAPIServer, kubeAPIServer},
-		{cluster.Spec.ControlPlane.KubeScheduler, kubeScheduler},
-	} {
-		if other.ref == nil {
-			continue
-		}
-		ref := withDefaults(*other.ref, other.name, other.name)
-		deployment, err := getDeployment(ctx, r.Live, cluster.Namespace, ref.Name)
-		if apierrors.IsNotFound(err) {
-			components = append(components, missing(cluster.Namespace, ref))
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		component, err := newComponent(deployment, ref.Container, work, nil)
-		if err != nil {
-			return nil, err
-		}
-		components = append(components, component)
-	}
-	return components, nil
-}
-
-func missing(namespace string, ref ucv1.DeploymentReference) migration.Component {
-	return migration.Component{
-		Ref: migration.Ref{Kind: "Deployment", Namespace: namespace, Name: ref.Name}, Container: ref.Container,
-		Arguments: migration.Arguments{Problem: "the Deployment does not exist; create it or correct spec.controlPlane"},
-	}
 }
 
 func getDeployment(ctx context.Context, reader client.Reader, namespace, name string) (*appsv1.Deployment, error) {

@@ -43,8 +43,8 @@ func TestControlPlane(t *testing.T) {
 	vanished := ucv1.ManagerProcess{PodUID: "gone", PodName: "gone", NodeName: "node-2", BootID: "boot-2"}
 	past := ucv1.ManagerProcess{PodUID: "past", NodeName: "node-3", EndedAt: microTime(startTime())}
 	cluster := testCluster(vanished, past)
-	cluster.Spec.ControlPlane.KubeAPIServer = &ucv1.DeploymentReference{Name: "my-apiserver", Container: "my-apiserver"}
-	cluster.Spec.ControlPlane.KubeScheduler = &ucv1.DeploymentReference{}
+	cluster.Spec.ControlPlane.KubeAPIServer = &ucv1.ControlPlaneComponent{DeploymentReference: ucv1.DeploymentReference{Name: "my-apiserver", Container: "my-apiserver"}}
+	cluster.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{}
 	reader, _ := testReader(testClient(interceptor.Funcs{}, kcm, apiserver, set, testPod(set, "b"), testPod(set, "a"),
 		testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), testNode("node-3", "boot-3"), testLease("node-2", startTime())))
 

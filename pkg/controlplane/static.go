@@ -40,7 +40,6 @@ func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, 
 	if err != nil {
 		return migration.Unknown[migration.ControlPlane](err.Error())
 	}
-	spec := cluster.Spec.ControlPlane
 	kcm := look.component(KubeControllerManager(cluster).Container)
 	if len(kcm.Pods) == 0 && cluster.Status.Handover == nil {
 		return migration.Absent[migration.ControlPlane]()
@@ -49,14 +48,7 @@ func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, 
 		return migration.Unknown[migration.ControlPlane]("no Node shows a static pod with container " + kcm.Container)
 	}
 	plane := migration.ControlPlane{KCM: kcm, ManagementNodes: look.nodes}
-	for _, other := range []struct {
-		ref  *ucv1.DeploymentReference
-		name string
-	}{{spec.KubeAPIServer, kubeAPIServer}, {spec.KubeScheduler, kubeScheduler}} {
-		if other.ref != nil {
-			plane.Others = append(plane.Others, look.component(withDefaults(*other.ref, other.name, other.name).Container))
-		}
-	}
+	look.lookBeside(&plane)
 	return migration.Known(plane)
 }
 
@@ -73,11 +65,8 @@ type staticLook struct {
 func (r *Reader) lookAtStaticPods(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) (*staticLook, error) {
 	look := &staticLook{reader: r, cluster: cluster, nodes: map[string]migration.ManagementNode{}, objects: map[string]*corev1.Node{}}
 	containers := []string{KubeControllerManager(cluster).Container}
-	if ref := cluster.Spec.ControlPlane.KubeAPIServer; ref != nil {
-		containers = append(containers, withDefaults(*ref, kubeAPIServer, kubeAPIServer).Container)
-	}
-	if ref := cluster.Spec.ControlPlane.KubeScheduler; ref != nil {
-		containers = append(containers, withDefaults(*ref, kubeScheduler, kubeScheduler).Container)
+	for _, other := range componentsBeside(cluster) {
+		containers = append(containers, other.ref.Container)
 	}
 	if err := look.readPods(ctx, user, containers); err != nil {
 		return nil, err

@@ -19,7 +19,10 @@ func (p *pass) volumeMigration() outcome {
 	if len(gates) == 0 {
 		return holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
 	}
-	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
+	if out := p.originalsKept(); !out.holds {
+		return out
+	}
+	return p.wholeControlPlane(func(component Component) (*ArgumentChange, string) {
 		missing := missingGates(component.Arguments, gates)
 		if len(missing) == 0 {
 			return nil, ""
@@ -133,10 +136,10 @@ func (p *pass) finalize() outcome {
 }
 
 func (p *pass) inTreeFlags() outcome {
-	return p.everyComponent(func(component Component) (*ArgumentChange, string) {
+	return p.wholeControlPlane(func(component Component) (*ArgumentChange, string) {
 		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
 		return change, "Removing the in-tree configuration from " + component.String() + "."
-	}, "The in-tree configuration is gone from the control plane.")
+	}, "The in-tree configuration is gone.")
 }
 
 func inTreeRemoval(component Component, retired []string) *ArgumentChange {

@@ -83,6 +83,60 @@ func TestFinalizeRow(t *testing.T) {
 	})
 }
 
+// besideKCM is a kube-apiserver that is not ours, with these flags.
+func besideKCM(foreign bool, flags map[string]string) func(*Observation) {
+	return func(o *Observation) {
+		edit(&o.ControlPlane, func(c *ControlPlane) {
+			c.NotSeen = []string{"kube-scheduler"}
+			c.Neighbors = []Neighbor{{Field: "spec.controlPlane.kubeAPIServer", Foreign: foreign, Component: Component{
+				Ref: Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: Arguments{Flags: flags}, RolledOut: true,
+			}}}
+		})
+	}
+}
+
+func TestNoRowHoldsAgainstWhatIsSeenBesideKCM(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a component that the spec does not mention blocks by its in-tree flags": {
+			given: finished, when: besideKCM(false, map[string]string{"cloud-provider": "openstack"}),
+			step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"Deployment kube-apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider", "Foreign"},
+		},
+		"one that cannot be read blocks": {
+			given: finished, when: func(o *Observation) {
+				besideKCM(false, nil)(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.Neighbors[0].Arguments.Problem = "odd" })
+			}, step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"kubeAPIServer): odd"},
+		},
+		"a pod of before counts": {
+			given: finished, when: func(o *Observation) {
+				besideKCM(false, map[string]string{})(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.Neighbors[0].Pods = []Process{{Arguments: inTree()}} })
+			}, step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"--cloud-provider"},
+		},
+		"one whose gate is off blocks before a kubelet is external": {
+			given: configuring, when: func(o *Observation) {
+				gated("CSIMigration=true,InTreePluginOpenStackUnregister=false")(o)
+				besideKCM(false, map[string]string{"feature-gates": "CSIMigration=false"})(o)
+			}, step: ucv1.StepVolumeMigration, fails: ucv1.ComponentUnclaimedReason, says: []string{"kube-apiserver"},
+		},
+		"a foreign one is waited for": {
+			given: finished, when: besideKCM(true, map[string]string{"cloud-config": "/c"}), step: ucv1.StepFinalize, wait: ucv1.WaitingForAdministratorReason,
+			says: []string{"owners", "--cloud-config"},
+		},
+	})
+}
+
+func TestRowsSayWhatTheyLookedAt(t *testing.T) {
+	g := NewWithT(t)
+	o := finished()
+	besideKCM(false, map[string]string{"v": "2"})(&o)
+	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
+	out := p.inTreeFlags()
+	g.Expect(out.holds).To(BeTrue())
+	g.Expect(out.message).To(And(ContainSubstring("Looked at: "+o.ControlPlane.Value().KCM.String()+", Deployment kube-apiserver"),
+		HaveSuffix("not found beside it, so not looked at: kube-scheduler.")))
+}
+
 // gated is a KCM with these feature gates, where the minor still has some of the migration.
 func gated(gates string) func(*Observation) {
 	return func(o *Observation) {

@@ -116,8 +116,11 @@ type Connection struct {
 // ControlPlane is the Hosted control plane in the management cluster, or the static pods of an External one.
 type ControlPlane struct {
 	KCM Component
-	// Others are kube-apiserver and kube-scheduler, those that the spec names.
+	// Others are kube-apiserver and kube-scheduler, those that are ours to change.
 	Others []Component
+	// Neighbors are those that were found and are not ours to change, and NotSeen the programs that were not found.
+	Neighbors []Neighbor
+	NotSeen   []string
 	// ManagementNodes are the Nodes that the recorded processes ran on: of the management cluster, or, for static pods, of
 	// the user cluster.
 	ManagementNodes map[string]ManagementNode

@@ -90,7 +90,21 @@ func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 	t.Parallel()
 	named := managerDeployment("kcm")
 	migrating := all(feature(true), origin(ucv1.OriginMigrating), started)
+	apiServer := func(ownership ucv1.ComponentOwnership) modifier {
+		return func(c *ucv1.Cluster) {
+			c.Spec.ControlPlane.KubeAPIServer = &ucv1.ControlPlaneComponent{Ownership: ownership}
+		}
+	}
+	scheduler := func(c *ucv1.Cluster) { c.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{} }
+	ours, foreign := apiServer(ucv1.OursComponent), apiServer(ucv1.ForeignComponent)
 	checkRules(t, map[string]ruleCase{
+		"an API server may be claimed later":       {[]modifier{migrating, handoverStarted}, foreign, ""},
+		"one may be claimed later beside a name":   {[]modifier{migrating, named, handoverStarted}, ours, ""},
+		"a scheduler may be claimed later, too":    {[]modifier{migrating, named, ours, handoverStarted}, scheduler, ""},
+		"a claim may not change later":             {[]modifier{migrating, ours, handoverStarted}, foreign, controlPlaneFixed},
+		"a claim may not be removed later":         {[]modifier{migrating, named, ours, handoverStarted}, controlPlaneRemoved, controlPlaneFixed},
+		"a name may not be set later with a claim": {[]modifier{migrating, handoverStarted}, all(named, ours), controlPlaneFixed},
+		"the owner is ours or foreign":             {nil, apiServer("Theirs"), "spec.controlPlane.kubeAPIServer.ownership"},
 		"free without a status":                    {nil, named, ""},
 		"free with the feature but not seen yet":   {[]modifier{feature(true)}, named, ""},
 		"free while in-tree":                       {[]modifier{origin(ucv1.OriginInTree)}, named, ""},

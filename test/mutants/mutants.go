@@ -26,7 +26,7 @@ const (
 // mutants are all deliberate faults, at least one for each safety rule.
 func mutants() []mutant {
 	return slices.Concat(
-		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), kubelets(), troubles(),
+		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),

@@ -40,6 +40,23 @@ func rolls() []mutant {
 	}
 }
 
+// A row about the control plane holds for nothing that was seen to be otherwise.
+func controlPlanes() []mutant {
+	const rule = "components"
+	return []mutant{
+		inTables(rule, "what the spec does not mention does not count", "pass.wholeControlPlane", never("len unclaimed")),
+		inTables(rule, "what is foreign is not waited for", "pass.wholeControlPlane", never("len foreign")),
+		inTables(rule, "a component that cannot be read has nothing", "Neighbor.differences", never("Understood")),
+		inTables(rule, "only the template is asked", "Neighbor.differences", ranges("Pods", "[:0]")),
+		inTables(rule, "what was not found is not said", "ControlPlane.seen", never("NotSeen")),
+		in(rule, "an undo leaves what was claimed after the start as it is", "pass.originalsKept", never("Understood")),
+		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(migration.Warning, about(unclaimed, `does not say who owns them`, ``))")),
+		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.containerIn", never("isCalled")),
+		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
+		of(controlPlanePackage, rule, "static pods beside KCM are not looked at", "staticLook.lookBeside", always("Pods")),
+	}
+}
+
 // The up-to-date rule.
 func upToDate() []mutant {
 	const rule = "up-to-date"

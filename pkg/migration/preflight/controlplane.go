@@ -10,6 +10,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
+// ComponentUnclaimed is the ID of the finding about components of the control plane that are nobody's.
+const ComponentUnclaimed = "ComponentUnclaimed"
+
 // longLease is from when on a Lease makes the gap of the hand-over long.
 const longLease = time.Minute
 
@@ -39,6 +42,12 @@ func controlPlaneChecks() []check {
 			id: "ComponentPodsDiffer", severity: migration.Warning, hazards: "H1",
 			means:  "A pod of KCM runs other cloud loops than its template says.",
 			unseen: unseenControlPlane, find: podsDiffer,
+		},
+		{
+			id: ComponentUnclaimed, severity: migration.Blocking, hazards: "H17",
+			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who owns it. " +
+				"Where it says that somebody else does, this is a warning.",
+			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: unclaimedComponents,
 		},
 		{
 			id: "MachineControllerMissing", severity: migration.Blocking, hazards: "kkp §7",
@@ -121,6 +130,26 @@ func podsDiffer(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(kcm.Pods, func(p migration.Process) string { return "Pod " + kcm.Namespace + "/" + p.PodName }, func(p migration.Process) bool {
 		return !p.Ended && p.Arguments.Understood() && !slices.Equal(p.Arguments.CloudLoops(), kcm.Arguments.CloudLoops())
 	}), "They run other cloud loops than the template of "+kcm.String()+" says", "Delete them, and wait until new ones run.")
+}
+
+// unclaimedComponents are looked at before the start, because what is found at step Finalize is found too late.
+func unclaimedComponents(o Facts, _ time.Time) []migration.Finding {
+	var unclaimed, foreign []string
+	for _, neighbor := range o.ControlPlane.Value().Neighbors {
+		names := neighbor.InTreeConfiguration(o.Provider.Value())
+		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(names, ", ")
+		switch {
+		case len(names) > 0 && neighbor.Foreign:
+			foreign = append(foreign, sentence)
+		case len(names) > 0:
+			unclaimed = append(unclaimed, sentence)
+		}
+	}
+	return slices.Concat(
+		about(unclaimed, "Their flags have to change, and the spec does not say who owns them", migration.Unclaimed),
+		severe(migration.Warning, about(foreign, "Their flags have to change, and the spec calls them Foreign",
+			"Tell their owners: the steps VolumeMigration and Finalize wait for it.")),
+	)
 }
 
 func machineControllerMissing(o Facts, _ time.Time) []migration.Finding {

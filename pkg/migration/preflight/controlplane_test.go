@@ -52,6 +52,25 @@ func controlPlaneStories() map[string]story {
 				c.KCM.Pods = []migration.Process{{PodName: "kcm-1", Arguments: migration.Arguments{Flags: map[string]string{}}}}
 			}), severity: migration.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops", without: noControlPlaneSeen,
 		},
+		"a component that the spec does not mention has an in-tree flag": {
+			id: ComponentUnclaimed, given: neighbor(false, map[string]string{"v": "2"}), wrong: neighbor(false, map[string]string{"cloud-provider": "openstack"}),
+			severity: migration.Blocking, objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"},
+			says: "does not say who owns them", without: noControlPlaneSeen,
+		},
+		"a component that the spec does not mention has a migration gate off": {
+			id: ComponentUnclaimed, given: gates(neighbor(false, map[string]string{"feature-gates": "CSIMigrationAWS=true"})),
+			wrong:    gates(neighbor(false, map[string]string{"feature-gates": "CSIMigrationAWS=false"})),
+			severity: migration.Blocking, objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): CSIMigrationAWS=true"},
+			says: "does not say who owns them", without: func(o *Facts) { blind(&o.Provider) },
+		},
+		"a component that the spec does not mention cannot be read": {
+			id: ComponentUnclaimed, wrong: neighbor(false, nil), severity: migration.Blocking,
+			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): odd"}, says: "who owns", without: noControlPlaneSeen,
+		},
+		"a component of somebody else has an in-tree flag": {
+			id: ComponentUnclaimed, wrong: neighbor(true, map[string]string{"cloud-provider": "openstack"}), severity: migration.Warning,
+			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"}, says: "calls them Foreign", without: noControlPlaneSeen,
+		},
 		"the machine-controller is not found": {
 			id: "MachineControllerMissing", wrong: func(o *Facts) { o.MachineController = noMachineController() },
 			severity: migration.Blocking, says: "machine-controller-webhook", without: func(o *Facts) { blind(&o.MachineController) },
@@ -71,6 +90,26 @@ func apiServer(flags map[string]string) func(*Facts) {
 			Ref: migration.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-apiserver"}, Container: "kube-apiserver", RolledOut: true,
 			Arguments: migration.Arguments{Flags: flags},
 		}}
+	})
+}
+
+// neighbor is a kube-apiserver that is not ours to change; without flags it cannot be read.
+func neighbor(foreign bool, flags map[string]string) func(*Facts) {
+	return controlPlane(func(c *migration.ControlPlane) {
+		seen := migration.Neighbor{Field: "spec.controlPlane.kubeAPIServer", Foreign: foreign, Component: migration.Component{
+			Ref: migration.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "apiserver"}, Container: "apiserver", RolledOut: true,
+			Arguments: migration.Arguments{Flags: flags},
+		}}
+		if flags == nil {
+			seen.Arguments.Problem = "odd"
+		}
+		c.Neighbors = []migration.Neighbor{seen}
+	})
+}
+
+func gates(change func(*Facts)) func(*Facts) {
+	return both(change, func(o *Facts) {
+		edit(&o.Provider, func(p *migration.Provider) { p.MigrationGates = map[string]bool{"CSIMigrationAWS": true} })
 	})
 }
 

@@ -200,6 +200,49 @@ func TestAddonsAndGates(t *testing.T) {
 	})
 }
 
+func TestComponentsBesideKCM(t *testing.T) {
+	t.Parallel()
+	beside := func(ownership ucv1.ComponentOwnership, change func(*Scenario)) Scenario {
+		return with(func(s *Scenario) {
+			s.Gates, s.Beside = map[string]bool{"CSIMigrationSimcloud": true}, map[string]ucv1.ComponentOwnership{"kube-apiserver": ownership}
+			change(s)
+		})
+	}
+	inTreeOnly := func(s *Scenario) { s.Gates = nil }
+	runScenarios(t, map[string]scenarioTest{
+		"a kube-apiserver that the spec does not mention stops before a kubelet is external while its gate is off": {
+			scenario: beside(Unmentioned, func(*Scenario) {}), ends: ucv1.StepVolumeMigration, reason: ucv1.ComponentUnclaimedReason,
+			says: []string{"STALLED", "kube-apiserver", "--feature-gates=CSIMigrationSimcloud=true", "Set ownership"}, never: []string{"RollMachineDeployment"},
+		},
+		"one with an in-tree flag only is never said to be without": {
+			scenario: beside(Unmentioned, inTreeOnly), ends: ucv1.StepFinalize, reason: ucv1.ComponentUnclaimedReason,
+			says: []string{"STALLED", "kube-apiserver", "--cloud-provider"},
+		},
+		"one that is claimed as ours in the middle is changed": {
+			scenario: beside(Unmentioned, func(s *Scenario) {
+				s.Interventions = then(ucv1.ComponentUnclaimedReason, func(w *World) { w.Claim(ucv1.OursComponent) })
+			}), ends: ucv1.StepFinished, says: []string{"Switching feature gates in Deployment user-plain/kube-apiserver"},
+		},
+		"one that was claimed in the middle gets its gates back in an undo": {
+			scenario: beside(Unmentioned, func(s *Scenario) {
+				s.MaxTicks = 2000
+				s.Interventions = append(then(ucv1.ComponentUnclaimedReason, func(w *World) { w.Claim(ucv1.OursComponent) }), Intervention{
+					Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.Undo(true) },
+				})
+			}), ends: ucv1.StepRolledBack, says: []string{"Switching feature gates back in Deployment user-plain/kube-apiserver"},
+		},
+		"a foreign one is waited for": {
+			scenario: beside(ucv1.ForeignComponent, func(s *Scenario) { s.WaitsFor = ucv1.WaitingForAdministratorReason }),
+			ends:     ucv1.StepVolumeMigration, reason: ucv1.WaitingForAdministratorReason, says: []string{"Waiting for the owners", "kube-apiserver"},
+			never: []string{"STALLED"},
+		},
+		"a foreign one that its owner changes is not touched": {
+			scenario: beside(ucv1.ForeignComponent, func(s *Scenario) { s.Attentive = true }),
+			ends:     ucv1.StepFinished, never: []string{"ChangeArguments", "kube-apiserver"},
+		},
+	})
+}
+
 func TestDeletionAndPause(t *testing.T) {
 	t.Parallel()
 	deleted := func(when func(*World) bool) Scenario {

@@ -83,6 +83,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkStep(w, d)
 	i.checkGuarded(w, d)
 	i.checkAttendance(w, o, d)
+	i.checkBeside(w, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -161,11 +160,7 @@ func (c *Controller) observeControlPlane() migration.ControlPlane {
 		return migration.ControlPlane{}
 	}
 	controlPlane := migration.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]migration.ManagementNode{}}
-	for _, d := range w.workloads {
-		if strings.HasPrefix(d.name, "kube-") && d != w.kcm() {
-			controlPlane.Others = append(controlPlane.Others, w.observeWorkload(d))
-		}
-	}
+	w.observeBeside(&controlPlane)
 	for _, n := range w.managementNodes {
 		seen := watch(c.nodes, n.name, n.renewed, w.now)
 		controlPlane.ManagementNodes[n.name] = migration.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}

@@ -82,6 +82,7 @@ func randomScenario(seed uint64) Scenario {
 	if rng.IntN(5) == 0 {
 		s.Gates = map[string]bool{"CSIMigration": true, "CSIMigrationSimcloud": true}
 	}
+	randomBeside(rand.New(rand.NewPCG(seed, 5)), &s)
 	for i := range rng.IntN(4) {
 		s.Pools = append(s.Pools, Pool{Name: fmt.Sprintf("pool%d", i), Replicas: rng.IntN(4), Paused: rng.IntN(5) == 0})
 	}
@@ -113,6 +114,19 @@ func randomScenario(seed uint64) Scenario {
 		})
 	}
 	return s
+}
+
+// randomBeside draws whose kube-apiserver and kube-scheduler are, where they are Deployments.
+func randomBeside(rng *rand.Rand, s *Scenario) {
+	if rng.IntN(3) > 0 {
+		return
+	}
+	s.Beside = map[string]ucv1.ComponentOwnership{}
+	for _, name := range []string{"kube-apiserver", "kube-scheduler"} {
+		if drawn := rng.IntN(4); drawn < 3 {
+			s.Beside[name] = []ucv1.ComponentOwnership{Unmentioned, ucv1.OursComponent, ucv1.ForeignComponent}[drawn]
+		}
+	}
 }
 
 // randomRoll draws what the canary and the breaker meet: bounds of rollouts, a cloud that stops answering, an owner who wants

@@ -66,6 +66,9 @@ func (w *World) intervene() {
 	if w.scenario.Attentive && Stalled(ucv1.SLOViolatedReason)(w) {
 		w.CountAnew()
 	}
+	if w.scenario.Attentive {
+		w.attend()
+	}
 	if len(w.scenario.Interventions) == 0 {
 		return
 	}

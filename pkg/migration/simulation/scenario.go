@@ -35,12 +35,14 @@ type Scenario struct {
 	OtherAddresses bool
 	// SlowNodes is how long the CCM takes to initialize a Node, until a person mends it.
 	SlowNodes time.Duration
-	// Attentive people look at every halt for the objectives and let the roll go on.
+	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
-	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments too.
+	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments of ours, too.
 	Gates map[string]bool
+	// Beside are those of kube-apiserver and kube-scheduler that are Deployments, where that is otherwise.
+	Beside map[string]ucv1.ComponentOwnership
 	// WithoutMachineController has no Deployments and no CRDs of it.
 	WithoutMachineController bool
 	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.

@@ -94,10 +94,7 @@ func (w *World) makeControlPlane() {
 		arguments = map[string]string{"cluster-name": "prod", "allocate-node-cidrs": "true", "cloud-provider": "external"}
 	}
 	w.addWorkload(kcmName, "", replicas, arguments)
-	if len(w.scenario.Gates) > 0 {
-		w.addWorkload("kube-apiserver", "", 1, map[string]string{"cloud-provider": "simcloud"})
-		w.addWorkload("kube-scheduler", "", 1, map[string]string{"v": "2"})
-	}
+	w.makeBeside()
 	if w.scenario.WithoutMachineController {
 		return
 	}

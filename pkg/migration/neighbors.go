@@ -1,0 +1,128 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Neighbor is a component beside KCM that is looked at and not changed. In-tree flags of it are seen, so that no row claims that
+// they are gone while they are not.
+type Neighbor struct {
+	Component
+	// Field of the Cluster that is about it.
+	Field string
+	// Foreign says that the spec calls it so; else the spec says nothing of it.
+	Foreign bool
+}
+
+// neighborPause is how often what others change is looked at again: no watch tells of it.
+const neighborPause = 30 * time.Second
+
+// InTreeConfiguration names what rows VolumeMigration and Finalize would change in the component, if it were ours; or why that
+// cannot be told.
+func (n Neighbor) InTreeConfiguration(provider Provider) []string {
+	return n.differences(func(component Component) *ArgumentChange {
+		removal := ArgumentChange{}
+		if change := inTreeRemoval(component, provider.RetiredGates); change != nil {
+			removal = *change
+		}
+		for _, gate := range missingGates(component.Arguments, provider.MigrationGates) {
+			removal.Set = append(removal.Set, Flag{Name: gate})
+		}
+		return &removal
+	})
+}
+
+// differences asks the template, and each pod that may still run with other arguments.
+func (n Neighbor) differences(change func(Component) *ArgumentChange) []string {
+	all := []Arguments{n.Arguments}
+	for _, process := range n.Pods {
+		if !process.Ended {
+			all = append(all, process.Arguments)
+		}
+	}
+	var names []string
+	for _, arguments := range all {
+		if !arguments.Understood() {
+			return []string{arguments.Problem}
+		}
+		component := n.Component
+		component.Arguments = arguments
+		wanted := change(component)
+		if wanted == nil {
+			continue
+		}
+		for _, name := range wanted.Remove {
+			names = append(names, "--"+name)
+		}
+		for _, flag := range wanted.Set {
+			names = append(names, strings.TrimSuffix(flag.Name+"="+flag.Value, "="))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Unclaimed is the next step for neighbors that the spec does not mention.
+const Unclaimed = "Set ownership in that field: Ours, and the migration changes it, or Foreign, and it waits until its owner has changed it."
+
+// wholeControlPlane is everyComponent, and looks at what is not ours to change, too. It holds for nothing that was seen to be
+// otherwise, and says what was not seen.
+func (p *pass) wholeControlPlane(change func(Component) (*ArgumentChange, string), held string) outcome {
+	controlPlane, known := p.o.ControlPlane.Get()
+	if !known {
+		return cannotLook("the control plane", p.o.ControlPlane.Why())
+	}
+	var unclaimed, foreign []string
+	for _, neighbor := range controlPlane.Neighbors {
+		differs := neighbor.differences(func(component Component) *ArgumentChange { arguments, _ := change(component); return arguments })
+		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(differs, ", ")
+		switch {
+		case len(differs) > 0 && !neighbor.Foreign:
+			unclaimed = append(unclaimed, sentence)
+		case len(differs) > 0:
+			foreign = append(foreign, sentence)
+		}
+	}
+	if len(unclaimed) > 0 {
+		return fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: "+
+			strings.Join(unclaimed, "; ")+". "+Unclaimed)
+	}
+	out := p.everyComponent(change, held+" "+controlPlane.seen())
+	if out.holds && len(foreign) > 0 {
+		return waitsUntil(ucv1.WaitingForAdministratorReason, "Waiting for the owners of these to change their flags: "+
+			strings.Join(foreign, "; ")+".", neighborPause)
+	}
+	return out
+}
+
+// originalsKept is for a component that the spec has named since the start: an undo gives it back what it has now.
+func (p *pass) originalsKept() outcome {
+	for _, component := range p.o.ControlPlane.Value().Others {
+		if p.facts.Handover != nil && component.Arguments.Understood() && original(p.facts, component.Name) == nil {
+			p.rememberOriginals(component)
+			return records("Recording the flags of " + component.String() + " before it is changed.")
+		}
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// seen says what a claim about the control plane rests on.
+func (c ControlPlane) seen() string {
+	names := []string{c.KCM.String()}
+	for _, component := range c.Others {
+		names = append(names, component.String())
+	}
+	for _, neighbor := range c.Neighbors {
+		names = append(names, neighbor.String())
+	}
+	slices.Sort(names[1:])
+	sentence := "Looked at: " + strings.Join(names, ", ")
+	if len(c.NotSeen) > 0 {
+		sentence += "; not found beside it, so not looked at: " + strings.Join(c.NotSeen, ", ")
+	}
+	return sentence + "."
+}
