@@ -58,6 +58,17 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 	}
 }
 
+func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
+	g := NewWithT(t)
+	o := completed()
+	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
+	verb := p.inTreeFlags().verb
+	g.Expect(verb).NotTo(BeNil())
+	g.Expect(verb.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
+	g.Expect(verb.Arguments.Set).To(ContainElement(Flag{Name: "--cloud-provider", Value: "external"}))
+	g.Expect(verb.Arguments.Remove).NotTo(ContainElement("cloud-provider"))
+}
+
 func TestFinalizeRow(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"every component is changed, one a pass": {

@@ -237,9 +237,12 @@ func TestInstructions(t *testing.T) {
 			},
 		},
 		"a flag that is to go is named": {
-			given: completed, when: instruct, want: []ucv1.Instruction{{
+			given: completed, when: func(o *Observation) {
+				instruct(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["cloud-config"] = "/etc/x" })
+			}, want: []ucv1.Instruction{{
 				Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager",
-				Set: []string{"--controllers=*,tokencleaner"}, Remove: []string{"--cloud-provider"},
+				Set: []string{"--cloud-provider=external", "--controllers=*,tokencleaner"}, Remove: []string{"--cloud-config"},
 			}},
 		},
 		"there are none when nothing is to be done":  {given: finished, when: instruct},

@@ -108,8 +108,12 @@ func (c *Catalogue) stuck(before *State, minor int) bool {
 	})
 }
 
-// rules for a state: those of all providers, and those of its own.
+// rules for a state: those of all providers, and those of its own, that are about its release.
 func (c *Catalogue) rules(state *State, minor int) []manifest.VersionRule {
+	return slices.DeleteFunc(c.rulesOfMinor(state, minor), func(rule manifest.VersionRule) bool { return !rule.CoversRelease(state.Version) })
+}
+
+func (c *Catalogue) rulesOfMinor(state *State, minor int) []manifest.VersionRule {
 	profile, ok := c.Lookup(state.Provider)
 	if !ok {
 		return commonRules()
@@ -139,6 +143,7 @@ func commonRules() []manifest.VersionRule {
 			Reason:     "Kubernetes goes from one minor to the next and skips none: write each of them, one after the other.",
 			Link:       skewPolicy + "#supported-component-upgrade-order",
 		},
+		crashingReleases(),
 		{
 			// From 1.32 on one can be kept at what the minor before it can do (--emulated-version), and then go back.
 			To: 30, Operations: []manifest.Operation{manifest.Downgrade},
@@ -146,6 +151,15 @@ func commonRules() []manifest.VersionRule {
 				"was written by mistake, delete the Cluster and create it with the right one; the user cluster stays as it is.",
 			Link: "https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/",
 		},
+	}
+}
+
+// crashingReleases are about what step Finalize does not leave behind, but a cluster that was migrated or made otherwise may be.
+func crashingReleases() manifest.VersionRule {
+	return manifest.VersionRule{
+		From: 31, To: 31, BeforePatch: 3, Operations: []manifest.Operation{manifest.Upgrade, manifest.Patch}, Condition: manifest.WhileExternal,
+		Reason: "kube-controller-manager 1.31.0 to 1.31.2 crashes without --cloud-provider=external: use 1.31.3 or later.",
+		Link:   "https://github.com/kubernetes/kubernetes/pull/128182",
 	}
 }
 

@@ -119,6 +119,23 @@ func TestStepsOfAnUpgrade(t *testing.T) {
 	})
 }
 
+func TestPatchReleasesCount(t *testing.T) {
+	const crashes = "1.31.0 to 1.31.2 crashes"
+	changes := map[string]change{
+		"the first release without the fault will do":   {"gcp", "1.30.14", external, "1.31.3", external, nil},
+		"a patch to a release with it is refused":       {"gcp", "1.31.0", external, "v1.31.2", external, []string{crashes}},
+		"a patch out of it is not":                      {"gcp", "1.31.2", external, "1.31.4", external, nil},
+		"the same patch of another minor is not":        {"gcp", "1.31.4", external, "1.32.1", external, nil},
+		"back into it is refused":                       {"gcp", "1.32.11", external, "1.31.1", external, []string{crashes}},
+		"a cluster that is there may be described":      {"gcp", "", "", "1.31.1", external, nil},
+		"a minor with bad releases excuses no skipping": {"gcp", "1.31.4", external, "1.33.4", external, []string{"skips none"}},
+	}
+	for _, name := range []string{"gcp", "aws", "openstack"} {
+		changes["into a release that crashes, "+name] = change{name, "1.30.14", external, "1.31.1", external, []string{crashes}}
+	}
+	judge(t, changes)
+}
+
 func TestNothingIsUpgradedInTheMiddleOfAMigration(t *testing.T) {
 	const middle = "in the middle of a migration"
 	judge(t, map[string]change{
@@ -170,7 +187,7 @@ func TestRulesForEveryProviderAreComplete(t *testing.T) {
 		refused = append(refused, refusal.String())
 	}
 	g.Expect(refused).To(Equal([]string{
-		"migrating: upgrade, patch", "skip", "downgrade to 1.30 or older", "external: create, upgrade", "in-tree: migrate",
+		"migrating: upgrade, patch", "skip", "external: upgrade, patch to 1.31 before 1.31.3", "downgrade to 1.30 or older", "external: create, upgrade", "in-tree: migrate",
 	}))
 }
 

@@ -41,9 +41,11 @@ type Refusal struct {
 	// Condition of the clusters that it is about; empty: any.
 	Condition manifest.Condition `json:"condition,omitempty"`
 	// To is the newest minor that it is about, where it stands in no row of one; 0: it has no end.
-	To     int    `json:"to,omitempty"`
-	Reason string `json:"reason"`
-	Link   string `json:"link,omitempty"`
+	To int `json:"to,omitempty"`
+	// BeforePatch says that it is about the releases of minor To that are older than this patch only.
+	BeforePatch int    `json:"beforePatch,omitempty"`
+	Reason      string `json:"reason"`
+	Link        string `json:"link,omitempty"`
 }
 
 // String is what is refused, such as "in-tree: create, upgrade".
@@ -56,7 +58,10 @@ func (r Refusal) String() string {
 	if r.Condition != "" {
 		text = string(r.Condition) + ": " + text
 	}
-	if r.To != 0 {
+	switch {
+	case r.BeforePatch != 0:
+		text += fmt.Sprintf(" to 1.%d before 1.%d.%d", r.To, r.To, r.BeforePatch)
+	case r.To != 0:
 		text += fmt.Sprintf(" to 1.%d or older", r.To)
 	}
 	return text
@@ -108,7 +113,7 @@ func Refusals(profile Profile, minor int) []Refusal {
 func Always() []Refusal {
 	var refusals []Refusal
 	for _, rule := range slices.Concat(commonRules(), skewRules()) {
-		refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, To: rule.To, Reason: rule.Reason, Link: rule.Link})
+		refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, To: rule.To, BeforePatch: rule.BeforePatch, Reason: rule.Reason, Link: rule.Link})
 	}
 	return refusals
 }

@@ -15,6 +15,8 @@ func versionRules() []mutant {
 			"Catalogue.Objections", becomes("Condition", "manifest.WhileExternal")),
 		of(providerPackage, rule, "a migration is over before its in-tree flags are gone",
 			"finished", without("ConditionTrue")),
+		of(providerPackage, rule, "patch releases do not count", "Catalogue.rules", never("CoversRelease")),
+		inTables(rule, "KCM is left without --cloud-provider", "keepExternal", never("at")),
 		of(webhooksPackage, rule, "a Cluster that is being deleted is judged",
 			"VersionJudge.Handle", never("DeletionTimestamp")),
 		of(webhooksPackage, rule, "a write of the status is judged", "VersionJudge.Handle", without("SubResource")),

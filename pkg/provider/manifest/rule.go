@@ -1,6 +1,10 @@
 package manifest
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
 
 // Operation that a version rule is about.
 type Operation string
@@ -38,6 +42,8 @@ const (
 type VersionRule struct {
 	// From and To are minors, both included; 0 leaves an end open.
 	From, To int
+	// BeforePatch leaves only the releases of minor To that are older than this patch; 0 leaves all of them.
+	BeforePatch int
 	// Operations that are refused.
 	Operations []Operation
 	// Condition of the clusters that it is about; empty: any.
@@ -51,6 +57,12 @@ type VersionRule struct {
 // Holds says whether the rule refuses the operation for a minor in a condition.
 func (r VersionRule) Holds(minor int, operation Operation, condition Condition) bool {
 	return r.Covers(minor) && slices.Contains(r.Operations, operation) && (r.Condition == "" || r.Condition == condition)
+}
+
+// CoversRelease says whether a version that is of a covered minor is a release that the rule is about.
+func (r VersionRule) CoversRelease(text string) bool {
+	parsed, err := version.ParseSemantic(text)
+	return r.BeforePatch == 0 || err == nil && int(parsed.Minor()) == r.To && int(parsed.Patch()) < r.BeforePatch
 }
 
 // Covers says whether a minor is in the rule's range.
