@@ -6,7 +6,7 @@
 //
 // The validating one refuses versions of Kubernetes that the version rules of the catalogue refuse, when a Cluster is created,
 // goes to another version, or gets the feature. It refuses a change, never a state: what was bad before the request may stay, so
-// that labels, finalizers and everything else of such a Cluster can be written.
+// that labels, finalizers and everything else of such a Cluster can be written. It warns of fields that are set without any effect.
 //
 // The failurePolicy of both is Ignore. The annotations are an interface for others and never our state: the controller puts
 // them back on its next pass when they are missing, so a call that was missed costs nothing. Of the version rules preflight asks

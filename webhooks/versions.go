@@ -50,5 +50,5 @@ func (j *VersionJudge) Handle(_ context.Context, req admission.Request) admissio
 	if objections := j.Objections(before, after); objections != "" {
 		return admission.Denied(objections)
 	}
-	return admission.Allowed("")
+	return admission.Allowed("").WithWarnings(advice(before, after)...)
 }

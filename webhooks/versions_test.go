@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -26,6 +27,46 @@ func versionJudge() *webhooks.VersionJudge {
 
 func version(version string) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) { c.Spec.Version = version }
+}
+
+func TestWhatHasNoEffectIsSaid(t *testing.T) {
+	rollback := func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }
+	planOnly := func(c *ucv1.Cluster) { c.Spec.Mode = ucv1.PlanOnlyMode }
+	named := func(c *ucv1.Cluster) { c.Spec.Cloud.ClusterName = "foo" }
+	started := func(c *ucv1.Cluster) { c.Status.StartedAt = new(metav1.Unix(1700000000, 0)) }
+	for name, tc := range map[string]struct {
+		request
+		says string
+	}{
+		"a rollback with the feature off":           {request{before: cluster(), after: cluster(rollback)}, "nothing to undo"},
+		"a rollback with the feature off, at first": {request{operation: admissionv1.Create, after: cluster(rollback)}, "nothing to undo"},
+		"a rollback that stood there":               {request{before: cluster(rollback), after: cluster(rollback)}, ""},
+		"a rollback of a migration":                 {request{before: cluster(feature(true)), after: cluster(feature(true), rollback)}, ""},
+		"a plan in the middle": {
+			request{before: cluster(feature(true), started), after: cluster(feature(true), started, planOnly)}, "spec.paused: true",
+		},
+		"a plan before the start": {request{before: cluster(feature(true)), after: cluster(feature(true), planOnly)}, ""},
+		"a cluster name in the middle": {
+			request{before: cluster(feature(true), started), after: cluster(feature(true), started, named)}, "status.inherited",
+		},
+		"a cluster name before the start": {request{before: cluster(), after: cluster(named)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			if tc.operation == "" {
+				tc.operation = admissionv1.Update
+			}
+			response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Operation: tc.operation, OldObject: raw(g, tc.before), Object: raw(g, tc.after),
+			}})
+			g.Expect(response.Allowed).To(BeTrue())
+			if tc.says == "" {
+				g.Expect(response.Warnings).To(BeEmpty())
+				return
+			}
+			g.Expect(response.Warnings).To(ConsistOf(ContainSubstring(tc.says)))
+		})
+	}
 }
 
 func TestVersionJudge(t *testing.T) {

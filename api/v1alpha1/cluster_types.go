@@ -9,7 +9,7 @@ type ClusterSpec struct {
 	// It may not change while a migration runs.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^v?1\.[0-9]+\.[0-9]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^v?1[.][0-9]+[.][0-9]+$')",message="spec.version is a release of Kubernetes 1: write the patch version too, such as 1.31.4"
 	Version string `json:"version,omitempty"`
 
 	// paused stops the controller from changing anything; conditions are still reported.
@@ -318,7 +318,7 @@ type AddonsSpec struct {
 // +kubebuilder:printcolumn:name="Machines",type="string",JSONPath=`.status.machines.summary`,description="Machines up-to-date/total"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type="string",priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled. To go back: spec.handover.rollback: true. To stop: spec.paused: true."
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.spec.cloud.clusterName) || (has(self.spec.cloud.clusterName) && self.spec.cloud.clusterName == oldSelf.spec.cloud.clusterName)",message="spec.cloud.clusterName is immutable once it is set: load balancer names derive from it"
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.cloud.controllerManager) && has(self.spec.cloud.controllerManager.placement) ? self.spec.cloud.controllerManager.placement : 'UserCluster') == (has(oldSelf.spec.cloud.controllerManager) && has(oldSelf.spec.cloud.controllerManager.placement) ? oldSelf.spec.cloud.controllerManager.placement : 'UserCluster')",message="spec.cloud.controllerManager.placement is immutable once spec.features.externalCloudProvider is enabled"

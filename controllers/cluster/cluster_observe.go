@@ -21,12 +21,12 @@ import (
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
+	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
 	if !s.cluster.ExternalCloudProvider() {
 		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		s.observed.InTree = controlplane.Template(ctx, r.Client, s.cluster)
 		return
 	}
-	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
 	r.connect(s)
 	r.observeManagement(ctx, s)
 	r.observeControlPlane(ctx, s)

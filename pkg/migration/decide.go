@@ -90,7 +90,8 @@ func (p *pass) decide() Decision {
 }
 
 // inTree is for the feature being off: nothing is looked at but the name of the provider, which can be neither changed nor migrated
-// when it is unknown, and the arguments of KCM.
+// when it is unknown, the arguments of KCM, and the other Clusters: two of one control plane would stop both when one of them gets the
+// feature.
 func (p *pass) inTree() Decision {
 	decision := Decision{Step: ucv1.StepInTree}
 	kcm, known := p.o.InTree.Get()
@@ -99,6 +100,10 @@ func (p *pass) inTree() Decision {
 		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
 	case known && loopsOffInTree(kcm.Arguments):
 		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm)).failure
+	default:
+		if shared, _ := p.checkContenders(); shared != nil {
+			decision.Failure = fails(shared.Reason, shared.Message).failure
+		}
 	}
 	return decision
 }

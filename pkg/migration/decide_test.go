@@ -41,6 +41,16 @@ func TestOrigin(t *testing.T) {
 			given: unseen, when: func(o *Observation) { misspelled(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepInTree,
 			fails: ucv1.NotSupportedReason, facts: origin(ucv1.OriginInTree),
 		},
+		"a control plane that two Clusters name needs a person although the feature is off": {
+			given: unseen, when: func(o *Observation) {
+				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, Known([]string{"user-alpha/beta"})
+			}, step: ucv1.StepInTree, fails: ucv1.InputInvalidReason, says: []string{"also named by Cluster user-alpha/beta"}, facts: origin(ucv1.OriginInTree),
+		},
+		"other Clusters that cannot be listed need nobody while the feature is off": {
+			given: unseen, when: func(o *Observation) {
+				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, Unknown[[]string]("timeout")
+			}, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+		},
 		"a feature that somehow is off again forgets no origin": {
 			given: finished, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),
 		},

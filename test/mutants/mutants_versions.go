@@ -21,9 +21,13 @@ func versionRules() []mutant {
 			"VersionJudge.Handle", never("DeletionTimestamp")),
 		of(webhooksPackage, rule, "a write of the status is judged", "VersionJudge.Handle", without("SubResource")),
 		of(webhooksPackage, rule, "what cannot be read is refused",
-			"VersionJudge.Handle", returns("WithWarnings", `admission.Denied("")`)),
+			"VersionJudge.Handle", returns("WithWarnings err", `admission.Denied("")`)),
 		of(providerPackage, rule, "an unknown provider may be created", "Catalogue.Objections", never("unknown")),
 		inTables(rule, "an in-tree Cluster with an unknown provider is fine", "pass.inTree", never("UnknownProvider")),
+		inTables(rule, "in-tree Clusters may share a control plane", "pass.inTree", never("shared")),
+		of(webhooksPackage, "advice", "a rollback of nothing is not warned of", "advice", never("Rollback")),
+		of(webhooksPackage, "advice", "a plan in the middle is not warned of", "advice", never("PlanOnlyMode")),
+		of(webhooksPackage, "advice", "a cluster name in the middle is not warned of", "advice", never("ClusterName")),
 		inTables(rule, "preflight does not ask them", "pass.checkProvider", never("MigrationProblem")),
 	}
 }
