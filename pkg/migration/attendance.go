@@ -253,12 +253,12 @@ func (l Lease) Alive(now time.Time) bool {
 
 // lastRenewal is no later than the change that we saw. Of a Lease that did not change since we look, only its own time tells.
 func (l Lease) lastRenewal() time.Time {
-	last := l.RenewedBy
+	last, latest := l.RenewedBy, l.ChangedAt
 	if !l.ChangedAt.After(l.WatchedAt) {
-		last = l.RenewTime
+		last, latest = l.RenewTime, l.WatchedAt
 	}
-	if last.IsZero() || last.After(l.ChangedAt) {
-		return l.ChangedAt
+	if last.IsZero() || last.After(latest) {
+		return latest
 	}
 	return last
 }

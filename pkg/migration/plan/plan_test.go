@@ -81,7 +81,7 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Verbs[made.PointOfNoReturn.Verb-1].Kind).To(Equal(migration.VerbReturnMinReady), "what comes before it")
 	g.Expect(made.Afterwards).To(ContainElements(
 		plan.Difference{What: "default StorageClass", From: "standard", To: "simcloud-csi"},
-		plan.Difference{What: "Deployment user-alpha/kube-controller-manager --cloud-provider", From: "simcloud"},
+		plan.Difference{What: "Deployment user-alpha/kube-controller-manager --cloud-provider", From: "simcloud", To: "external"},
 		HaveField("What", "5 Machines and their Nodes"),
 	))
 }
