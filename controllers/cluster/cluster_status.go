@@ -128,7 +128,7 @@ func (s *scope) factsHold() bool {
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
 func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
-	case s.decision.Attendance != nil && s.decision.Attendance.Overdue:
+	case s.decision.Attendance.IsOverdue():
 		setReadyUnattended(w, s)
 	case s.decision.Failure != nil:
 		setReadyFailed(w, s)
@@ -138,9 +138,11 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 		setReadyPaused(w)
 	case !s.cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
-	case s.decision.Step == ucv1.StepFinished && s.actErr == nil:
+	case s.actErr != nil:
+		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
+	case s.decision.Step == ucv1.StepFinished:
 		setReadyFinished(w, facts)
-	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil && s.actErr == nil:
+	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason,
 			"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
 	default:

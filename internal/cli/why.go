@@ -74,6 +74,20 @@ func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 		paragraph(text, s, plain, b.Message)
 	}
 	paragraph(text, s, plain, b.Meaning)
+	b.whoActs(text, s)
+	commands(text, s, "Look", b.Look)
+	commands(text, s, "Mend", b.Mend)
+	if b.Kubeconfig != "" {
+		fmt.Fprintf(text, "\nKubeconfig of the user cluster: %s (to look; logs and deletions need an administrator's)\n", b.Kubeconfig)
+	}
+	if b.Runbook != "" {
+		fmt.Fprintf(text, "\nRunbook: %s, or here with --runbook\n", b.Runbook)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func (b *blocker) whoActs(text *strings.Builder, s screen) {
 	switch {
 	case b.Acts == controlled && b.Unattended != "":
 		paragraph(text, s, bad, "The controller is at work on it. Look again in a minute.")
@@ -86,16 +100,6 @@ func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 	case b.Unattended == "":
 		paragraph(text, s, good, "Nothing is in the way.")
 	}
-	commands(text, s, "Look", b.Look)
-	commands(text, s, "Mend", b.Mend)
-	if b.Kubeconfig != "" {
-		fmt.Fprintf(text, "\nKubeconfig of the user cluster: %s (to look; logs and deletions need an administrator's)\n", b.Kubeconfig)
-	}
-	if b.Runbook != "" {
-		fmt.Fprintf(text, "\nRunbook: %s, or here with --runbook\n", b.Runbook)
-	}
-	_, err := io.WriteString(out, text.String())
-	return err
 }
 
 // unattended comes before everything else.

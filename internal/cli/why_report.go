@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
@@ -64,22 +65,22 @@ func waitsForPerson(reason string) bool {
 // blockingCondition is the condition that says what is in the way; empty when nothing is.
 func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	conditions := cluster.Status.Conditions
-	ready := meta.FindStatusCondition(conditions, ucv1.ReadyCondition)
+	ready := ptr.Deref(meta.FindStatusCondition(conditions, ucv1.ReadyCondition), metav1.Condition{Status: metav1.ConditionTrue})
 	reachable := meta.FindStatusCondition(conditions, ucv1.UserClusterReachableCondition)
 	stalled := meta.FindStatusCondition(conditions, ucv1.StalledCondition)
 	switch {
-	case stalled != nil && ready != nil && ready.Status != metav1.ConditionUnknown:
+	case stalled != nil && ready.Reason != "" && ready.Status != metav1.ConditionUnknown:
 		return *stalled
-	case ready != nil && ready.Reason == ucv1.CloudLoopsUnattendedReason:
-		return *ready
+	case ready.Reason == ucv1.CloudLoopsUnattendedReason:
+		return ready
 	case cluster.Spec.Paused && cluster.ExternalCloudProvider():
 		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true: nothing is changed."}
-	case ready == nil || ready.Status == metav1.ConditionTrue:
+	case ready.Status == metav1.ConditionTrue:
 		return metav1.Condition{}
 	case ready.Reason == ucv1.CouldNotLookReason && reachable != nil && reachable.Status != metav1.ConditionTrue:
 		return *reachable
 	}
-	return *ready
+	return ready
 }
 
 // unattended is what the status says when no manager runs the cloud loops.

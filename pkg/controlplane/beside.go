@@ -104,21 +104,25 @@ func (r *Reader) named(ctx context.Context, namespace string, ref ucv1.Deploymen
 // of the Deployment, and its labels, have to do.
 func (b besideKCM) containerIn(deployment *appsv1.Deployment) string {
 	containers := deployment.Spec.Template.Spec.Containers
-	if b.spec != nil && b.spec.Name != "" {
-		if deployment.Name != b.spec.Name {
-			return ""
-		}
-		if containerNamed(containers, b.ref.Container) == nil && b.spec.Container == "" && len(containers) == 1 {
-			return containers[0].Name
-		}
-		return b.ref.Container
+	switch {
+	case b.spec == nil || b.spec.Name == "":
+		return b.recognized(deployment)
+	case deployment.Name != b.spec.Name:
+		return ""
+	case containerNamed(containers, b.ref.Container) == nil && b.spec.Container == "" && len(containers) == 1:
+		return containers[0].Name
 	}
+	return b.ref.Container
+}
+
+func (b besideKCM) recognized(deployment *appsv1.Deployment) string {
+	containers := deployment.Spec.Template.Spec.Containers
+	called := b.isCalled(deployment)
 	for i := range containers {
-		switch executable := executableOf(&containers[i]); {
-		case executable == b.program:
-			return containers[i].Name
-		case executable == "" && (containers[i].Name == b.program || b.isCalled(deployment) && (len(containers) == 1 || b.has(containers[i].Name))):
-			return containers[i].Name
+		name, executable := containers[i].Name, executableOf(&containers[i])
+		byName := name == b.program || called && (len(containers) == 1 || b.has(name))
+		if executable == b.program || executable == "" && byName {
+			return name
 		}
 	}
 	return ""

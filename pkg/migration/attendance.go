@@ -27,6 +27,9 @@ type Attendance struct {
 	LookAfter time.Duration
 }
 
+// IsOverdue also answers for a cluster of which it is not judged.
+func (a *Attendance) IsOverdue() bool { return a != nil && a.Overdue }
+
 // defaultUnattended is longer than the restart of a leader takes: it has to wait for the Lease of the old one, and to retry.
 const defaultUnattended = time.Minute
 
@@ -191,14 +194,14 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 // whatToDo begins with what keeps the controller from doing it.
 func (p *pass) whatToDo(decision Decision) string {
 	cluster := p.o.Cluster
-	switch fence, known := p.o.Fence.Get(); {
+	switch {
 	case !p.o.Connection.Reachable && p.o.Connection.Message != "":
 		return " " + p.o.Connection.Message + "."
 	case decision.Failure != nil:
 		return " " + decision.Failure.Message
 	case cluster.Spec.Paused:
 		return " The controller changes nothing, because spec.paused is true."
-	case known && !fence.Open && len(fence.Allowed) == 0 && p.ccmHasTakenOver() && p.facts.Rollback == nil:
+	case p.fenceWasClosed():
 		return " The CCM's fence is closed; open it with: ccm-migration-controller fence open " + cluster.Name + " -n " + cluster.Namespace + "."
 	case decision.Wait != nil && decision.Wait.Unknown:
 		return " The controller cannot look at all that step " + string(decision.Step) + " rests on; see the condition of that step."
@@ -208,6 +211,12 @@ func (p *pass) whatToDo(decision Decision) string {
 		return " Look at the pods of the CCM and their logs."
 	}
 	return ""
+}
+
+// fenceWasClosed says that the CCM, which had led, may not lead any more.
+func (p *pass) fenceWasClosed() bool {
+	fence, known := p.o.Fence.Get()
+	return known && !fence.Open && len(fence.Allowed) == 0 && p.ccmHasTakenOver() && p.facts.Rollback == nil
 }
 
 // notSeen: they were attended when it was last looked at.

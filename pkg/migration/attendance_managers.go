@@ -52,7 +52,7 @@ func (p *pass) ccmIsMissing() string {
 	switch lease := p.o.CCMLease.Value(); {
 	case known && len(addons.CCM.Unhealthy) > 0:
 		return "the CCM does not lead (" + strings.TrimSuffix(addons.CCM.Unhealthy[0], ".") + ")"
-	case p.o.Fence.IsKnown() && !p.o.Fence.Value().Open && lease.Ref.Name != "" && len(p.o.Fence.Value().Allowed) == 0:
+	case p.o.Fence.IsKnown() && !p.o.Fence.Value().Open && lease.Name != "" && len(p.o.Fence.Value().Allowed) == 0:
 		return "the CCM may not lead, because its fence is closed"
 	case lease.Holder != "":
 		return "the CCM does not renew " + lease.String() + " any more"
@@ -115,10 +115,7 @@ func (p *pass) kcmAttends() attends {
 		return attends{cannotTell, "the control plane cannot be looked at"}
 	}
 	kcm := controlPlane.KCM
-	able := slices.DeleteFunc(slices.Clone(kcm.Pods), func(process Process) bool {
-		return process.Ended || !process.Started || !process.Arguments.Understood() || !mayRunUnlocked(process.Arguments)
-	})
-	silent := p.allEnded() && !slices.ContainsFunc(kcm.Pods, func(process Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) })
+	able, silent := p.processesOf(kcm)
 	switch {
 	case !elects(kcm) && len(able) > 0:
 		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
@@ -126,6 +123,15 @@ func (p *pass) kcmAttends() attends {
 		return attends{runsNone, noneOf(kcm)}
 	}
 	return p.kcmLeaseAttends(kcm, able)
+}
+
+// processesOf KCM that run the loops when they lead; silent says that no process, seen or recorded, may run them.
+func (p *pass) processesOf(kcm Component) (able []Process, silent bool) {
+	able = slices.DeleteFunc(slices.Clone(kcm.Pods), func(process Process) bool {
+		return process.Ended || !process.Started || !process.Arguments.Understood() || !mayRunUnlocked(process.Arguments)
+	})
+	mayRun := func(process Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) }
+	return able, p.allEnded() && !slices.ContainsFunc(kcm.Pods, mayRun)
 }
 
 func noneOf(kcm Component) string { return "no process of " + kcm.String() + " runs them" }

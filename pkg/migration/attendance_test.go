@@ -113,6 +113,12 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 		"one that was attended and cannot be looked at is unknown": {
 			given: finished, when: unreadable("The API server refuses connections"), status: unknown, reason: ucv1.CouldNotLookReason,
 		},
+	})
+}
+
+func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
+	const no, unknown = metav1.ConditionFalse, metav1.ConditionUnknown
+	runAttendance(t, map[string]attendanceCase{
 		"a control plane that is scaled to 0 is hibernated": {
 			given: finished, when: func(o *Observation) {
 				unreadable("The API server refuses connections")(o)

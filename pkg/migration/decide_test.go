@@ -54,6 +54,11 @@ func TestOrigin(t *testing.T) {
 		"a feature that somehow is off again forgets no origin": {
 			given: finished, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),
 		},
+	})
+}
+
+func TestOriginOfAFlip(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a flip that was seen is a migration, whatever KCM runs": {
 			given: unseen, when: func(o *Observation) {
 				o.Cluster.Status.Origin = ucv1.OriginInTree

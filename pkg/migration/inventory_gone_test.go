@@ -10,20 +10,20 @@ func withGone(uid string, gone Gone) func(*Observation) {
 	return func(o *Observation) { o.Gone = Known(map[string]Gone{uid: gone}) }
 }
 
+func withoutVolume(i *Inventory) { i.Volumes, i.Attachments = nil, nil }
+
+// goneCase is an object of the baseline that is not there any more.
+type goneCase struct {
+	now  func(*Inventory)
+	when func(*Observation)
+	// want has all of what was explained and was not before.
+	want    []Difference
+	unknown string
+}
+
 func TestWhatIsGoneIsLostUnlessWhatItBelongedToWentToo(t *testing.T) {
-	withoutVolume := func(i *Inventory) { i.Volumes, i.Attachments = nil, nil }
 	withoutBalancer := func(i *Inventory) { i.LoadBalancers = nil }
-	accept := func(object string) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{object} }
-	}
-	const notSeen = "PersistentVolume pv is gone, and what it belonged to could not be looked at: "
-	for name, test := range map[string]struct {
-		now  func(*Inventory)
-		when func(*Observation)
-		// want has all of what was explained and was not before.
-		want    []Difference
-		unknown string
-	}{
+	runGone(t, map[string]goneCase{
 		"a volume whose claim is still there is lost": {
 			now: withoutVolume, when: withGone("pv", Gone{Left: "is gone, and its claim web/data is still there"}),
 			want: []Difference{{Object: "PersistentVolume pv", What: "is gone, and its claim web/data is still there"}},
@@ -44,6 +44,15 @@ func TestWhatIsGoneIsLostUnlessWhatItBelongedToWentToo(t *testing.T) {
 			now: withoutBalancer, when: withGone("lb", Gone{Seen: "it was gone by noon"}),
 			want: []Difference{{Object: "Service web/front", What: "is gone", Explained: "it was gone by noon", Warning: true}},
 		},
+	})
+}
+
+func TestWhatCouldNotBeLookedAtOrIsAcceptedIsNotLost(t *testing.T) {
+	accept := func(object string) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{object} }
+	}
+	const notSeen = "PersistentVolume pv is gone, and what it belonged to could not be looked at: "
+	runGone(t, map[string]goneCase{
 		"a volume whose claim nobody could look at is neither": {
 			now: withoutVolume, when: func(o *Observation) { o.Gone = Unknown[map[string]Gone]("forbidden") },
 			unknown: notSeen + "forbidden",
@@ -63,7 +72,12 @@ func TestWhatIsGoneIsLostUnlessWhatItBelongedToWentToo(t *testing.T) {
 			},
 			want: []Difference{{Object: "PersistentVolume pv", What: "is lost", Explained: "accepted in spec.rollout.acceptChanges"}},
 		},
-	} {
+	})
+}
+
+func runGone(t *testing.T, cases map[string]goneCase) {
+	t.Helper()
+	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observing(whole(), changed(test.now))

@@ -48,13 +48,7 @@ func (p *pass) roll() outcome {
 	if out := p.rollHalts(view, pools); !out.holds {
 		return out
 	}
-	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
-		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+".")
-	}
-	if out, granted := p.step(view, pools); granted {
-		return out
-	}
-	if out, waiting := p.rollNext(pools); waiting {
+	if out, busy := p.rollOn(view, pools); busy {
 		return out
 	}
 	if waiting := waitingPools(pools); len(waiting) > 0 {
@@ -70,6 +64,17 @@ func (p *pass) roll() outcome {
 		return out
 	}
 	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+}
+
+// rollOn lets the next Machines go, or begins with the next MachineDeployments.
+func (p *pass) rollOn(view fleetView, pools []pool) (outcome, bool) {
+	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
+		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
+	}
+	if out, granted := p.step(view, pools); granted {
+		return out, true
+	}
+	return p.rollNext(pools)
 }
 
 // tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
@@ -228,15 +233,22 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 		pl.state, pl.conflict = rollout.Blocked, true
 		pl.blocked = deployment.String() + " lost annotation " + ucv1.ForceRestartAnnotation +
 			" of its template to another owner; let that keep the value " + view.generation
-	case !view.undo && deployment.MinReadyOwner != "":
-		pl.state, pl.blocked = rollout.Blocked, fmt.Sprintf("minReadySeconds of %s is %d, by %s, and the roll has to hold that field; take it out there",
-			deployment, deployment.MinReadySeconds, deployment.MinReadyOwner)
-	case !view.undo && deployment.LimitProblem != "":
-		pl.state, pl.blocked = rollout.Blocked, deployment.LimitProblem
 	default:
 		pl.state = rollout.Outdated
+		if why := unguardable(deployment); why != "" && !view.undo {
+			pl.state, pl.blocked = rollout.Blocked, why
+		}
 	}
 	return pl
+}
+
+// unguardable is why the breaker cannot hold a MachineDeployment; empty: it can.
+func unguardable(deployment MachineDeployment) string {
+	if deployment.MinReadyOwner == "" {
+		return deployment.LimitProblem
+	}
+	return fmt.Sprintf("minReadySeconds of %s is %d, by %s, and the roll has to hold that field; take it out there",
+		deployment, deployment.MinReadySeconds, deployment.MinReadyOwner)
 }
 
 // look takes one of the pool's Machines into account. The machine-controller calls a Node available while it is tainted,

@@ -73,11 +73,8 @@ func (g grant) verb(d MachineDeployment) Verb {
 //
 // The machine-controller fills up to R + S, so the first bound is one on what it makes.
 func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
-	if d.Paused || d.Deleting || !d.MinReadyOurs || d.RestartValue != v.generation || d.LimitProblem != "" {
-		return grant{}, false
-	}
 	old, proven, settled := v.sides(d)
-	if !settled || len(old) == 0 {
+	if !v.steps(d) || !settled || len(old) == 0 {
 		return grant{}, false
 	}
 	least, there, serving := int(d.Replicas-d.MaxUnavailable), proven, proven
@@ -87,15 +84,20 @@ func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
 	}
 	g := grant{set: old[0], proven: proven}
 	candidates := v.candidates(g.set, leader)
-	for g.going = min(int(g.set.Replicas), there-least); g.going > 0; g.going-- {
-		if lost := v.mostLost(candidates, g.going); lost == 0 || serving-lost >= least {
-			break
-		}
+	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || serving-lost >= least }
+	g.going = max(0, min(int(g.set.Replicas), there-least))
+	for g.going > 0 && !spared(g.going) {
+		g.going--
 	}
 	if g.going < int(g.set.Replicas) { // Where all go, none has to be chosen.
-		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:max(g.going, 0)]), func(m Machine) bool { return m.GoesFirst })
+		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:g.going]), func(m Machine) bool { return m.GoesFirst })
 	}
 	return g, g.going > 0
+}
+
+// steps says that it is rolled step by step: by us, with the breaker, and not paused.
+func (v fleetView) steps(d MachineDeployment) bool {
+	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They are not

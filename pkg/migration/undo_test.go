@@ -158,12 +158,14 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 	})
 }
 
-func TestOtherWaysOfAnUndo(t *testing.T) {
-	done := func(o *Observation) {
-		o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
-		setKCM(o, inTree())
-		edit(&o.KCMLease, func(l *Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
-	}
+// done is the rest behind an undo.
+func done(o *Observation) {
+	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
+	setKCM(o, inTree())
+	edit(&o.KCMLease, func(l *Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
+}
+
+func TestWhatIsUndoneRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to undo": {
 			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
@@ -203,6 +205,11 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 			},
 			step: ucv1.StepAdmitted, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
 		},
+	})
+}
+
+func TestOtherWaysOfAnUndo(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
 			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
 		},

@@ -32,7 +32,8 @@ func FuzzRecognizeManager(f *testing.F) {
 		}
 		pod := &corev1.PodSpec{Containers: []corev1.Container{{Image: "nginx"}, container}}
 		manager, found := catalogue.RecognizeManager(map[string]string{"app": label}, pod)
-		g.Expect(manager.KnownBy != "").To(Equal(found))
+		known := manager.KnownBy != ""
+		g.Expect(known).To(Equal(found))
 		g.Expect(manager.Container == &pod.Containers[0] || manager.Container == &pod.Containers[1]).To(Equal(found))
 
 		byImage := manager.KnownBy == "image "+manifest.ImageName(image)

@@ -83,8 +83,8 @@ func beyond(value reflect.Value) (size int64) {
 		if value.Type() == reflect.TypeFor[time.Time]() {
 			return 0
 		}
-		for i := range value.NumField() {
-			size += beyond(value.Field(i))
+		for _, field := range value.Fields() {
+			size += beyond(field)
 		}
 	default:
 	}

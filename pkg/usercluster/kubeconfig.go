@@ -69,13 +69,7 @@ func ParseKubeconfig(data []byte, allow Allow) (*rest.Config, error) {
 		return nil, &KubeconfigError{Reason: ucv1.KubeconfigRefusedReason, Message: "uses " + strings.Join(found, ", ") +
 			", which is not allowed: embed a client certificate or a token and the certificate authority instead"}
 	}
-	config, err := clientConfig(file)
-	if err == nil && !identifies(config) {
-		// To such a caller most API servers still answer that they are ready.
-		return nil, &KubeconfigError{Reason: ucv1.UnauthorizedReason, Message: "has no credentials in its current context, so that the API server sees " +
-			"system:anonymous: embed a client certificate or a token"}
-	}
-	return config, err
+	return clientConfig(file)
 }
 
 // identifies says that the client has something to show who it is.
@@ -92,6 +86,11 @@ func clientConfig(file *clientcmdapi.Config) (*rest.Config, error) {
 	}
 	if _, err := rest.TLSConfigFor(config); err != nil {
 		return nil, invalid("has certificate data that cannot be used: check that it is PEM and that key and certificate match")
+	}
+	if !identifies(config) {
+		// To such a caller most API servers still answer that they are ready.
+		return nil, &KubeconfigError{Reason: ucv1.UnauthorizedReason, Message: "has no credentials in its current context, so that the API server sees " +
+			"system:anonymous: embed a client certificate or a token"}
 	}
 	return config, nil
 }

@@ -3,6 +3,7 @@ package usercluster
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,7 +60,7 @@ type smallerPages struct{ client.Client }
 // List implements client.Reader.
 func (p smallerPages) List(ctx context.Context, page client.ObjectList, options ...client.ListOption) error {
 	for limit := (&client.ListOptions{}).ApplyOptions(options).Limit; ; limit /= 2 {
-		err := p.Client.List(ctx, page, append(options[:len(options):len(options)], client.Limit(limit))...)
+		err := p.Client.List(ctx, page, append(slices.Clip(options), client.Limit(limit))...)
 		if limit <= 1 || !errors.Is(err, errTooLarge) {
 			return err
 		}

@@ -89,7 +89,7 @@ func emptyMachineKind(kind string) *unstructured.UnstructuredList {
 func (s *Session) watchMachines() {
 	store := &wakeStore{wake: s.wake}
 	for _, resource := range []string{"machines", "machinesets", "machinedeployments"} {
-		s.watch(machineGroupVersion().WithResource(resource), "", store)
+		s.watch(machineGroupVersion().WithResource(resource), store)
 	}
 }
 

@@ -53,20 +53,11 @@ func describe(err error) string {
 		trust     *tls.CertificateVerificationError
 		dns       *net.DNSError
 		status    apierrors.APIStatus
-		redirect  *redirectError
-		address   *addressError
 	)
+	if refused := describeRefused(err); refused != "" {
+		return refused
+	}
 	switch {
-	case errors.Is(err, errTooLarge):
-		return errTooLarge.Error()
-	case errors.Is(err, errTooMuch):
-		return errTooMuch.Error()
-	case errors.Is(err, errNoJSON):
-		return errNoJSON.Error()
-	case errors.As(err, &redirect):
-		return redirect.Error() + ", and redirects are never followed"
-	case errors.As(err, &address):
-		return "is not dialed, because " + address.Error()
 	case errors.As(err, &status):
 		return fmt.Sprintf("answers with status %d %s", status.Status().Code, status.Status().Reason)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -82,6 +73,26 @@ func describe(err error) string {
 	default:
 		return "cannot be connected to"
 	}
+}
+
+// describeRefused is for what we refuse; empty: we did not.
+func describeRefused(err error) string {
+	for _, bound := range []error{errTooLarge, errTooMuch, errNoJSON} {
+		if errors.Is(err, bound) {
+			return bound.Error()
+		}
+	}
+	var (
+		redirect *redirectError
+		address  *addressError
+	)
+	switch {
+	case errors.As(err, &redirect):
+		return redirect.Error() + ", and redirects are never followed"
+	case errors.As(err, &address):
+		return "is not dialed, because " + address.Error()
+	}
+	return ""
 }
 
 // because is describe for a fact that could not be looked at: what was tried, and what the API server said to it.

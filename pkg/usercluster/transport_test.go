@@ -15,12 +15,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/go-logr/logr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )

@@ -39,9 +39,9 @@ func (s *Session) setWatching(on bool) {
 	s.mu.Unlock()
 
 	plain := &wakeStore{wake: s.wake}
-	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, "", plain)
-	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "services"}, "", plain)
-	s.watch(schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"}, "", plain)
+	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, plain)
+	s.watch(schema.GroupVersionResource{Version: "v1", Resource: "services"}, plain)
+	s.watch(schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"}, plain)
 	s.watchForManagers()
 }
 
@@ -76,11 +76,11 @@ func (s *Session) stopLocked() {
 }
 
 // watch watches the metadata of a resource: enough to know that something changed, and a fraction of its size.
-func (s *Session) watch(resource schema.GroupVersionResource, selector string, store cache.ReflectorStore) {
+func (s *Session) watch(resource schema.GroupVersionResource, store cache.ReflectorStore) {
 	if s.network == nil {
 		return
 	}
-	s.watchMetadata(resource.String(), s.network.metadata.Resource(resource), metav1.ListOptions{LabelSelector: selector}, store)
+	s.watchMetadata(resource.String(), s.network.metadata.Resource(resource), metav1.ListOptions{}, store)
 }
 
 // WatchPod wakes when a static pod of the control plane changes, or comes back under its name: all pods of its namespace

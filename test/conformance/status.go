@@ -180,7 +180,11 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
 	o.unless(ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
 	o.unless(!ready || !unattended(status), "Ready is True although it says that no manager runs the cloud loops")
+	checkWordsOfHonor(o, status)
+}
 
+// checkWordsOfHonor: what a condition says rests on what was recorded.
+func checkWordsOfHonor(o *objections, status ucv1.ClusterStatus) {
 	if completed := meta.FindStatusCondition(status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition); completed != nil {
 		want := ucv1.CSIKubeletMigrationInProgressReason
 		if completed.Status == metav1.ConditionTrue {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -60,23 +59,10 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 		planned.Objects = objects(verb.Objects, Delete, nil)
 	case migration.VerbTakeBaseline:
 		planned.Objects = objects(verb.Objects, Create, nil)
-	case migration.VerbRollMachineDeployment:
-		planned.Objects = objects(verb.Objects, Change, func(migration.Ref) []FieldChange {
-			changes := []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
-			if verb.Endless {
-				changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(migration.EndlessMinReadySeconds)})
-			}
-			return changes
-		})
 	case migration.VerbCreateCanary:
 		planned.Objects = canaryObjects(verb)
-	case migration.VerbStepMachineSet:
-		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
-			return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
-		})
-		planned.Why += " One goes for each new one that is proven."
-	case migration.VerbReturnMinReady:
-		planned.Objects = objects(verb.Objects, Change, func(migration.Ref) []FieldChange { return []FieldChange{{Path: minReadyPath, From: "ours"}} })
+	case migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
+		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange { return rolled(in, verb, ref) })
 	case migration.VerbSwitchDefaultClass:
 		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
 			if ref.Name == verb.DefaultClass {

@@ -19,6 +19,22 @@ func canaryObjects(verb migration.Verb) []Object {
 
 const minReadyPath = "spec.minReadySeconds"
 
+// rolled are the fields of a MachineDeployment, or of a MachineSet of it, that a roll changes.
+func rolled(in Input, verb migration.Verb, ref migration.Ref) []FieldChange {
+	switch verb.Kind {
+	case migration.VerbStepMachineSet:
+		return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
+	case migration.VerbReturnMinReady:
+		return []FieldChange{{Path: minReadyPath, From: "ours"}}
+	default:
+	}
+	changes := []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
+	if verb.Endless {
+		changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(migration.EndlessMinReadySeconds)})
+	}
+	return changes
+}
+
 // replicasOf a MachineSet that was there at the start.
 func replicasOf(in Input, ref migration.Ref) string {
 	for _, set := range in.Start.Observation.Machines.Value().Sets {

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"maps"
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -17,6 +18,12 @@ func lease(change func(*migration.Lease)) func(*Facts) {
 func noControlPlaneSeen(o *Facts) { blind(&o.ControlPlane) }
 
 func controlPlaneStories() map[string]story {
+	stories := componentStories()
+	maps.Copy(stories, kcmStories())
+	return stories
+}
+
+func kcmStories() map[string]story {
 	deployment := []string{"Deployment user-alpha/kube-controller-manager"}
 	theLease := []string{"Lease kube-system/kube-controller-manager"}
 	return map[string]story{
@@ -52,6 +59,11 @@ func controlPlaneStories() map[string]story {
 				c.KCM.Pods = []migration.Process{{PodName: "kcm-1", Arguments: migration.Arguments{Flags: map[string]string{}}}}
 			}), severity: migration.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops", without: noControlPlaneSeen,
 		},
+	}
+}
+
+func componentStories() map[string]story {
+	return map[string]story{
 		"a component that the spec does not mention has an in-tree flag": {
 			id: ComponentUnclaimed, given: neighbor(false, map[string]string{"v": "2"}), wrong: neighbor(false, map[string]string{"cloud-provider": "openstack"}),
 			severity: migration.Blocking, objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"},

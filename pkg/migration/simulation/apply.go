@@ -90,14 +90,10 @@ func (c *Controller) act(p pass) bool {
 	case migration.VerbTakeBaseline:
 		w.baseline = new(c.seen)
 	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary,
-		migration.VerbRemoveCanary, migration.VerbMarkMachines:
+		migration.VerbRemoveCanary, migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
 		return c.actOnEach(p)
 	case migration.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
-	case migration.VerbStepMachineSet:
-		c.lower(verb)
-	case migration.VerbReturnMinReady:
-		c.returnMinReady(verb)
 	case migration.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
 	case migration.VerbRelease:
@@ -112,13 +108,19 @@ func (c *Controller) act(p pass) bool {
 	return true
 }
 
-// actOnEach is for verbs that write several objects; false means that it was killed in between.
+// actOnEach is for verbs of the user cluster, which may write several objects; false means that it was killed in between.
 func (c *Controller) actOnEach(p pass) bool {
 	switch p.decision.Verb.Kind {
 	case migration.VerbApplyAddons:
 		return c.applyAddons(*p.decision.Verb, p.decision)
 	case migration.VerbRollMachineDeployment:
 		return c.roll(*p.decision.Verb, p.decision)
+	case migration.VerbStepMachineSet:
+		c.lower(*p.decision.Verb)
+		return true
+	case migration.VerbReturnMinReady:
+		c.returnMinReady(*p.decision.Verb)
+		return true
 	case migration.VerbCreateCanary:
 		return c.createCanary(p.decision)
 	case migration.VerbRemoveCanary:

@@ -73,27 +73,33 @@ func TestTheBreakerHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range orders(40) {
-				h := held{serving: test.pool.Replicas}
 				test.pool.Name = "a"
-				people := append(append([]Intervention{}, test.people...), Intervention{Name: "watches", When: h.watch})
-				if len(test.people) > 0 {
-					first := people[0].When
-					people[0].When = func(w *World) bool { h.watch(w); return first(w) }
-				}
-				s := with(func(s *Scenario) {
-					s.Pools, s.Interventions, s.MaxTicks = []Pool{test.pool}, people, 600
-					s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
-				})
+				h, s := heldIn(test.pool, test.people)
 				if test.kill != nil {
 					s.KillAt = test.kill()
 				}
 				transcript, _ := Run(seed, s)
-				least := test.pool.Replicas - test.pool.Unavailable
-				NewWithT(t).Expect(h.serving).To(BeNumerically(">=", least), "seed %d: %s", seed, transcript)
-				NewWithT(t).Expect(h.unproven).To(BeNumerically("<=", test.pool.surge()+test.pool.Unavailable), "seed %d: %s", seed, transcript)
+				g, least := NewWithT(t), test.pool.Replicas-test.pool.Unavailable
+				g.Expect(h.serving).To(BeNumerically(">=", least), "seed %d: %s", seed, transcript)
+				g.Expect(h.unproven).To(BeNumerically("<=", test.pool.surge()+test.pool.Unavailable), "seed %d: %s", seed, transcript)
 			}
 		})
 	}
+}
+
+// heldIn is a scenario of one MachineDeployment, in which every second is looked at, and what people do.
+func heldIn(pool Pool, people []Intervention) (*held, Scenario) {
+	h := &held{serving: pool.Replicas}
+	all := []Intervention{}
+	for _, one := range people {
+		when := one.When
+		one.When = func(w *World) bool { h.watch(w); return when(w) }
+		all = append(all, one)
+	}
+	return h, with(func(s *Scenario) {
+		s.Pools, s.Interventions, s.MaxTicks = []Pool{pool}, append(all, Intervention{Name: "watches", When: h.watch}), 600
+		s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+	})
 }
 
 func rolling(w *World) bool {

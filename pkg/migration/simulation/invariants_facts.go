@@ -116,13 +116,17 @@ func (i *invariants) checkAttendance(w *World, o migration.Observation, d migrat
 	if !o.Cluster.ExternalCloudProvider() || w.ccmStopped {
 		return // A person who renews the CCM's Lease by hand is believed.
 	}
-	served := w.now.Sub(i.lastAttended)
-	switch a := d.Attendance; {
-	case a.Status == metav1.ConditionTrue && served > leaseDuration+retryPeriod:
+	served, a := w.now.Sub(i.lastAttended), d.Attendance
+	if a.Status == metav1.ConditionTrue && served > leaseDuration+retryPeriod {
 		i.fail("cloud loops are said to be attended (%s), and ran last %s ago", a.Message, served)
-	case a.Status == metav1.ConditionFalse && !a.Undecided && len(w.running(migration.ServiceLoop)) > 0 && w.looksClearly(o):
+	}
+	if a.Undecided || !w.looksClearly(o) {
+		return
+	}
+	if a.Status == metav1.ConditionFalse && len(w.running(migration.ServiceLoop)) > 0 {
 		i.fail("cloud loops are said to be unattended (%s), and run", a.Message)
-	case a.NeedsPerson && !a.Undecided && w.looksClearly(o) && served < time.Minute:
+	}
+	if a.NeedsPerson && served < time.Minute {
 		i.fail("a person is called for cloud loops that ran %s ago: %s", served, a.Message)
 	}
 }

@@ -72,19 +72,27 @@ func (w *World) stepMachines() {
 		n := w.nodeOf(m)
 		switch {
 		case m.deleting():
-			if !m.stuck && w.chance(0.5) {
-				w.deleteNodeOf(m)
-				w.machines = slices.DeleteFunc(w.machines, func(other *machine) bool { return other == m })
-			}
-		case n == nil && !m.stuck && w.boots(m):
-			if w.chance(0.5) {
-				w.join(m)
-				m.node = ""
-			}
-		case n != nil && m.node == "":
+			w.letGo(m)
+		case n == nil:
+			w.boot(m)
+		case m.node == "":
 			m.node = n.name
 			w.ownProviderID(n)
 		}
+	}
+}
+
+func (w *World) letGo(m *machine) {
+	if !m.stuck && w.chance(0.5) {
+		w.deleteNodeOf(m)
+		w.machines = slices.DeleteFunc(w.machines, func(other *machine) bool { return other == m })
+	}
+}
+
+func (w *World) boot(m *machine) {
+	if !m.stuck && w.boots(m) && w.chance(0.5) {
+		w.join(m)
+		m.node = ""
 	}
 }
 
