@@ -9,7 +9,7 @@ type ClusterSpec struct {
 	// It may not change while a migration runs.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^v?1[.][0-9]+[.][0-9]+$')",message="spec.version is a release of Kubernetes 1: write the patch version too, such as 1.31.4"
+	// +kubebuilder:validation:Pattern=`^v?1\.[0-9]+\.[0-9]+$`
 	Version string `json:"version,omitempty"`
 
 	// paused stops the controller from changing anything; conditions are still reported.

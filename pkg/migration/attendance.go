@@ -36,6 +36,7 @@ const defaultUnattended = time.Minute
 // attend judges both managers, and keeps since when neither runs the loops.
 func (p *pass) attend(decision Decision) *Attendance {
 	ccm, kcm := p.ccmAttends(), p.kcmAttends()
+	foreign := p.otherManagersRun()
 	switch {
 	case ccm.state == runsLoops:
 		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why+".")
@@ -45,6 +46,9 @@ func (p *pass) attend(decision Decision) *Attendance {
 		return p.attended(metav1.ConditionUnknown, ucv1.HibernatedReason, "The control plane is scaled to 0.")
 	case p.nothingToRunOn():
 		return p.attended(metav1.ConditionUnknown, ucv1.NoNodesReason, "The cluster has no Node that the CCM could run on.")
+	case foreign != "":
+		// What it does cannot be told; since when none of ours runs them is kept.
+		return notSeen(attends{why: foreign + " may run them, and is not ours"}, kcm)
 	case ccm.state == runsNone && kcm.state == runsNone, p.facts.UnattendedSince != nil:
 		p.facts.UnattendedSince = p.unattendedSince()
 		return p.unattended(ccm, kcm, decision)

@@ -40,9 +40,6 @@ func (p *pass) ccmAttends() attends {
 	case known && lease.Holder != "" && !lease.stale(p.now):
 		return attends{tooEarly, lease.String() + " has to be watched first"}
 	}
-	if others := p.otherManagersRun(); others != "" {
-		return attends{cannotTell, others + " may run them, and is not ours"}
-	}
 	return attends{runsNone, p.ccmIsMissing()}
 }
 

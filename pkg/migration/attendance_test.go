@@ -182,6 +182,9 @@ func TestTheGapOfAHandOver(t *testing.T) {
 			given: gap(2 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },
 			status: no, reason: unattended, since: 2 * time.Minute,
 		},
+		"a CCM that is not ours may run them": {
+			given: gap(5 * time.Minute), when: beside(free), status: metav1.ConditionUnknown, reason: ucv1.CouldNotLookReason, says: "is not ours",
+		},
 		"a pause holds up no call": {
 			given: gap(5 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.Paused = true },
 			status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true, says: "spec.paused",

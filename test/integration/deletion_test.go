@@ -118,10 +118,23 @@ func (w *world) playEverybody() {
 	w.playControlPlane()
 	w.playAddons()
 	w.playMachines()
+	w.playLeaderOfKCM()
+}
+
+// playLeaderOfKCM has a pod of KCM that stays renew its Lease.
+func (w *world) playLeaderOfKCM() {
+	w.t.Helper()
 	for _, pod := range w.pods(kcm) {
 		if pod.DeletionTimestamp == nil {
 			w.playKCM(pod.Name)
 			return
 		}
 	}
+}
+
+// playLeaders is all that goes on in a cluster that rests: those who lead renew their Leases.
+func (w *world) playLeaders() {
+	w.t.Helper()
+	w.playCCM()
+	w.playLeaderOfKCM()
 }

@@ -12,11 +12,11 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// readyOnly is the kubeconfig of an API server that answers /readyz and hangs on everything else.
+// readyOnly is the kubeconfig of an API server that answers the probe and hangs on everything else.
 func readyOnly(t *testing.T) []byte {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
+		if r.URL.Path != "/readyz" && r.URL.Path != "/api" {
 			<-r.Context().Done()
 		}
 	}))
@@ -38,7 +38,7 @@ func TestAnAPIServerThatHangsKeepsNoStatusAndNoDeletionBack(t *testing.T) {
 	w.kubeconfig = readyOnly(t)
 	w.deployControlPlane(loopsOn()...)
 	w.flip()
-	w.passes(2)
+	w.passes(3)
 	g.Expect(w.condition("UserClusterReachable").Status).To(Equal(metav1.ConditionTrue))
 	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Message", ContainSubstring("does not answer in time"))),
 		"reads that take all their time leave some to say so")

@@ -78,12 +78,14 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 	}
 	w.until("completion", func(c *ucv1.Cluster) bool { return c.Status.CompletedAt != nil }, s.play, s.administer)
 	w.until("instructions to take the in-tree flags out", func(c *ucv1.Cluster) bool { return len(c.Status.Instructions) > 0 }, s.play)
-	g.Expect(s.status().Instructions[0].Remove).To(Equal([]string{"--cloud-provider", "--cloud-config"}))
+	g.Expect(s.status().Instructions[0]).To(And(
+		HaveField("Set", ContainElement("--cloud-provider=external")), HaveField("Remove", []string{"--cloud-config"})))
 	w.until("the end", at(ucv1.StepFinished), s.play, s.administer)
 	w.expectVerdict(kstatus.CurrentStatus)
 	g.Expect(w.status().Instructions).To(BeEmpty())
 	g.Expect(s.manifests["cp-0"]).To(Equal([]string{
-		"--controllers=*,bootstrapsigner", "--feature-gates=CSIMigrationPortworx=true", "--cluster-name=alpha-1", "--leader-elect=true",
+		"--cloud-provider=external", "--controllers=*,bootstrapsigner",
+		"--feature-gates=CSIMigrationPortworx=true", "--cluster-name=alpha-1", "--leader-elect=true",
 	}))
 }
 

@@ -108,6 +108,7 @@ func (w *world) pause() {
 	management, user := w.snapshot(), w.userSnapshot()
 	for range 5 {
 		w.clock.Step(time.Minute)
+		w.playLeaders()
 		w.pass()
 	}
 	g.Expect(w.snapshot()).To(Equal(management))
@@ -199,6 +200,7 @@ func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
 	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	for range 5 {
 		w.clock.Step(time.Minute)
+		w.playLeaders()
 		w.pass()
 	}
 	g.Expect(w.status().Handover.StartedAt).To(BeNil())

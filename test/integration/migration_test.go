@@ -149,7 +149,8 @@ func (w *world) finish() {
 	g.Expect(w.machineNames()).To(ConsistOf("small-1-0", "large-1-0", "large-1-1"), "each was replaced once")
 	g.Expect(w.status().Machines).To(HaveValue(Equal(ucv1.ProgressCount{Total: 3, UpToDate: 3, Summary: "3/3"})))
 	g.Expect(w.arguments(kcm)).To(Equal([]string{
-		kcm, "--controllers=*,bootstrapsigner", "--feature-gates=CSIMigrationPortworx=true", "--cluster-name=alpha-1", "--leader-elect=true",
+		kcm, "--cloud-provider=external", "--controllers=*,bootstrapsigner",
+		"--feature-gates=CSIMigrationPortworx=true", "--cluster-name=alpha-1", "--leader-elect=true",
 	}))
 	w.expectIdle()
 }
@@ -163,7 +164,7 @@ func (w *world) expectIdle() {
 	management, user := w.snapshot(), w.userSnapshot()
 	for range 5 {
 		w.clock.Step(15 * time.Minute)
-		w.playCCM()
+		w.playLeaders()
 		w.pass()
 	}
 	g.Expect(w.requests.take()).To(BeEmpty())

@@ -198,6 +198,7 @@ func TestPlanOnlyStartsWithTheApprovedPlan(t *testing.T) {
 	for range 5 {
 		// The API server's clock stands still for the plan; with minutes between them it would be another one, with another finding.
 		w.clock.Step(30 * time.Second)
+		w.playLeaders()
 		w.pass()
 	}
 	g.Expect(w.status().Plan).To(Equal(first), "nothing changed")

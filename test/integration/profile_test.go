@@ -156,6 +156,7 @@ func TestProviderProfileOfAFinishedCluster(t *testing.T) {
 	user := w.userSnapshot()
 	putProfile(t, "simcloud", takingTheLead)
 	w.clock.Step(time.Hour)
+	w.playLeaders()
 	w.passes(3)
 	g.Expect(w.userSnapshot()).To(Equal(user))
 	w.expectVerdict(kstatus.CurrentStatus)
@@ -165,6 +166,7 @@ func TestProviderProfileOfAFinishedCluster(t *testing.T) {
 	putProfile(t, "other", airGapped)
 	removeProfile(t, "simcloud")
 	w.clock.Step(time.Hour)
+	w.playLeaders()
 	w.passes(3)
 	g.Expect(w.userSnapshot()).To(Equal(user), "a profile of another name is not used")
 

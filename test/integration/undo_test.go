@@ -199,7 +199,7 @@ func TestUndoWhileTheMigrationLockIsInUse(t *testing.T) {
 			g.Expect(w.condition("HandoverCompleted").Reason).To(Equal("RolledBack"))
 			w.expectIdle()
 
-			w.edit(rollback(false))
+			w.edit(w.again())
 			w.until("the end", finished, p.play)
 			p.expectNoLock()
 		})

@@ -10,6 +10,7 @@ func attendance() []mutant {
 		inTables(rule, "loops that no manager runs are never overdue", "pass.unattended", skips("passed left")),
 		inTables(rule, "a manager that only acquires its Lease begins the time again", "pass.unattendedSince", always("AcquireTime before")),
 		inTables(rule, "a hibernated control plane counts as unattended", "pass.attend", never("hibernated")),
+		inTables(rule, "a CCM that is not ours runs nothing", "pass.attend", never("foreign")),
 		inTables(rule, "a CCM that was not let lead cannot be told from one that cannot be looked at", "pass.ccmAttends", never("ccmNotAllowed")),
 		inTables(rule, "the way into the user cluster is not said first", "pass.whatToDo", never("Reachable")),
 		inTables(rule, "RolledBack does not look at KCM's arguments", "pass.rolledBack", never("CloudLoops")),
