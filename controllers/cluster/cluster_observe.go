@@ -158,9 +158,20 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
 		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
-		Problem: provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane()),
+		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type),
+			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
 	})
 	return secret.Data
+}
+
+// credentialOfTheManagementCluster is what is wrong with a Secret that Kubernetes itself authenticates callers by. Who may write
+// a Cluster can name Secrets that he may not read, and what is named here is carried into a user cluster.
+func credentialOfTheManagementCluster(kind corev1.SecretType) string {
+	if kind == corev1.SecretTypeServiceAccountToken || kind == corev1.SecretTypeBootstrapToken {
+		return "its type is " + string(kind) + ", a credential of the management cluster that is never copied into a user cluster; " +
+			"name a Secret with the cloud configuration"
+	}
+	return ""
 }
 
 func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.Inventory] {
