@@ -128,7 +128,7 @@ const (
 	ArmingReason = "Arming"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
-	// WaitingForAdministratorReason surfaces while somebody else has to change the control plane, as status.instructions or
+	// WaitingForAdministratorReason surfaces while another owner has to change the control plane, as status.instructions or
 	// the message says.
 	WaitingForAdministratorReason = "WaitingForAdministrator"
 	// NodesNotReadyReason surfaces while a Node is not Ready at the moment the fence would be opened.

@@ -15,7 +15,7 @@ const (
 type ControlPlaneComponent struct {
 	DeploymentReference `json:",inline"`
 
-	// ownership is Ours, or Foreign when somebody else changes it: then it is looked at and never changed. Default is Ours.
+	// ownership is Ours, or Foreign when another owner changes it: then it is looked at and never changed. Default is Ours.
 	// +optional
 	Ownership ComponentOwnership `json:"ownership,omitempty"`
 }

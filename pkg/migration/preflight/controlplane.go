@@ -46,7 +46,7 @@ func controlPlaneChecks() []check {
 		{
 			id: ComponentUnclaimed, severity: migration.Blocking, hazards: "H17",
 			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who owns it. " +
-				"Where it says that somebody else does, this is a warning.",
+				"Where it says Foreign, this is a warning.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: unclaimedComponents,
 		},
 		{
