@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -124,6 +125,33 @@ func TestNoStepIsGranted(t *testing.T) {
 			given: ready, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many")) }, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
 		},
 	})
+}
+
+// A MachineDeployment that is paused blocks the roll before a step is asked for; this is the second lock.
+func TestNothingIsGrantedWhilePaused(t *testing.T) {
+	g := NewWithT(t)
+	o := pooled{3, 1, 0, "MRR", "P"}.observation()
+	view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
+	d := view.machines.Deployments[0]
+	_, may := view.grant(d, "")
+	g.Expect(may).To(BeTrue())
+	d.Paused = true
+	_, may = view.grant(d, "")
+	g.Expect(may).To(BeFalse())
+}
+
+func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
+	o := pooled{3, 1, 0, "MRR", "P"}.observation()
+	edit(&o.Machines, func(m *Machines) {
+		for i := range m.Machines {
+			m.Machines[i].CreatedAt = m.Machines[i].CreatedAt.Add(-24 * time.Hour)
+		}
+		for i := range m.Sets {
+			m.Sets[i].CreatedAt = m.Sets[i].CreatedAt.Add(-24 * time.Hour)
+		}
+	})
+	d := Decide(o, noon())
+	NewWithT(t).Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "the manager was away for a day: %+v", d)
 }
 
 func TestTheLeadersMachineGoesLast(t *testing.T) {

@@ -64,7 +64,6 @@ func (p *pass) rows() []row {
 // not evaluated, because they would be judged on a world that is not theirs yet.
 func (p *pass) walk() Decision {
 	p.mergeProcesses()
-	p.instructions = nil
 	decision := Decision{Step: ucv1.StepFinished}
 	stopped := false
 	for _, row := range p.rows() {
