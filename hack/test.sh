@@ -116,17 +116,19 @@ for name in "${long[@]}"; do
 		exit 1
 	fi
 done
+# These measure memory, which the race detector multiplies, as it does the minutes that their gigabytes of answers take.
+memory='^(TestOneHostileClusterCostsLittle|TestALargeHealthyClusterIsRead)$'
 case $tier in
 unit)
 	plain=("${simulation[@]}" "${plain[@]}" "${concurrent[@]}") suites=()
 	plan=(unit) short=(-short)
 	;;
 test)
-	plan=(unit unit-race simulation kubernetes parts integration e2e)
+	plan=(unit unit-race memory simulation kubernetes parts integration e2e)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race simulation kubernetes parts parts-race integration fuzz mutants e2e)
+	plan=(unit unit-race memory simulation kubernetes parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -176,7 +178,8 @@ run_group() {
 	local name=$1
 	case $name in
 	unit) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${plain[@]}" ;;
-	unit-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=10m "${concurrent[@]}" ;;
+	unit-race) go_test ${race:+"$race"} -skip="$memory" -exec="$collect_less" -timeout=10m "${concurrent[@]}" ;;
+	memory) go_test -run="$memory" -exec="$collect_less" -timeout=10m "$module/pkg/usercluster" ;;
 	simulation) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
