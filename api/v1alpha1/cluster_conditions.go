@@ -174,6 +174,8 @@ const (
 	ProbeFailedReason = "ProbeFailed"
 	// MigrationLockRefusedReason surfaces when protocol LeaderMigration is wanted and cannot work here.
 	MigrationLockRefusedReason = "MigrationLockRefused"
+	// AddonsReleasedReason surfaces when spec.addons.management is Released: the addons are neither applied nor repaired.
+	AddonsReleasedReason = "AddonsReleased"
 	// ForeignObjectsReason surfaces when addon objects exist that are not in our inventory, or a CCM that is not ours runs.
 	ForeignObjectsReason = "ForeignObjects"
 	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.

@@ -295,8 +295,23 @@ const (
 	Adopt AdoptionPolicy = "Adopt"
 )
 
+// AddonManagement says who applies the CCM and the CSI driver of a finished cluster.
+// +kubebuilder:validation:Enum=Managed;Released
+type AddonManagement string
+
+const (
+	// ManagedAddons are applied, and repaired when they differ.
+	ManagedAddons AddonManagement = "Managed"
+	// ReleasedAddons are neither applied nor repaired: another tool has taken them over.
+	ReleasedAddons AddonManagement = "Released"
+)
+
 // AddonsSpec says how the CCM and the CSI driver are applied.
 type AddonsSpec struct {
+	// management of the CCM and the CSI driver once the migration is finished. Default is Managed. Released leaves them to another tool,
+	// such as Helm or GitOps: they are neither applied nor repaired. A migration that runs needs Managed.
+	// +optional
+	Management AddonManagement `json:"management,omitempty"`
 	// adoption of addon objects that exist already and are not in our inventory. Default is Never.
 	// +optional
 	Adoption AdoptionPolicy `json:"adoption,omitempty"`
@@ -354,6 +369,11 @@ type ClusterList struct {
 // ExternalCloudProvider says whether the feature is on.
 func (c *Cluster) ExternalCloudProvider() bool {
 	return c.Spec.Features.ExternalCloudProvider != nil && *c.Spec.Features.ExternalCloudProvider
+}
+
+// AddonsReleased says that another tool applies the CCM and the CSI driver.
+func (c *Cluster) AddonsReleased() bool {
+	return c.Spec.Addons.Management == ReleasedAddons
 }
 
 // CCMBesideControlPlane says that the cloud-controller-manager runs in the namespace of the Cluster.

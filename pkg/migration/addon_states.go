@@ -22,7 +22,21 @@ func AddonStates(o Observation, row RowState, now time.Time) (csi, ccm RowState)
 	if ccm.Holds && ccm.Reason != ucv1.NoNodesReason && handedOver(o) {
 		ccm = leadingState(o, ccm, now)
 	}
+	if row.Holds && row.Reason == ucv1.AddonsReleasedReason {
+		return csi.released("The CSI driver"), ccm.released("The CCM")
+	}
 	return csi, ccm
+}
+
+// released: what another tool has changed is neither ready nor not, as far as we can tell.
+func (s RowState) released(what string) RowState {
+	if s.Reason != ucv1.ForeignObjectsReason && s.Reason != ucv1.ActingReason {
+		return s
+	}
+	return RowState{
+		Step: s.Step, Unknown: true, Reason: ucv1.AddonsReleasedReason,
+		Message: what + " is not as this controller would apply it, and is left so, because spec.addons.management is Released.",
+	}
 }
 
 // leadingState is for people, not for deciding: after a restart of ours one look has to do.

@@ -47,7 +47,7 @@ func (p *pass) addonsInPlace() outcome {
 
 // renderable names what is missing for the manifests; without it nobody would know why they are not applied.
 func (p *pass) renderable() outcome {
-	for _, check := range []func() (*Finding, string){p.checkProvider, p.checkProfile, p.checkCloudConfig} {
+	for _, check := range []func() (*Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
 			return fails(finding.Reason, finding.Message)
 		}
@@ -227,6 +227,13 @@ func (p *pass) addonsDrift() outcome {
 	guard := p.guard()
 	if guard.failure != nil {
 		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
+	}
+	switch finding, _ := p.checkReleased(); {
+	case finding == nil:
+	case p.facts.CompletedAt != nil:
+		return holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because spec.addons.management is Released.")
+	default:
+		return fails(finding.Reason, finding.Message)
 	}
 	out := p.drift()
 	if out.verb != nil && !guard.holds {

@@ -147,6 +147,10 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 				o.Addons = Known(Addons{CCM: AddonSet{Unhealthy: []string{"Deployment kube-system/ccm crashes."}}})
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
 		},
+		"a CCM that is left to another tool says who has to apply it": {
+			given: finished, when: released(stopped(30 * time.Second)),
+			status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "Another tool has to apply the CCM",
+		},
 		"a fence that a person closed says how it is opened": {
 			given: finished, when: func(o *Observation) {
 				stopped(5 * time.Minute)(o)

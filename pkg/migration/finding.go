@@ -29,6 +29,7 @@ const (
 	FindingProvider        = "ProviderNotSupported"
 	FindingProfile         = "ProfileUnusable"
 	FindingCloudConfig     = "CloudConfigUnusable"
+	FindingAddonsReleased  = "AddonsReleased"
 	FindingControlPlane    = "ControlPlaneUnusable"
 	FindingProviderDiffers = "ProviderDiffers"
 	FindingClusterName     = "ClusterNameChanges"
@@ -47,7 +48,8 @@ const (
 // InputFindingIDs are the IDs of the findings about what the Cluster refers to, sorted.
 func InputFindingIDs() []string {
 	ids := []string{
-		FindingConnection, FindingContenders, FindingProvider, FindingProfile, FindingCloudConfig, FindingControlPlane,
+		FindingConnection, FindingContenders, FindingProvider, FindingProfile, FindingCloudConfig, FindingAddonsReleased,
+		FindingControlPlane,
 		FindingProviderDiffers, FindingClusterName, FindingOtherCCM, FindingFence, FindingMigrationLock, FindingLoopsOff,
 	}
 	slices.Sort(ids)

@@ -12,8 +12,8 @@ import (
 // are returned apart, because they are no objections.
 func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 	checks := []func() (finding *Finding, unknown string){
-		p.checkConnection, p.checkContenders, p.checkProvider, p.checkProfile, p.checkCloudConfig, p.checkControlPlane, p.checkOtherCCM,
-		p.checkProtocol,
+		p.checkConnection, p.checkContenders, p.checkProvider, p.checkProfile, p.checkCloudConfig, p.checkReleased,
+		p.checkControlPlane, p.checkOtherCCM, p.checkProtocol,
 	}
 	for _, check := range checks {
 		finding, why := check()
@@ -101,6 +101,15 @@ func (p *pass) checkCloudConfig() (*Finding, string) {
 		return nil, secret + ": " + p.o.CloudConfig.Why()
 	case config.Problem != "":
 		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret+": "+config.Problem), ""
+	}
+	return nil, ""
+}
+
+// checkReleased is for a migration that runs, or is to start: it cannot leave the CCM to another tool.
+func (p *pass) checkReleased() (*Finding, string) {
+	if p.o.Cluster.AddonsReleased() {
+		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the CSI driver are not applied;"+
+			" set it to Managed until status.step is Finished."), ""
 	}
 	return nil, ""
 }

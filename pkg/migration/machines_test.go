@@ -168,6 +168,16 @@ func TestAddonStates(t *testing.T) {
 			},
 			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
 		},
+		"what another tool has taken over and changed is unknown": {
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) {
+				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"x"}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+			},
+			csi: ucv1.AddonsReleasedReason, ccm: ucv1.AddonsReleasedReason,
+		},
+		"what another tool has taken over and left alone is looked at": {
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) { o.CCMLease = Absent[Lease]() },
+			csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

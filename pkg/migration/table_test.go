@@ -236,6 +236,46 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 	})
 }
 
+func released(then func(*Observation)) func(*Observation) {
+	return func(o *Observation) {
+		o.Cluster.Spec.Addons.Management = ucv1.ReleasedAddons
+		then(o)
+	}
+}
+
+func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
+	missing := applied(func(a *Addons) {
+		a.CCM.Drifted, a.CSI.Foreign = []Ref{{Kind: "Deployment", Name: "ccm"}}, []string{"DaemonSet csi"}
+		a.Obsolete = []Ref{{Kind: "ConfigMap", Name: "old"}}
+	})
+	closed := func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) }
+	runDecisions(t, map[string]decision{
+		"drift of a finished cluster is not repaired": {given: finished, when: released(missing), step: ucv1.StepFinished},
+		"a closed fence stays closed":                 {given: finished, when: released(closed), step: ucv1.StepFinished},
+		"drift of a cluster that was created with the feature is not repaired either": {
+			given: finished, when: released(func(o *Observation) {
+				o.Cluster.Status.Origin = ucv1.OriginExternal
+				missing(o)
+			}),
+			step: ucv1.StepFinished,
+		},
+		"a migration does not start": {
+			given: fresh, when: released(func(*Observation) {}),
+			step: ucv1.StepPreflight, fails: ucv1.AddonsReleasedReason, says: []string{"set it to Managed until status.step is Finished"},
+		},
+		"a migration does not apply them": {
+			given: applying, when: released(missing), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
+		},
+		"a roll does not go on": {
+			given: rolling, when: released(func(*Observation) {}), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
+		},
+		"loops that came back are still told": {
+			given: finished, when: released(func(o *Observation) { setKCM(o, inTree()) }),
+			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+		},
+	})
+}
+
 func TestRowsOfAFinishedClusterAllHold(t *testing.T) {
 	g := NewWithT(t)
 	for _, row := range Decide(finished(), noon()).Rows {

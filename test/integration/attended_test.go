@@ -92,3 +92,22 @@ func TestACCMThatIsDeletedInAFinishedClusterIsAppliedOnTheEvent(t *testing.T) {
 	g.Expect(w.clock.Now().Sub(deleted)).To(BeNumerically("<=", time.Minute), "no look that comes by itself is due so soon")
 	g.Eventually(func() bool { w.pass(); return w.ccmDeployed() }, 5*time.Second, interval).Should(BeTrue(), "no clock was stepped")
 }
+
+func TestACCMThatIsLeftToAnotherToolIsNotAppliedAgain(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := startedWorld(t, "the end", finished, "pool")
+	w.edit(func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons })
+	g.Expect(w.user.client.Delete(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}})).To(Succeed())
+	w.until("a condition that says so", func(*ucv1.Cluster) bool {
+		return w.condition(ucv1.CloudControllerManagerReadyCondition).Reason == ucv1.AddonsReleasedReason
+	})
+	for range 10 {
+		w.pass()
+		w.clock.Step(time.Minute)
+	}
+	g.Expect(w.ccmDeployed()).To(BeFalse())
+
+	w.edit(func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ManagedAddons })
+	w.until("the CCM", func(*ucv1.Cluster) bool { return w.ccmDeployed() })
+}

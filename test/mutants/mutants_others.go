@@ -34,6 +34,9 @@ func others() []mutant {
 		in("adoption", "another plan is carried out than the one that was written",
 			"pass.planned", without("maxChanges missing")),
 		in("adoption", "what the API server refuses is tried", "pass.mayTakeOver", never("refused")),
+		in("adoption", "what is left to another tool is repaired", "pass.addonsDrift", judged("CompletedAt", "false")),
+		in("adoption", "a roll goes on although the addons are left to another tool", "pass.addonsDrift", judged("finding", "p.facts.CompletedAt == nil")),
+		in("adoption", "what another tool has changed is not ready", "RowState.released", always("ForeignObjectsReason")),
 		of(userClusterPackage, "adoption", "a plan shows what is in a Secret", "collect", never("confidential")),
 	}
 }
