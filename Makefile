@@ -8,6 +8,9 @@ TOOL := go tool -modfile=$(CURDIR)/hack/tools/go.mod
 IMAGE ?= ccm-migration-controller:latest
 # Arguments for the programs that make run, testbed, demo, handover, hazards, control-planes and mutants start.
 ARGS ?=
+# Repeats what a run of demo, testbed, handover or hazards left to chance; it prints its own.
+SEED ?=
+SEEDED = $(if $(SEED),--seed=$(SEED))
 # envtest and the testbed take etcd and kube-apiserver from here.
 export KUBEBUILDER_ASSETS := $(BIN)
 # Compilers and linkers live for seconds: without garbage collection they take an eighth less CPU. The limit is for each.
@@ -25,26 +28,25 @@ help: ## Show this help.
 
 .PHONY: demo
 demo: binaries-demo ## Set everything up and migrate four user clusters; the first time builds for minutes.
-	$(BIN)/testbed demo $(ARGS)
+	$(BIN)/testbed demo $(SEEDED) $(ARGS)
 
 # How many hand-overs of make handover are disturbed at random; without it the scenarios are played: those whose names
-# match the regular expression SCENARIOS. SEED repeats what a run left to chance.
+# match the regular expression SCENARIOS.
 N ?=
 SCENARIOS ?=
-SEED ?=
 .PHONY: handover
 handover: binaries-demo ## Measure hand-overs that are disturbed in many ways; N=100 plays as many random ones.
-	$(BIN)/testbed handover $(if $(N),--random=$(N) --beside=6) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(if $(SEED),--seed=$(SEED)) $(ARGS)
+	$(BIN)/testbed handover $(if $(N),--random=$(N) --beside=6) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(SEEDED) $(ARGS)
 
 # Hazards are made in the clusters whose names match the regular expression HAZARDS.
 HAZARDS ?=
 .PHONY: hazards
 hazards: binaries-demo ## Make what preflight warns of on purpose, and see whether that happens.
-	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(ARGS)
+	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(SEEDED) $(ARGS)
 
 .PHONY: testbed
 testbed: binaries-demo ## Start the same clusters and leave them running, to use kubectl by hand.
-	$(BIN)/testbed up $(ARGS)
+	$(BIN)/testbed up $(SEEDED) $(ARGS)
 
 .PHONY: run
 run: ## Run the manager against the current kubeconfig.

@@ -25,6 +25,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/awscloud"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bystanders"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
@@ -78,6 +79,8 @@ func newWorld(ctx SpecContext, name string) *world {
 	w.cloudURL = server.URL
 	w.startCluster()
 	w.makeNodes()
+	others := bystanders.New(suite.Seed(), name)
+	Eventually(func() error { return bystanders.Create(w.ctx, w.client, others) }).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	return w
 }
 

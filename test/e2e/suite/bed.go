@@ -42,7 +42,7 @@ func BedOptions(name string) (bed.Options, *demo.Screen) {
 	GinkgoHelper()
 	options, err := demo.BedOptions(ProjectRoot(), filepath.Join("e2e", filepath.FromSlash(name)), LeaseDuration, nil)
 	Expect(err).NotTo(HaveOccurred())
-	options.BinDir, options.Waits = Binaries(), Waits
+	options.BinDir, options.Waits, options.Seed = Binaries(), Waits, Seed()
 	screen := demo.NewScreen(logFile(options.Dir, "story.log"))
 	options.Progress = screen.Say
 	kubelets := logFile(options.Dir, "kubelets.log")
@@ -51,6 +51,9 @@ func BedOptions(name string) (bed.Options, *demo.Screen) {
 	GinkgoWriter.Println("raw records:", options.Dir)
 	return options, screen
 }
+
+// Seed draws what user clusters run besides. It is the one that Ginkgo prints, and that -ginkgo.seed sets.
+func Seed() uint64 { return uint64(GinkgoRandomSeed()) }
 
 // logFile is for writers that may outlive the spec, whose output GinkgoWriter would give to another one.
 func logFile(dir, name string) io.Writer {

@@ -46,6 +46,8 @@ type Options struct {
 	Waits string
 	// OutliveForceDelete says which pods' processes outlive their force-deleted pods.
 	OutliveForceDelete func(*corev1.Pod) bool
+	// Seed draws the bystanders of all user clusters; taken from the clock when it is zero.
+	Seed uint64
 	// Audited has the API servers of all clusters write down every request.
 	Audited bool
 	// Progress is told what is being done.
@@ -91,6 +93,10 @@ func Start(ctx context.Context, options Options) (*Bed, error) {
 	if options.Progress == nil {
 		options.Progress = func(string) {}
 	}
+	if options.Seed == 0 {
+		options.Seed = uint64(time.Now().UnixNano())
+	}
+	options.Progress(fmt.Sprintf("seed of what the user clusters run besides: %d", options.Seed))
 	b := &Bed{
 		options: options, supervisor: process.NewSupervisor(), scheme: scheme, clusters: map[string]*UserCluster{},
 		kubelets: map[string]*kubelet.Kubelet{}, stops: map[string]func(){},

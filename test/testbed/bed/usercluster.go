@@ -18,6 +18,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bystanders"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
 )
 
@@ -111,7 +112,18 @@ func (u *UserCluster) start(index int) error {
 		return err
 	}
 	b.Cloud.AddCluster(u.Options.Name, u.token())
-	return u.startControlPlane()
+	if err := u.startControlPlane(); err != nil {
+		return err
+	}
+	return u.addBystanders()
+}
+
+// addBystanders waits for the KCM that makes their ServiceAccount.
+func (u *UserCluster) addBystanders() error {
+	objects := bystanders.New(u.bed.options.Seed, u.Options.Name)
+	return u.bed.WaitFor(u.bed.ctx, "what else the cluster runs", patience, func(ctx context.Context) (string, error) {
+		return "", bystanders.Create(ctx, u.Client, objects)
+	})
 }
 
 func (u *UserCluster) setMetricsTLS() error {

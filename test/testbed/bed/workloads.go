@@ -63,9 +63,6 @@ func Web(replicas int32) (*appsv1.Deployment, *policyv1.PodDisruptionBudget) {
 	return deployment, budget
 }
 
-// BareImage makes a Deployment whose image is a name alone, without registry and tag, as people write it.
-func BareImage() *appsv1.Deployment { return serving("bare-image", "nginx", 1) }
-
 // serving is a Deployment of pods that are no processes.
 func serving(name, image string, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": name}

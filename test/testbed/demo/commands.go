@@ -18,20 +18,22 @@ import (
 // Commands are demo and up.
 func Commands() []*cobra.Command {
 	var root string
+	var seed uint64
 	story := &cobra.Command{
 		Use: "demo", Short: "Migrates four user clusters and shows how.", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runDemo(command.Context(), root, command.OutOrStdout())
+			return runDemo(command.Context(), root, seed, command.OutOrStdout())
 		},
 	}
 	up := &cobra.Command{
 		Use: "up", Short: "Starts the demo's clusters and leaves them running until Ctrl-C.", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runUp(command.Context(), root, command.OutOrStdout())
+			return runUp(command.Context(), root, seed, command.OutOrStdout())
 		},
 	}
 	for _, command := range []*cobra.Command{story, up} {
 		command.Flags().StringVar(&root, "root", ".", "The project's folder.")
+		command.Flags().Uint64Var(&seed, "seed", 0, "Seed of what the user clusters run besides; 0 takes one from the clock.")
 	}
 	return []*cobra.Command{story, up}
 }
@@ -62,12 +64,13 @@ func BedOptions(root, folder string, lease time.Duration, progress func(string))
 	}, nil
 }
 
-func runDemo(ctx context.Context, root string, out io.Writer) error {
+func runDemo(ctx context.Context, root string, seed uint64, out io.Writer) error {
 	screen := NewScreen(out)
 	options, err := BedOptions(root, "demo", leaseDuration, screen.Say)
 	if err != nil {
 		return err
 	}
+	options.Seed = seed
 	story, err := Begin(ctx, options, screen)
 	if err != nil {
 		return err
@@ -93,12 +96,13 @@ func runDemo(ctx context.Context, root string, out io.Writer) error {
 }
 
 // runUp leaves the clusters to the user.
-func runUp(ctx context.Context, root string, out io.Writer) error {
+func runUp(ctx context.Context, root string, seed uint64, out io.Writer) error {
 	screen := NewScreen(out)
 	options, err := BedOptions(root, "testbed", leaseDuration, screen.Say)
 	if err != nil {
 		return err
 	}
+	options.Seed = seed
 	story, err := Begin(ctx, options, screen)
 	if err != nil {
 		return err

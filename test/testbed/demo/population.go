@@ -22,7 +22,7 @@ const (
 // populate gives a user cluster what the story needs, and waits until it runs.
 func (s *Story) populate(u *bed.UserCluster) error {
 	objects, nodes := population(u.Options.Name)
-	for _, object := range append(objects, bed.BareImage()) {
+	for _, object := range objects {
 		if err := u.Client.Create(s.ctx, object); err != nil {
 			return fmt.Errorf("user cluster %s: %T %s: %w", u.Options.Name, object, object.GetName(), err)
 		}
@@ -92,7 +92,8 @@ func (s *Story) waitForLoadBalancers(u *bed.UserCluster) error {
 			return "", err
 		}
 		for _, service := range services.Items {
-			if service.Spec.Type == corev1.ServiceTypeLoadBalancer && len(service.Status.LoadBalancer.Ingress) == 0 {
+			ofCloud := service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
+			if ofCloud && len(service.Status.LoadBalancer.Ingress) == 0 {
 				return "Service " + service.Name + " has no address", nil
 			}
 		}

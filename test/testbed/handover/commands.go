@@ -57,6 +57,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	options.Seed = f.seed
 	if f.random > 0 {
 		options.SampleInterval = time.Second // Most of what a hand-over costs is reading metrics, and no gap is judged here.
 	}

@@ -19,6 +19,7 @@ type flags struct {
 	root, only, folder, document string
 	beside                       int
 	lease                        time.Duration
+	seed                         uint64
 }
 
 // Command is hazards.
@@ -36,6 +37,7 @@ func Command() *cobra.Command {
 	command.Flags().StringVar(&f.document, "document", "", "A document that is written from the report.")
 	command.Flags().IntVar(&f.beside, "beside", 3, "How many user clusters run at once.")
 	command.Flags().DurationVar(&f.lease, "lease", 6*time.Second, "The lease of KCM.")
+	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what the user clusters run besides; 0 takes one from the clock.")
 	command.AddCommand(&cobra.Command{
 		Use: "document DOCUMENT FOLDER...", Short: "Writes reports into a document; a hazard stands there as it was the last time.",
 		Args: cobra.MinimumNArgs(2),
@@ -55,6 +57,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	options.Seed = f.seed
 	started := time.Now()
 	rows, err := Run(ctx, Options{Bed: options, Beside: f.beside}, groups)
 	command := "make hazards"
