@@ -11,6 +11,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -90,6 +92,28 @@ func TestTheCanarysPodTolerates(t *testing.T) {
 		{Key: ucv1.CanaryLabel, Operator: corev1.TolerationOpExists},
 		{Key: "dedicated", Operator: corev1.TolerationOpExists}, {Key: "maintenance", Operator: corev1.TolerationOpExists},
 	}))
+}
+
+// Who writes a Cluster chooses the image.
+func TestTheCanarysPodHasNoRights(t *testing.T) {
+	g := NewWithT(t)
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, object := range canaryWorkload(migration.CanaryPlan{Image: "evil.example/image", StorageClass: "fast", LoadBalancer: true}, nil) {
+		pod, is := object.(*corev1.Pod)
+		if !is {
+			continue
+		}
+		g.Expect(pod.Spec.AutomountServiceAccountToken).To(HaveValue(BeFalse()))
+		g.Expect(pod.Spec.ServiceAccountName).To(BeEmpty())
+		g.Expect(pod.Spec.NodeSelector).To(Equal(map[string]string{ucv1.CanaryLabel: "true"}))
+		g.Expect(pod.Spec.Containers).To(ConsistOf(And(HaveField("Command", BeEmpty()), HaveField("Args", BeEmpty()), HaveField("Env", BeEmpty()))))
+		for _, result := range evaluator.EvaluatePod(api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
+			g.Expect(result.Allowed).To(BeTrue(), result.ForbiddenDetail)
+		}
+		return
+	}
+	t.Fatal("the canary has no pod")
 }
 
 func TestCanarysWorkload(t *testing.T) {

@@ -24,11 +24,7 @@ func TestPromisesHaveTests(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	known := map[string]bool{}
 	for _, s := range loaded(t, root) {
-		for _, declaration := range s.file.Decls {
-			if function, is := declaration.(*ast.FuncDecl); is && strings.HasSuffix(s.path, "_test.go") {
-				known[function.Name.Name] = true
-			}
-		}
+		maps.Copy(known, testsOf(s))
 	}
 	g.Expect(objections(string(readme), string(document), known)).To(BeEmpty())
 }
@@ -49,6 +45,17 @@ func TestPromisesObject(t *testing.T) {
 			NewWithT(t).Expect(objections(readme, tc.document, map[string]bool{"TestA": true})).To(Equal(tc.want))
 		})
 	}
+}
+
+// testsOf are the functions of a test file.
+func testsOf(s source) map[string]bool {
+	found := map[string]bool{}
+	for _, declaration := range s.file.Decls {
+		if function, is := declaration.(*ast.FuncDecl); is && strings.HasSuffix(s.path, "_test.go") {
+			found[function.Name.Name] = true
+		}
+	}
+	return found
 }
 
 // objections against the table of promises.

@@ -1,7 +1,9 @@
 package integration_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,14 +15,20 @@ type requests struct {
 
 	mu     sync.Mutex
 	writes []string
-	match  string
-	do     func()
+	// paths of all requests, reads included.
+	paths map[string]bool
+	match string
+	do    func()
 }
 
 // RoundTrip implements http.RoundTripper.
 func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	line := request.Method + " " + request.URL.Path
 	r.mu.Lock()
+	if r.paths == nil {
+		r.paths = map[string]bool{}
+	}
+	r.paths[request.URL.Path] = true
 	if request.Method != http.MethodGet && request.URL.Query().Get("dryRun") == "" {
 		r.writes = append(r.writes, line)
 	}
@@ -33,6 +41,13 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 		do()
 	}
 	return r.next.RoundTrip(request)
+}
+
+// reached are the paths of all requests so far.
+func (r *requests) reached() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.paths))
 }
 
 // once does something right before the next request whose method and path end so.

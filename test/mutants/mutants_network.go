@@ -32,8 +32,6 @@ func shares() []mutant {
 		of(userClusterPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext", skips("ResourceVersion")),
 		of(userClusterPackage, rule, "lists come as watches", "boundedLists.IsWatchListSemanticsUnSupported", begins("return false")),
 		of(userClusterPackage, rule, "what was too large is not told", "entry.told", always("last")),
-		of(clusterControllerPackage, rule, "a token of the management cluster is a cloud configuration",
-			"credentialOfTheManagementCluster", without("SecretTypeServiceAccountToken")),
 		of(clusterControllerPackage, rule, "an API server that answers too much is reached", "setReachable", without("Reason")),
 	}
 }

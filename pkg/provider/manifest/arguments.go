@@ -26,7 +26,7 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 		return nil, errors.New("the inherited configuration has routes but no cluster CIDR: the route loop would exit")
 	}
 	arguments := []string{
-		"--cluster-name=" + in.ClusterName,
+		"--cluster-name=" + Literal(in.ClusterName),
 		"--allocate-node-cidrs=" + strconv.FormatBool(in.AllocateNodeCIDRs),
 		"--configure-cloud-routes=" + strconv.FormatBool(routes),
 	}
@@ -44,6 +44,10 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 	}
 	return append(arguments, "--controllers="+strings.Join(controllers, ",")), nil
 }
+
+// Literal is a text that the kubelet takes as it is: it replaces $(VARIABLE) in arguments, and variables of a CCM have credentials.
+// https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
+func Literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // RunsRoutes says whether the CCM is to run the route loop.
 func RunsRoutes(in ucv1.InheritedConfiguration) bool {

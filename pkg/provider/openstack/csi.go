@@ -30,7 +30,7 @@ func csi(in manifest.RenderInput, conf config, release release, minor int) (mani
 	common := []string{"--endpoint=" + manifest.Endpoint, "--cloud-config=" + configDir + "/" + configKey, "--v=1"}
 	controller, node := plugin, plugin
 	controller.Name, controller.User = "openstack-cinder-csi-controller", 65532
-	controller.Arguments = append(common[:3:3], "--cluster="+volumeOwner(in))
+	controller.Arguments = append(common[:3:3], "--cluster="+manifest.Literal(volumeOwner(in)))
 	controller.Liveness = corev1.Probe{InitialDelaySeconds: 10, TimeoutSeconds: 10, PeriodSeconds: 60, FailureThreshold: 5}
 	node.Name = "openstack-cinder-csi-node"
 	node.Arguments = common

@@ -1,0 +1,12 @@
+package main
+
+// Rules of what a person who may write only a Cluster can make the manager do: docs/security.md.
+func deputies() []mutant {
+	const rule = "deputies of tenants"
+	return []mutant{
+		of(clusterControllerPackage, rule, "a token of the management cluster is a cloud configuration",
+			"credentialOfTheManagementCluster", without("SecretTypeServiceAccountToken")),
+		of(manifestPackage, rule, "a variable in the name of a cluster is filled in", "Literal", returns("ReplaceAll", "text")).onlyBy(providerPackage),
+		of(userClusterPackage, rule, "the canary's pod has a token", "canaryWorkload", becomes("AutomountServiceAccountToken", "nil")),
+	}
+}
