@@ -37,10 +37,11 @@ type apiServer struct {
 	// anonymous says that credentials do not reach it.
 	anonymous atomic.Bool
 	watches   atomic.Int32
+	requests  atomic.Int64
 	changes   chan string
 }
 
-func newAPIServer(t *testing.T) *apiServer {
+func newAPIServer(t testing.TB) *apiServer {
 	a := &apiServer{changes: make(chan string)}
 	a.token.Store("valid")
 	a.Server = httptest.NewUnstartedServer(a)
@@ -53,6 +54,7 @@ func newAPIServer(t *testing.T) *apiServer {
 
 // ServeHTTP implements http.Handler.
 func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.requests.Add(1)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+a.token.Load().(string):
 		respond(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized)
@@ -152,7 +154,7 @@ type running struct {
 	stop       func()
 }
 
-func startRegistry(t *testing.T, options Options) *running {
+func startRegistry(t testing.TB, options Options) *running {
 	r := &running{management: fake.NewClientBuilder().Build(), events: make(chan types.NamespacedName, 1000)}
 	options.SecretReader, options.Scheme, options.Log = r.management, scheme.Scheme, logr.Discard()
 	options.Allow.Addresses = append(options.Allow.Addresses, loopback())
@@ -181,7 +183,7 @@ func startRegistry(t *testing.T, options Options) *running {
 }
 
 // put writes the kubeconfig Secret and tells the registry, as the controller does.
-func (r *running) put(t *testing.T, name string, kubeconfig []byte) types.NamespacedName {
+func (r *running) put(t testing.TB, name string, kubeconfig []byte) types.NamespacedName {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: name + "-kubeconfig"},
 		Data: map[string][]byte{"value": kubeconfig}}
 	if err := r.management.Create(t.Context(), secret); err != nil {
