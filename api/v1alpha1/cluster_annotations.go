@@ -16,6 +16,11 @@ const (
 	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
 
+	// CloudConfigLabel with the value "true" on a Secret says that it is a cloud configuration, which goes into user clusters.
+	CloudConfigLabel = "usercluster.k8c.io/cloud-config"
+	// CloudConfigSecretType is the type of a Secret that says the same.
+	CloudConfigSecretType = "usercluster.k8c.io/cloud-config"
+
 	// FieldManager owns every field that the controller applies but those of the other managers here. Their names are part of
 	// the API: GitOps tools ignore fields by them.
 	FieldManager = "ccm-migration-controller"

@@ -43,6 +43,8 @@ type Reconciler struct {
 	Metrics   *Metrics
 	// Deadlines are the real ones when they are left out.
 	Deadlines migration.Deadlines
+	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
+	RequireCloudConfigLabel bool
 
 	untold untold
 	panics panics

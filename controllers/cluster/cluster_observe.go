@@ -158,7 +158,7 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
 		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
-		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type),
+		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), r.unlabeled(secret),
 			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
 	})
 	return secret.Data
@@ -172,6 +172,14 @@ func credentialOfTheManagementCluster(kind corev1.SecretType) string {
 			"name a Secret with the cloud configuration"
 	}
 	return ""
+}
+
+// unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants that.
+func (r *Reconciler) unlabeled(secret *corev1.Secret) string {
+	if !r.RequireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
+		return ""
+	}
+	return "it does not say that it is a cloud configuration; who may write it sets label " + ucv1.CloudConfigLabel + ": \"true\""
 }
 
 func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.Inventory] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -36,6 +37,8 @@ type managerOptions struct {
 	workers        int
 	connectWorkers int
 	allow          usercluster.Allow
+
+	requireCloudConfigLabel bool
 	// waits are hidden: they are for testbeds.
 	waits map[string]string
 }
@@ -54,6 +57,8 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
 	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
 	bindAllow(flags, &o.allow)
+	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
+		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")
 	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another cluster a loop may run twice.")
 	_ = flags.MarkHidden(unsafeWaits)
 }

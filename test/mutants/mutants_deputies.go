@@ -6,6 +6,7 @@ func deputies() []mutant {
 	return []mutant{
 		of(clusterControllerPackage, rule, "a token of the management cluster is a cloud configuration",
 			"credentialOfTheManagementCluster", without("SecretTypeServiceAccountToken")),
+		of(clusterControllerPackage, rule, "a Secret that says nothing is a cloud configuration", "Reconciler.unlabeled", always("RequireCloudConfigLabel")),
 		of(manifestPackage, rule, "a variable in the name of a cluster is filled in", "Literal", returns("ReplaceAll", "text")).onlyBy(providerPackage),
 		of(userClusterPackage, rule, "the canary's pod has a token", "canaryWorkload", becomes("AutomountServiceAccountToken", "nil")),
 	}
