@@ -99,8 +99,9 @@ func newManager(config *rest.Config, o *managerOptions) (ctrl.Manager, error) {
 			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS12 }},
 		}),
 		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: controlplane.TransformPod}},
+			DefaultNamespaces: o.defaultNamespaces(),
+			DefaultTransform:  cache.TransformStripManagedFields(),
+			ByObject:          map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: controlplane.TransformPod}},
 		},
 		// Secrets and ConfigMaps are read by name; a cache would list those of the whole fleet.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},

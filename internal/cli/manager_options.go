@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -25,6 +27,7 @@ const (
 // managerOptions are the flags of the manager.
 type managerOptions struct {
 	namespace      string
+	namespaces     []string
 	leaderElect    bool
 	healthAddress  string
 	metricsAddress string
@@ -45,6 +48,7 @@ type managerOptions struct {
 
 func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.namespace, "namespace", "ccm-migration-system", "Namespace of the manager: its Lease and its webhook certificate are there.")
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces whose Clusters are looked at; default is all. With it, the manager needs no right elsewhere but for Nodes, by name, and ProviderProfiles.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "Let only one of several managers work; otherwise each does everything.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of /healthz and /readyz.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and authorized by the management cluster. 0 switches it off.")
@@ -97,8 +101,25 @@ func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow, addresses ...ne
 		"clusters may be although they are loopback, link-local or a cloud's metadata service.")
 }
 
+// defaultNamespaces of the cache: none stands for all.
+func (o *managerOptions) defaultNamespaces() map[string]cache.Config {
+	var some map[string]cache.Config
+	for _, namespace := range o.namespaces {
+		if some == nil {
+			some = map[string]cache.Config{}
+		}
+		some[namespace] = cache.Config{}
+	}
+	return some
+}
+
 func (o *managerOptions) validate() error {
 	var errs []error
+	for _, namespace := range o.namespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("--namespaces has %q, which is no name of a namespace: %s", namespace, problems[0]))
+		}
+	}
 	if known := []string{mountedCertificates, selfManagedCertificates, noCertificates}; !slices.Contains(known, o.webhookCertificates) {
 		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is one of %s", o.webhookCertificates, strings.Join(known, ", ")))
 	}

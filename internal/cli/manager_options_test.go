@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
@@ -20,6 +21,9 @@ func TestManagerOptions(t *testing.T) {
 		"an unknown source of certificates is named":    {args: []string{"--webhook-certificates=vault"}, want: `"vault"`},
 		"a manager without a namespace has no Lease":    {args: []string{"--namespace="}, want: "--namespace"},
 		"a manager without workers would never look up": {args: []string{"--workers=0"}, want: "--workers"},
+		"some namespaces":                               {args: []string{"--namespaces=user-a,user-b", "--namespaces=user-c"}},
+		"an empty namespace would stand for all":        {args: []string{"--namespaces=user-a,"}, want: `--namespaces has ""`},
+		"a pattern is no namespace":                     {args: []string{"--namespaces=user-*"}, want: `"user-*"`},
 		"a testbed shortens a wait":                     {args: []string{"--unsafe-waits=settle=2s,probe=1s"}},
 		"a deadline cannot be shortened":                {args: []string{"--unsafe-waits=handover=2s"}, want: "handover=2s"},
 		"a wait cannot become longer":                   {args: []string{"--unsafe-waits=settle=1h"}, want: "settle=1h"},
@@ -73,4 +77,23 @@ func TestKubeconfigsOfTenantsAreRefusedByDefault(t *testing.T) {
 	bindAllow(flags, &options.allow, loopback()...)
 	g.Expect(flags.Parse(nil)).To(Succeed())
 	g.Expect(options.allow.Addresses).To(Equal(loopback()), "a person's workstation may have user clusters of its own")
+}
+
+func TestTheManagerLooksAtTheNamespacesThatItIsGiven(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want map[string]cache.Config
+	}{
+		"all of them": {nil, nil},
+		"two of them": {[]string{"--namespaces=user-a,user-b"}, map[string]cache.Config{"user-a": {}, "user-b": {}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			options := &managerOptions{}
+			flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+			options.bind(flags)
+			g.Expect(flags.Parse(tc.args)).To(Succeed())
+			g.Expect(options.defaultNamespaces()).To(Equal(tc.want))
+		})
+	}
 }

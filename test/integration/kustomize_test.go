@@ -22,7 +22,7 @@ import (
 
 func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
 	t.Parallel()
-	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples"} {
+	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples", "default-namespaced"} {
 		t.Run(directory, func(t *testing.T) {
 			g := NewWithT(t)
 			objects, err := render(directory)
@@ -132,7 +132,7 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 
 func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
 	t.Parallel()
-	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac"} {
+	for _, directory := range []string{"default", "default-self-managed", "default-namespaced", "usercluster-rbac"} {
 		objects, err := render(directory)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		for _, object := range objects {

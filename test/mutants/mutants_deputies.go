@@ -8,6 +8,7 @@ func deputies() []mutant {
 			"credentialOfTheManagementCluster", without("SecretTypeServiceAccountToken")),
 		of(clusterControllerPackage, rule, "a Secret that says nothing is a cloud configuration", "Reconciler.unlabeled", always("RequireCloudConfigLabel")),
 		of(manifestPackage, rule, "a variable in the name of a cluster is filled in", "Literal", returns("ReplaceAll", "text")).onlyBy(providerPackage),
+		of(cliPackage, rule, "a manager of some namespaces watches all", "managerOptions.defaultNamespaces", begins("return nil")),
 		of(userClusterPackage, rule, "the canary's pod has a token", "canaryWorkload", becomes("AutomountServiceAccountToken", "nil")),
 	}
 }
