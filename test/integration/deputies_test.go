@@ -54,7 +54,7 @@ func TestAClusterReachesIntoItsOwnNamespaceOnly(t *testing.T) {
 		case path == "/apis/usercluster.k8c.io/v1alpha1/providerprofiles/simcloud":
 		case path == "/apis/usercluster.k8c.io/v1alpha1/clusters": // managerClient waits for its rights by it.
 		default:
-			g.Expect(path).To(ContainSubstring("/namespaces/" + w.namespace + "/"))
+			g.Expect(path + "/").To(ContainSubstring("/namespaces/" + w.namespace + "/"))
 		}
 	}
 	for name, template := range templates {
