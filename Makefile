@@ -71,7 +71,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants conformance-addons control-planes
+EXTRA := handover hazards mutants conformance-addons control-planes kcm-releases
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -91,6 +91,15 @@ conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver o
 control-planes: ## Play the demo with control planes of older minors that had in-tree providers.
 	@for release in $(OLDER_RELEASES); do \
 		hack/binaries.sh _output/$$release demo $$release; _output/$$release/testbed demo $(ARGS); \
+	done
+
+# A release of KCM that is known as bad.
+KCM_RELEASES ?= 1.31.0
+.PHONY: kcm-releases
+kcm-releases: binaries-test ## Run KCM of releases that are known as bad, with what a migration leaves and without.
+	@for release in $(KCM_RELEASES); do \
+		hack/binaries.sh _output/$$release controllers $$release; \
+		TEST_RELEASE=$(CURDIR)/_output/$$release go test -count=1 -v ./test/conformance/releases; \
 	done
 
 .PHONY: mutants

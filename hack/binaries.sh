@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Builds what the testbed runs into a directory:
 #   binaries.sh BIN_DIR demo|test|manager
-#   binaries.sh BIN_DIR demo|apiserver RELEASE
+#   binaries.sh BIN_DIR demo|apiserver|controllers RELEASE
 # demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, and manager
 # is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
-# make test-extra; apiserver is its kube-apiserver alone.
+# make test-extra; apiserver is its kube-apiserver alone, and controllers that and KCM, both as released.
 #
 # A program that was built from the same sources by the same Go is not built again, whatever it was built for.
 set -euo pipefail
 
-if [[ ! "$#:${*:2}" =~ ^(2:(demo|test|manager)|3:(demo|apiserver) 1\.[0-9]+\.[0-9]+)$ ]]; then
-	echo "usage: $0 BIN_DIR demo|test|manager, or $0 BIN_DIR demo|apiserver RELEASE" >&2
+if [[ ! "$#:${*:2}" =~ ^(2:(demo|test|manager)|3:(demo|apiserver|controllers) 1\.[0-9]+\.[0-9]+)$ ]]; then
+	echo "usage: $0 BIN_DIR demo|test|manager, or $0 BIN_DIR demo|apiserver|controllers RELEASE" >&2
 	exit 2
 fi
 wanted=$2 release=${3-}
@@ -37,6 +37,7 @@ rows_test=(
 	"aws-cloud-controller-manager aws 120 $aws $aws/cmd/aws-cloud-controller-manager"
 )
 rows_apiserver=("${rows_demo[1]}")
+rows_controllers=("${rows_demo[1]}" "kube-controller-manager . 60 $kubernetes $kubernetes/cmd/kube-controller-manager")
 # The two programs of our own are built in any case: go build knows best what changed. The first time takes so long.
 seconds_own=120
 
@@ -54,7 +55,9 @@ make_modules() {
 	(
 		cd "$modules"
 		go mod edit -go=1.26 -require="$kubernetes@v$1" -tool="$kubernetes/cmd/kube-apiserver"
-		if [[ $wanted == demo ]]; then
+		if [[ $wanted == controllers ]]; then
+			go mod edit -tool="$kubernetes/cmd/kube-controller-manager"
+		elif [[ $wanted == demo ]]; then
 			go mod edit -tool="$kubernetes/cmd/kube-scheduler" -tool=go.etcd.io/etcd/server/v3
 		fi
 		go mod download -json "$kubernetes@v$1" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p' | xargs awk '$3 ~ /^\.\/staging\// { print $1 }' |
@@ -139,6 +142,7 @@ modules=test/kubernetes
 [[ -z $release ]] || make_modules "$release"
 case $wanted in
 apiserver) rows=("${rows_apiserver[@]}") own=() ;;
+controllers) rows=("${rows_controllers[@]}") own=() ;;
 manager) rows=() own=(manager) ;;
 demo) rows=("${rows_demo[@]}") own=(manager testbed) ;;
 test) rows=("${rows_demo[@]}" "${rows_test[@]}") own=(manager testbed) ;;
