@@ -38,6 +38,9 @@ type UserClusterOptions struct {
 	KCMReplicas int32
 	// ControlPlaneNodes run KCM as a static pod each. With none of them KCM is a Deployment of the management cluster.
 	ControlPlaneNodes int
+	// WholeControlPlane has kube-apiserver and kube-scheduler run as Deployments of the management cluster, too, as what the
+	// controller may change.
+	WholeControlPlane bool
 	// WithoutElection has KCM run without leader election; there must be one of it only.
 	WithoutElection bool
 	// LeaseDuration of its KCM is that of the Bed by default.
@@ -88,7 +91,7 @@ func (u *UserCluster) start(index int) error {
 	var err error
 	u.Cluster, err = apiserver.Start(b.ctx, apiserver.Options{
 		Name: u.Options.Name, Index: index, Dir: b.File(u.Options.Name), BinDir: b.options.BinDir,
-		Supervisor: b.supervisor, WithScheduler: true, Audited: b.options.Audited,
+		Supervisor: b.supervisor, WithScheduler: !u.Options.WholeControlPlane, Audited: b.options.Audited,
 	})
 	if err != nil {
 		return err
@@ -142,16 +145,11 @@ func (u *UserCluster) token() string { return "token-of-" + u.Options.Name }
 // startControlPlane puts what a Hosted control plane has into the management cluster.
 func (u *UserCluster) startControlPlane() error {
 	b := u.bed
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.Namespace}}
-	if err := b.Client.Create(b.ctx, namespace); err != nil {
+	if err := u.startNamespace(); err != nil {
 		return err
 	}
-	secrets, err := u.secrets()
-	if err != nil {
-		return err
-	}
-	for _, secret := range secrets {
-		if err := b.Client.Create(b.ctx, secret); err != nil {
+	if u.Options.WholeControlPlane {
+		if err := u.startComponents(); err != nil {
 			return err
 		}
 	}
@@ -168,6 +166,25 @@ func (u *UserCluster) startControlPlane() error {
 	}
 	for _, w := range workloads {
 		if err := b.WaitForDeployment(u.Namespace, w.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startNamespace makes the namespace of the control plane, with its Secrets.
+func (u *UserCluster) startNamespace() error {
+	b := u.bed
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.Namespace}}
+	if err := b.Client.Create(b.ctx, namespace); err != nil {
+		return err
+	}
+	secrets, err := u.secrets()
+	if err != nil {
+		return err
+	}
+	for _, secret := range secrets {
+		if err := b.Client.Create(b.ctx, secret); err != nil {
 			return err
 		}
 	}
@@ -297,6 +314,7 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 	if u.Options.CCMBesideControlPlane {
 		cluster.Spec.Cloud.ControllerManager.Placement = ucv1.BesideControlPlane
 	}
+	u.claimComponents(cluster)
 	if externalCloudProvider {
 		cluster.Spec.Features.ExternalCloudProvider = new(true)
 	}

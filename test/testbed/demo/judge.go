@@ -58,6 +58,9 @@ func (j *judge) cluster(c *ClusterReport, want ending) {
 		j.expect(false, "the records prove nothing: %s", doubt)
 	}
 	j.loops(c)
+	if want.result == Completed {
+		j.deployments(c)
+	}
 	j.expect(c.Machines == want.machines, "Machines %+v, not %+v", c.Machines, want.machines)
 	nodes := NodesReport{Total: want.nodes, Initialized: want.nodes}
 	j.expect(c.Nodes == nodes, "Nodes %+v, not %+v", c.Nodes, nodes)

@@ -222,6 +222,9 @@ func expected() *Report {
 		if want.loadBalancers > 0 {
 			c.Canary = loops.LoadBalancerSummary{Created: 1, Deleted: 1}
 		}
+		for _, name := range deployments(want.name) {
+			c.Components = append(c.Components, ComponentReport{Name: name})
+		}
 		report.Clusters = append(report.Clusters, c)
 	}
 	return report

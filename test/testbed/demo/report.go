@@ -43,8 +43,10 @@ type ClusterReport struct {
 	Nodes             NodesReport               `json:"nodes"`
 	LoadBalancers     loops.LoadBalancerSummary `json:"loadBalancers"`
 	// Canary has what became of the load balancer that the canary was given.
-	Canary     loops.LoadBalancerSummary `json:"canaryLoadBalancers"`
-	Conditions []metav1.Condition        `json:"conditions"`
+	Canary loops.LoadBalancerSummary `json:"canaryLoadBalancers"`
+	// Components are those that are Deployments of the management cluster, of a cluster that was to be migrated.
+	Components []ComponentReport  `json:"components,omitempty"`
+	Conditions []metav1.Condition `json:"conditions"`
 }
 
 // StepReport is how long a step was current.
@@ -145,6 +147,11 @@ func (s *Story) reportCluster(name string, records Records, moments Moments) (*C
 	records.Describe(report, moments, s.Bed.Options().LeaseDuration)
 	if cluster.Status.Handover != nil {
 		report.Protocol = string(cluster.Status.Handover.Protocol)
+	}
+	if report.Result != External {
+		if report.Components, err = s.deployments(name); err != nil {
+			return nil, err
+		}
 	}
 	report.Nodes, err = s.nodes(name)
 	return report, err

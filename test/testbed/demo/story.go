@@ -72,7 +72,7 @@ func (s *Story) setUp() error {
 	for at, name := range names() {
 		group.Go(func() (err error) {
 			added[at], err = s.Bed.AddUserCluster(bed.UserClusterOptions{
-				Name: name, External: name == "beta", CCMBesideControlPlane: name == "gamma",
+				Name: name, External: name == "beta", CCMBesideControlPlane: name == "gamma", WholeControlPlane: name == wholeControlPlane,
 			})
 			if err != nil {
 				return err
