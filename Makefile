@@ -102,6 +102,16 @@ kcm-releases: binaries-test ## Run KCM of releases that are known as bad, with w
 		TEST_RELEASE=$(CURDIR)/_output/$$release go test -count=1 -v ./test/conformance/releases; \
 	done
 
+# The folder has the programs machine-controller and webhook of a release of github.com/kubermatic/machine-controller, whose
+# provider fake gives each Machine an instance: with the Machine's name, the provider ID simcloud://NAME, and the address 10.x.y.z
+# of the first three bytes of its UID.
+MACHINE_CONTROLLER ?=
+.PHONY: real-machine-controller
+real-machine-controller: binaries-test ## Roll beside the real machine-controller in the folder MACHINE_CONTROLLER.
+	@test -x "$(MACHINE_CONTROLLER)/machine-controller" || { echo "MACHINE_CONTROLLER names no folder with its programs" >&2; exit 2; }
+	MACHINE_CONTROLLER="$(abspath $(MACHINE_CONTROLLER))" go test -count=1 -timeout=20m -v -tags=realmachinecontroller \
+		-run 'RealMachineController' ./test/integration
+
 .PHONY: mutants
 mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.
 	go run ./test/mutants $(ARGS)

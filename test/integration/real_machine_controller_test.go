@@ -1,0 +1,377 @@
+//go:build realmachinecontroller
+
+package integration_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
+)
+
+const (
+	// realPatience bounds each wait for the real programs: they look again every 30 seconds at what they made.
+	realPatience = 4 * time.Minute
+	// realHold is how long no new Node is initialized: longer than any of their waits.
+	realHold = 100 * time.Second
+	realTick = 500 * time.Millisecond
+
+	bootstrapNamespace = "cloud-init-settings"
+	bootstrapRevision  = "k8c.io/machine-deployment-revision"
+	setRevision        = "machinedeployment.clusters.k8s.io/revision"
+)
+
+// What the breaker is for: without it the machine-controller replaces everything by Nodes that nobody initializes.
+func TestTheRealMachineControllerNeedsABreaker(t *testing.T) {
+	w := newWorld(t)
+	m := newRealMachines(w)
+	m.create("pool", 3)
+	m.until("3 Machines with Nodes", func(c realCount) bool { return c.serving == 3 })
+	m.external = true
+	m.start()
+	patch := fmt.Appendf(nil, `{"spec":{"template":{"metadata":{"annotations":{%q:"1"}}}}}`, ucv1.ForceRestartAnnotation)
+	write := func() error {
+		return w.user.client.Patch(t.Context(), m.deployment("pool"), client.RawPatch(types.MergePatchType, patch))
+	}
+	NewWithT(t).Eventually(write, deadline, interval).Should(Succeed(), "the webhook starts again")
+	m.until("nothing that serves", func(c realCount) bool { return c.serving == 0 && c.unproven == 3 })
+}
+
+// The breaker beside the real machine-controller and its webhook, which are in the folder MACHINE_CONTROLLER: while no new Node
+// is initialized every old Machine stays, whatever the machine-controller calls available; then the roll goes on and ends.
+func TestBreakerHoldsBesideTheRealMachineController(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
+	m := newRealMachines(w)
+	m.create("pool", 3)
+	m.until("3 Machines with Nodes", func(c realCount) bool { return c.old == 3 && c.serving == 3 })
+	w.playKCM(kcm + "-r1-0")
+	w.create(func(c *ucv1.Cluster) {
+		// The clock of the test runs ahead of that of the API server, which dates Machines and Nodes.
+		c.Spec.Rollout.InitializationDeadlineSeconds, c.Spec.Rollout.NodeDeadlineSeconds = new(int32(3600)), new(int32(7200))
+	})
+	w.pass()
+	w.edit(feature(true))
+	w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.StartedAt != nil })
+	w.prepareAddons()
+	w.handOver()
+	w.until("the roll", at(ucv1.StepRoll), w.playControlPlane, w.playAddons, func() { w.playCCM() })
+	m.rolls, m.began = true, time.Now()
+	m.until("a new Machine that is not proven", func(c realCount) bool { return c.created == 1 })
+	held := time.Now()
+	m.until("that time went by", func(c realCount) bool {
+		g.Expect(c.old).To(Equal(3), "no old Machine goes")
+		g.Expect(c.created).To(BeNumerically("<=", 1), "no more than maxSurge is made")
+		return time.Since(held) > realHold
+	})
+	deployment := m.deployment("pool")
+	g.Expect(deployment.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(migration.EndlessMinReadySeconds)))
+
+	m.initializes = true
+	m.until("the end of the roll", func(c realCount) bool {
+		g.Expect(c.serving).To(BeNumerically(">=", 3), "maxUnavailable is 0")
+		g.Expect(c.unproven).To(BeNumerically("<=", 1), "maxSurge is 1")
+		return c.old == 0 && c.proven == 3 && w.status().CompletedAt != nil
+	})
+	g.Expect(m.deployment("pool").Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(0)), "given back")
+}
+
+// realMachines are the real programs, and the test in the place of clouds, kubelets, the CCM and the operating-system-manager.
+type realMachines struct {
+	w                     *world
+	folder, kubeconfig    string
+	webhook               envtest.WebhookInstallOptions
+	supervisor            *process.Supervisor
+	controller, admission *process.Process
+	// external is the flag that both have; rolls says that our controller passes, and initializes that the CCM does its work.
+	external, rolls, initializes bool
+	began                        time.Time
+	last                         realCount
+}
+
+// realCount counts Machines: those of before, those made since, those of them that are proven; serving are old and proven ones.
+type realCount struct{ old, created, proven, unproven, serving int }
+
+func newRealMachines(w *world) *realMachines {
+	w.t.Helper()
+	g := NewWithT(w.t)
+	m := &realMachines{w: w, began: time.Now(), folder: os.Getenv("MACHINE_CONTROLLER"), supervisor: process.NewSupervisor()}
+	g.Expect(m.folder).NotTo(BeEmpty(), "MACHINE_CONTROLLER does not name a folder with machine-controller and webhook")
+	w.t.Cleanup(m.supervisor.Close)
+	identity, err := w.user.plane.AddUser(envtest.User{Name: "machine-controller", Groups: []string{"system:masters"}}, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	content, err := identity.KubeConfig()
+	g.Expect(err).NotTo(HaveOccurred())
+	m.kubeconfig = filepath.Join(w.t.TempDir(), "kubeconfig")
+	g.Expect(os.WriteFile(m.kubeconfig, content, 0o600)).To(Succeed())
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: bootstrapNamespace}}
+	g.Expect(client.IgnoreAlreadyExists(w.user.client.Create(w.t.Context(), namespace))).To(Succeed())
+
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "machine-controller.kubermatic.io"},
+		Webhooks:   []admissionregistrationv1.MutatingWebhook{admits("machines"), admits("machinedeployments")},
+	}
+	m.webhook = envtest.WebhookInstallOptions{
+		LocalServingHost: "127.0.0.1", LocalServingPort: lowPort(g),
+		MutatingWebhooks: []*admissionregistrationv1.MutatingWebhookConfiguration{configuration},
+	}
+	g.Expect(m.webhook.Install(w.user.config)).To(Succeed())
+	w.t.Cleanup(func() { _ = m.webhook.Cleanup() })
+	m.start()
+	return m
+}
+
+// lowPort is free: the webhook reads its port as an integer of 16 bits with a sign.
+func lowPort(g Gomega) int {
+	for port := 20000; port < 32767; port++ {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			g.Expect(listener.Close()).To(Succeed())
+			return port
+		}
+	}
+	g.Expect(false).To(BeTrue(), "a port is free")
+	return 0
+}
+
+func admits(resource string) admissionregistrationv1.MutatingWebhook {
+	path, group := "/"+resource, machines.GroupVersion()
+	return admissionregistrationv1.MutatingWebhook{
+		Name: resource + ".machine-controller.kubermatic.io", AdmissionReviewVersions: []string{"v1"},
+		FailurePolicy: new(admissionregistrationv1.Fail), SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+		// What installs it makes an address of this.
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{
+			Service: &admissionregistrationv1.ServiceReference{Namespace: metav1.NamespaceSystem, Name: "webhook", Path: &path},
+		},
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{group.Group}, APIVersions: []string{group.Version}, Resources: []string{resource},
+			},
+		}},
+	}
+}
+
+// start starts both, with the flag that they have now; what runs ends first, as a Deployment of one does it.
+func (m *realMachines) start() {
+	m.w.t.Helper()
+	g := NewWithT(m.w.t)
+	for _, former := range []*process.Process{m.controller, m.admission} {
+		if former != nil {
+			g.Expect(former.Stop(m.w.t.Context(), 10*time.Second)).To(Succeed())
+		}
+	}
+	flag := fmt.Sprintf("-node-external-cloud-provider=%t", m.external)
+	run := func(program string, arguments ...string) *process.Process {
+		log := filepath.Join(suite.folder, "..", "real-machine-controller", fmt.Sprintf("%s-external-%t.log", program, m.external))
+		g.Expect(os.MkdirAll(filepath.Dir(log), 0o755)).To(Succeed())
+		started, err := m.supervisor.Start(process.Options{
+			Name: program, Command: filepath.Join(m.folder, program), LogFile: log,
+			Args: append(arguments, "-kubeconfig", m.kubeconfig, "-log-debug", flag),
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		return started
+	}
+	m.controller = run("machine-controller", "-health-probe-address=127.0.0.1:0", "-metrics-address=127.0.0.1:0",
+		"-enable-leader-election=false", "-node-csr-approver=false")
+	certificates := m.webhook.LocalServingCertDir
+	m.admission = run("webhook", fmt.Sprintf("-listen-address=127.0.0.1:%d", m.webhook.LocalServingPort), "-namespace=kube-system",
+		"-tls-cert-path="+filepath.Join(certificates, "tls.crt"), "-tls-key-path="+filepath.Join(certificates, "tls.key"))
+}
+
+// follow starts them again when the Deployments that stand for them have other flags.
+func (m *realMachines) follow() {
+	if external := m.w.external(); external != m.external {
+		m.external = external
+		m.start()
+	}
+}
+
+// create waits for the webhook, which is asked.
+func (m *realMachines) create(name string, replicas int32) {
+	m.w.t.Helper()
+	labels := map[string]string{"pool": name}
+	provider := `{"cloudProvider":"fake","cloudProviderSpec":{"passValidation":true},` +
+		`"operatingSystem":"ubuntu","operatingSystemSpec":{}}`
+	deployment := &machines.MachineDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name},
+		Spec: machines.MachineDeploymentSpec{
+			Replicas: &replicas, Selector: metav1.LabelSelector{MatchLabels: labels},
+			Strategy: &machines.Strategy{Type: "RollingUpdate", RollingUpdate: &machines.RollingUpdate{
+				MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(0)),
+			}},
+			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: machines.MachineSpec{
+				Versions:     machines.Versions{Kubelet: "1.30.14"},
+				ProviderSpec: machines.ProviderSpec{Value: &runtime.RawExtension{Raw: []byte(provider)}},
+			}},
+		},
+	}
+	attempt := func() error { return m.w.user.client.Create(m.w.t.Context(), deployment.DeepCopy()) }
+	NewWithT(m.w.t).Eventually(attempt, deadline, interval).Should(Succeed())
+}
+
+func (m *realMachines) deployment(name string) *machines.MachineDeployment {
+	m.w.t.Helper()
+	deployment := &machines.MachineDeployment{}
+	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}
+	NewWithT(m.w.t).Expect(m.w.user.client.Get(m.w.t.Context(), key, deployment)).To(Succeed())
+	return deployment
+}
+
+// until lets everybody play, and the controller pass, in real time.
+func (m *realMachines) until(what string, holds func(realCount) bool) {
+	m.w.t.Helper()
+	NewWithT(m.w.t).Eventually(func() bool {
+		m.bootstrap()
+		m.join()
+		if m.rolls {
+			m.follow()
+			m.w.playControlPlane()
+			m.w.clock.Step(2 * realTick)
+			m.w.playAddons()
+			if m.w.playCCM() && m.initializes {
+				m.initializeNodes()
+			}
+			m.w.pass()
+		}
+		count := m.count()
+		if count != m.last {
+			m.w.t.Logf("%6.1f s  %+v", time.Since(m.began).Seconds(), count)
+		}
+		m.last = count
+		return holds(count)
+	}).WithTimeout(realPatience).WithPolling(realTick).Should(BeTrue(), what)
+}
+
+// bootstrap makes the Secrets of the operating-system-manager: of the newest revision of each MachineDeployment.
+func (m *realMachines) bootstrap() {
+	m.w.t.Helper()
+	g, c := NewWithT(m.w.t), m.w.user.client
+	list := &machines.MachineDeploymentList{}
+	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
+	for _, deployment := range list.Items {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+			Namespace: bootstrapNamespace, Name: deployment.Name + "-" + deployment.Namespace + "-bootstrap-config",
+		}}
+		err := c.Get(m.w.t.Context(), client.ObjectKeyFromObject(secret), secret)
+		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+		revision := deployment.Annotations[setRevision]
+		if secret.Annotations[bootstrapRevision] == revision {
+			continue
+		}
+		secret.Annotations = map[string]string{bootstrapRevision: revision}
+		secret.Data = map[string][]byte{"cloud-config": []byte("#cloud-config\n")}
+		if apierrors.IsNotFound(err) {
+			g.Expect(c.Create(m.w.t.Context(), secret)).To(Succeed())
+		} else {
+			g.Expect(c.Update(m.w.t.Context(), secret)).To(Succeed())
+		}
+	}
+}
+
+// join registers the Node of each instance, as its kubelet does: external ones tainted and without providerID. Its address is
+// what the machine-controller knows it by, which the driver makes from the Machine's UID.
+func (m *realMachines) join() {
+	m.w.t.Helper()
+	g, c := NewWithT(m.w.t), m.w.user.client
+	list := &machines.MachineList{}
+	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
+	for _, machine := range list.Items {
+		booted := len(machine.Status.Addresses) > 0 || len(machine.Finalizers) > 0
+		joined := c.Get(m.w.t.Context(), client.ObjectKey{Name: machine.Name}, &corev1.Node{}) == nil
+		if machine.DeletionTimestamp != nil || !booted || joined {
+			continue
+		}
+		external := machine.Annotations[ucv1.ExternalCloudProviderAnnotation] == "true"
+		// The machine-controller panics at a Node without labels or annotations, which kubelets always set.
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: machine.Name, Labels: map[string]string{corev1.LabelHostname: machine.Name},
+			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+		}}
+		if external {
+			node.Spec.Taints = []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}}
+			m.w.registerDriver(machine.Name)
+		} else {
+			node.Spec.ProviderID = "simcloud://" + machine.Name
+		}
+		g.Expect(c.Create(m.w.t.Context(), node)).To(Succeed())
+		octets, err := hex.DecodeString(string(machine.UID[:6]))
+		g.Expect(err).NotTo(HaveOccurred())
+		address := fmt.Sprintf("10.%d.%d.%d", octets[0], octets[1], octets[2])
+		before := node.DeepCopy()
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
+		node.Status.Conditions = []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now(),
+		}}
+		g.Expect(c.Status().Patch(m.w.t.Context(), node, client.MergeFrom(before))).To(Succeed())
+	}
+}
+
+// initializeNodes is what the CCM does to new Nodes, to which the machine-controller writes as well.
+func (m *realMachines) initializeNodes() {
+	m.w.t.Helper()
+	g, c := NewWithT(m.w.t), m.w.user.client
+	nodes := &corev1.NodeList{}
+	g.Expect(c.List(m.w.t.Context(), nodes)).To(Succeed())
+	for _, node := range nodes.Items {
+		if node.Spec.ProviderID == "" {
+			before := node.DeepCopy()
+			node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+node.Name, nil
+			owner := client.FieldOwner("simcloud-cloud-controller-manager")
+			g.Expect(c.Patch(m.w.t.Context(), &node, client.MergeFrom(before), owner)).To(Succeed())
+		}
+	}
+}
+
+func (m *realMachines) count() (count realCount) {
+	m.w.t.Helper()
+	g, c := NewWithT(m.w.t), m.w.user.client
+	list := &machines.MachineList{}
+	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
+	for _, machine := range list.Items {
+		node := &corev1.Node{}
+		ref := machine.Status.NodeRef
+		joined := ref != nil && c.Get(m.w.t.Context(), client.ObjectKey{Name: ref.Name}, node) == nil
+		external := machine.Annotations[ucv1.ExternalCloudProviderAnnotation] == "true"
+		waits := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized })
+		proven := joined && !waits && strings.HasPrefix(node.Spec.ProviderID, "simcloud://")
+		switch {
+		case machine.DeletionTimestamp != nil:
+		case !external:
+			count.old++
+			if proven {
+				count.serving++
+			}
+		case proven:
+			count.created++
+			count.proven++
+			count.serving++
+		default:
+			count.created++
+			count.unproven++
+		}
+	}
+	return count
+}
