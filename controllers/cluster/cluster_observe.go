@@ -280,7 +280,7 @@ func (s *scope) observeRoll(ctx context.Context) {
 
 // observeForUndo looks at what only an undo rests on.
 func (s *scope) observeForUndo(ctx context.Context) {
-	if rollback := s.cluster.Status.Rollback; rollback == nil || rollback.FinishedAt != nil {
+	if !migration.LooksForUndo(s.cluster) {
 		return
 	}
 	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)

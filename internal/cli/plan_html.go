@@ -13,7 +13,7 @@ import (
 func planHTML(out io.Writer, made plan.Plan) error {
 	page, err := template.New("plan").Funcs(template.FuncMap{
 		"lasting": lasting, "shown": shown, "ending": ending, "turningPoint": turningPoint, "moving": moving, "onlyWhen": onlyWhen,
-		"next": func(i int) int { return i + 1 }, "join": func(list []string) string { return strings.Join(list, ", ") },
+		"numbered": numbered, "join": func(list []string) string { return strings.Join(list, ", ") },
 	}).Parse(planPage)
 	if err != nil {
 		return fmt.Errorf("parse the page of the plan: %w", err)
@@ -42,7 +42,8 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 </head>
 <body>
 <h1>Plan of Cluster {{.Cluster}}</h1>
-<p>{{.Provider}}, Kubernetes {{.Version}}. {{.Summary}}</p>
+<p>{{.Provider}}, Kubernetes {{.Version}}. {{.Now}}</p>
+<p>{{.Summary}}</p>
 <p>Digest <code>{{.Digest}}</code></p>
 <p class="{{if eq .Outcome.State "Finishes"}}finishes{{else}}stalls{{end}}">{{ending .Outcome}}</p>
 {{if .Outcome.Instructions}}<h2>What somebody else has to change</h2>
@@ -55,7 +56,7 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 {{if .Protocol}}<h2>Hand-over</h2><p>Protocol {{.Protocol}}: {{.ProtocolReason}}</p>{{end}}
 <h2>Changes in order</h2>
 <table><tr><th>#</th><th>Step</th><th>What</th><th>Objects and fields</th></tr>
-{{range $i, $verb := .Verbs}}<tr id="change-{{next $i}}"><td>{{next $i}}</td><td>{{.Step}}{{if .Line}}<br>{{.Line}}{{end}}</td>
+{{range .Verbs}}<tr{{if .Number}} id="change-{{.Number}}"{{end}}><td>{{numbered .}}</td><td>{{.Step}}{{if .Line}}<br>{{.Line}}{{end}}</td>
 <td><b>{{.Kind}}</b>, {{.Cluster}} cluster{{onlyWhen .}}<br>{{.Why}}</td>
 <td>{{range .Objects}}<div><span class="{{.Action}}">{{.Action}}</span> <code>{{.Object}}</code>
 {{if .Changes}}<ul>{{range .Changes}}<li><code>{{.Path}}</code>: <del><code>{{shown .From}}</code></del> &rarr; <ins><code>{{shown .To}}</code></ins></li>{{end}}</ul>{{end}}
@@ -73,9 +74,9 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 <h2>Point of no return</h2>
 <p>{{turningPoint .PointOfNoReturn}}</p>
 <h2>Different afterwards</h2>
-<table><tr><th>What</th><th>Now</th><th>Then</th></tr>
+{{if .Afterwards}}<table><tr><th>What</th><th>Now</th><th>Then</th></tr>
 {{range .Afterwards}}<tr><td>{{.What}}</td><td>{{shown .From}}</td><td>{{shown .To}}</td></tr>
-{{end}}</table>
+{{end}}</table>{{else}}<p>Nothing.</p>{{end}}
 <h2>What the plan cannot know</h2>
 <ul>{{range .Limits}}<li>{{.}}</li>{{end}}</ul>
 </body>

@@ -15,12 +15,12 @@ import (
 
 func somePlan() plan.Plan {
 	return plan.Plan{
-		Cluster: "user-alpha/alpha", Provider: "openstack", Version: "1.25.16", Digest: "0123", Summary: "2 changes.",
+		Cluster: "user-alpha/alpha", Provider: "openstack", Version: "1.25.16", Now: "It has not started.", Digest: "0123", Summary: "2 changes.",
 		Findings: []migration.Finding{{Severity: migration.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
 		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
 		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
 		Verbs: []plan.Verb{{
-			Step: ucv1.StepAddons, Kind: migration.VerbApplyAddons, Cluster: "user", Why: "Applying.",
+			Number: 1, Step: ucv1.StepAddons, Kind: migration.VerbApplyAddons, Cluster: "user", Why: "Applying.",
 			Objects: []plan.Object{{
 				Object: "Deployment kube-system/ccm", Action: plan.Change, Note: "a note",
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
@@ -42,9 +42,9 @@ func TestPlanForPeople(t *testing.T) {
 	out := &bytes.Buffer{}
 	g.Expect(writePlan(out, "text", somePlan())).To(Succeed())
 	for _, line := range []string{
-		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)", "Digest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
+		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
 		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       change Deployment kube-system/ccm",
-		"           spec.replicas: 1 -> 2", "         ! a note", "    2. ReleaseKCMLease, user cluster, only when it is needed",
+		"           spec.replicas: 1 -> 2", "         ! a note", "     - ReleaseKCMLease, user cluster, only when it is needed",
 		"It stops at step Roll, and a person has to act: BlockedMachines. One is paused.",
 		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: 2 pods here, 0 may go now",
 		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)", "People are absent.",

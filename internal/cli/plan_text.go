@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,16 +13,19 @@ import (
 // planText prints the plan for people.
 func planText(out io.Writer, made plan.Plan) error {
 	text := &strings.Builder{}
-	fmt.Fprintf(text, "Plan of Cluster %s (%s, Kubernetes %s)\n%s\nDigest %s\n", made.Cluster, made.Provider, made.Version, made.Summary, made.Digest)
+	fmt.Fprintf(text, "Plan of Cluster %s (%s, Kubernetes %s)\n%s\n%s\nDigest %s\n", made.Cluster, made.Provider, made.Version, made.Now, made.Summary, made.Digest)
 	textFindings(text, made)
 	textVerbs(text, made)
 	textRollouts(text, made)
-	fmt.Fprintf(text, "\nDURATION: about %s, with nobody to wait for\n", lasting(made.Duration.Seconds))
+	fmt.Fprintf(text, "\nDURATION: about %s, when no person is waited for\n", lasting(made.Duration.Seconds))
 	for _, part := range made.Duration.Parts {
 		fmt.Fprintf(text, "  %8s  %s. %s\n", lasting(part.Seconds), part.What, part.Basis)
 	}
 	fmt.Fprintf(text, "\nPOINT OF NO RETURN\n  %s\n", turningPoint(made.PointOfNoReturn))
 	fmt.Fprintln(text, "\nDIFFERENT AFTERWARDS")
+	if len(made.Afterwards) == 0 {
+		fmt.Fprintln(text, "  nothing")
+	}
 	for _, difference := range made.Afterwards {
 		fmt.Fprintf(text, "  %s: %s -> %s\n", difference.What, shown(difference.From), shown(difference.To))
 	}
@@ -49,12 +53,12 @@ func textFindings(text *strings.Builder, made plan.Plan) {
 func textVerbs(text *strings.Builder, made plan.Plan) {
 	fmt.Fprintln(text, "\nCHANGES in order")
 	step := ""
-	for number, verb := range made.Verbs {
+	for _, verb := range made.Verbs {
 		if string(verb.Step) != step {
 			step = string(verb.Step)
 			fmt.Fprintf(text, "  step %s\n", step)
 		}
-		fmt.Fprintf(text, "  %3d. %s, %s cluster%s\n       %s\n", number+1, verb.Kind, verb.Cluster, onlyWhen(verb), verb.Why)
+		fmt.Fprintf(text, "  %4s %s, %s cluster%s\n       %s\n", numbered(verb), verb.Kind, verb.Cluster, onlyWhen(verb), verb.Why)
 		for _, object := range verb.Objects {
 			textObject(text, object)
 		}
@@ -64,6 +68,14 @@ func textVerbs(text *strings.Builder, made plan.Plan) {
 		fmt.Fprintf(text, "       %s %s: set %s; remove %s\n", instruction.Component, instruction.Node,
 			shown(strings.Join(instruction.Set, " ")), shown(strings.Join(instruction.Remove, " ")))
 	}
+}
+
+// numbered is what a change is called in the list; one that may be left out is not counted.
+func numbered(verb plan.Verb) string {
+	if verb.Number == 0 {
+		return "-"
+	}
+	return strconv.Itoa(verb.Number) + "."
 }
 
 func textObject(text *strings.Builder, object plan.Object) {
@@ -110,10 +122,10 @@ func ending(outcome plan.Outcome) string {
 	case plan.Stalls:
 		return fmt.Sprintf("It stops at step %s, and a person has to act: %s. %s", outcome.Step, outcome.Reason, outcome.Message)
 	case plan.Waits:
-		return fmt.Sprintf("It waits at step %s for what nobody does by himself: %s. %s", outcome.Step, outcome.Reason, outcome.Message)
+		return fmt.Sprintf("It waits at step %s for what the controller does not do: %s. %s", outcome.Step, outcome.Reason, outcome.Message)
 	case plan.Finishes:
 	}
-	return "It ends by itself."
+	return outcome.Message
 }
 
 func turningPoint(point plan.PointOfNoReturn) string {

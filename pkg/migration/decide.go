@@ -272,6 +272,9 @@ func (p *pass) stopAt(step ucv1.Step, out outcome) Decision {
 			states[len(states)-1] = out.state(step)
 		}
 	}
+	if step == ucv1.StepRolledBack {
+		states = undoStates(step, nil)
+	}
 	return Decision{Step: step, Verb: out.verb, Wait: out.wait, Failure: out.failure, Rows: states}
 }
 

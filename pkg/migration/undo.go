@@ -56,6 +56,12 @@ func (p *pass) undoing() bool {
 	return p.facts.Rollback != nil && p.facts.Rollback.FinishedAt == nil
 }
 
+// LooksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
+func LooksForUndo(cluster *ucv1.Cluster) bool {
+	rollback := cluster.Status.Rollback
+	return rollback != nil && rollback.FinishedAt == nil || rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
+}
+
 // undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
 func (p *pass) undoOffer() string {
 	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Rollback != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,7 @@ import (
 )
 
 // afterwards compares the world of the end with that of the beginning.
-func afterwards(in Input, future simulation.Future) []Difference {
+func afterwards(in Input, plan Plan, future simulation.Future, is situation) []Difference {
 	list := []Difference{}
 	for _, after := range future.After.Components {
 		at := slices.IndexFunc(future.Before.Components, func(c migration.Component) bool { return c.Ref == after.Ref && c.Container == after.Container })
@@ -23,21 +24,58 @@ func afterwards(in Input, future simulation.Future) []Difference {
 	if from, to := defaults(future.Before.Classes), defaults(future.After.Classes); from != to {
 		list = append(list, Difference{What: "default StorageClass", From: from, To: to})
 	}
-	addons := in.Start.Observation.Addons.Value()
-	if addons.CCM.Version != "" {
-		list = append(list, Difference{What: "cloud-controller-manager in the cluster", To: addons.CCM.Version})
-	}
-	if addons.CSI.Version != "" && addons.CSI.SatisfiedBy == "" {
-		list = append(list, Difference{What: "CSI driver in the cluster", To: addons.CSI.Version})
-	}
+	list = append(list, programs(in, future)...)
 	count := 0
-	for _, planned := range rollouts(in, future) {
+	for _, planned := range plan.Rollouts {
 		count += len(planned.Machines)
 	}
-	if count > 0 {
+	switch {
+	case count > 0 && is.undoing:
+		list = append(list, replacedBack(count)...)
+	case count > 0:
 		list = append(list, replaced(count)...)
 	}
 	return list
+}
+
+// programs are the CCM and the CSI driver, where they come, go, or become others.
+func programs(in Input, future simulation.Future) []Difference {
+	var list []Difference
+	addons, status := in.Start.Observation.Addons.Value(), in.Start.Observation.Cluster.Status.Addons
+	if status == nil {
+		status = &ucv1.AddonsStatus{}
+	}
+	for _, program := range []struct {
+		set       migration.AddonSetName
+		what, was string
+		seen      migration.AddonSet
+	}{
+		{migration.CCMSet, "cloud-controller-manager in the cluster", status.CloudControllerManagerVersion, addons.CCM},
+		{migration.CSISet, "CSI driver in the cluster", status.CSIVersion, addons.CSI},
+	} {
+		difference := Difference{What: program.what}
+		if future.Before.Running[program.set] {
+			difference.From = cmp.Or(program.was, program.seen.Version)
+		}
+		if future.After.Running[program.set] {
+			difference.To = program.seen.Version
+		}
+		if difference.From != difference.To && program.seen.SatisfiedBy == "" {
+			list = append(list, difference)
+		}
+	}
+	return list
+}
+
+// replacedBack is what a rollback changes with the Machines.
+func replacedBack(count int) []Difference {
+	return []Difference{
+		{What: fmt.Sprintf("%d Machines and their Nodes", count), From: "those that are there now",
+			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with it"},
+		{What: "--cloud-provider of their kubelets", From: "external", To: "the in-tree provider"},
+		{What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID", From: "written by the CCM", To: "written by the kubelet"},
+		{What: "MachineDeployment field " + forceRestartPath, To: "another value of ours, which stays; who manages the object has to keep it"},
+	}
 }
 
 // replaced is what is another with every Machine that was replaced.

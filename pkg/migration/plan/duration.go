@@ -17,11 +17,12 @@ const (
 	assumedRollout = time.Minute
 	assumedLeader  = 20 * time.Second
 	assumedProof   = 2 * time.Minute
+	assumedSilence = 45 * time.Second
 )
 
 // estimate adds up what the verbs of the plan take.
-func estimate(in Input, plan Plan) Duration {
-	parts := slices.Concat(handoverParts(plan), machineParts(in, plan), closingParts(in, plan))
+func estimate(in Input, plan Plan, is situation) Duration {
+	parts := slices.Concat(handoverParts(plan), machineParts(in, plan, is), undoParts(plan), closingParts(in, plan, is))
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
 	for _, part := range duration.Parts {
 		duration.Seconds += part.Seconds
@@ -48,15 +49,35 @@ func handoverParts(plan Plan) []Part {
 		parts = append(parts, part("Hand-over", time.Duration(count)*assumedRollout+assumedLeader,
 			"Assumed: kube-controller-manager rolls out within 1 min for each change, and the CCM leads within 20 s."))
 	}
-	for _, step := range []ucv1.Step{ucv1.StepVolumeMigration, ucv1.StepMachineController} {
+	return append(parts, rolloutParts(plan, ucv1.StepVolumeMigration, ucv1.StepMachineController)...)
+}
+
+// rolloutParts are those of steps that change Deployments.
+func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
+	parts := []Part{}
+	for _, step := range steps {
 		parts = append(parts, part("Changes of step "+string(step), time.Duration(does(plan, step, migration.VerbChangeArguments))*assumedRollout, assumedRollouts))
 	}
 	return parts
 }
 
-func machineParts(in Input, plan Plan) []Part {
+// undoParts are the rows of a rollback but for its roll.
+func undoParts(plan Plan) []Part {
+	parts := rolloutParts(plan, ucv1.StepUndoMachineController, ucv1.StepUndoVolumes)
+	if does(plan, ucv1.StepUndoFence, migration.VerbCloseFence)+does(plan, ucv1.StepUndoFence, migration.VerbPruneAddons) > 0 {
+		parts = append(parts, part("The CCM ends", assumedSilence, "Assumed: its pods end within 30 s, and its Lease runs out 15 s later."))
+	}
+	if does(plan, ucv1.StepUndoLoops, migration.VerbChangeArguments) > 0 {
+		parts = append(parts, part("KCM takes the cloud loops back", assumedRollout+assumedLeader,
+			"Assumed: kube-controller-manager rolls out within 1 min, and leads within 20 s."))
+	}
+	return parts
+}
+
+func machineParts(in Input, plan Plan, is situation) []Part {
 	parts := []Part{}
-	if in.Start.Observation.Provider.Value().CloudNodeLater && plan.Outcome.Step != ucv1.StepPreflight {
+	later := in.Start.Observation.Provider.Value().CloudNodeLater && in.Start.Observation.Cluster.Status.CloudNode == nil
+	if later && is.migrates() && plan.Outcome.Step != ucv1.StepPreflight {
 		parts = append(parts, part("Addresses of Nodes are compared", compared(in),
 			"Set: 1 min and 1 s for each Node."))
 	}
@@ -70,10 +91,14 @@ func machineParts(in Input, plan Plan) []Part {
 	return parts
 }
 
-func closingParts(in Input, plan Plan) []Part {
+func closingParts(in Input, plan Plan, is situation) []Part {
 	parts := []Part{}
-	if slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) && in.Start.Observation.Cluster.Status.CompletedAt == nil {
-		parts = append(parts, part("Soak", migration.SoakTime(in.Start.Observation.Cluster), "Set by spec.rollout.soakSeconds, or its default of 300."))
+	if is.migrates() && slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) {
+		soak := migration.SoakTime(is.cluster)
+		if since := is.cluster.Status.StableSince; since != nil {
+			soak -= is.now.Sub(since.Time)
+		}
+		parts = append(parts, part("Soak", soak, "Set by spec.rollout.soakSeconds, or its default of 300."))
 	}
 	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, migration.VerbChangeArguments))*assumedRollout, assumedRollouts))
 }

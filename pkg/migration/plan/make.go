@@ -46,54 +46,78 @@ type PodBudget struct {
 // Make the plan. The same input gives the same plan.
 func Make(in Input) Plan {
 	o := in.Start.Observation
+	in.Start.Differing = differing(in)
 	future := simulation.Foresee(in.Start)
+	is := situationOf(in, future)
 	plan := Plan{
 		Cluster: o.Cluster.Namespace + "/" + o.Cluster.Name, Provider: o.Cluster.Spec.Cloud.ProviderName, Version: o.Cluster.Spec.Version,
-		Findings: findings(in), Outcome: outcomeOf(future), Verbs: verbs(in, future), PointOfNoReturn: pointOfNoReturn(in, future),
+		Now: is.sentence(), Findings: findings(in, is), Verbs: verbs(in, future), PointOfNoReturn: pointOfNoReturn(in, future, is),
 	}
-	if handover := future.Facts.Handover; handover != nil {
+	plan.Outcome = outcomeOf(future, is, plan.changes())
+	if handover := future.Facts.Handover; handover != nil && is.handsOver() {
 		plan.Protocol, plan.ProtocolReason = handover.Protocol, handover.ProtocolReason
 	}
 	plan.Rollouts = rollouts(in, future)
-	plan.Duration = estimate(in, plan)
-	plan.Afterwards = afterwards(in, future)
+	plan.Duration = estimate(in, plan, is)
+	plan.Afterwards = afterwards(in, plan, future, is)
 	plan.Limits = limits(in, plan)
 	plan.Summary = plan.summarize()
 	plan.Digest = plan.digest(o)
 	return plan
 }
 
+// differing are the objects of the addons that a dry run found and would change.
+func differing(in Input) []migration.Ref {
+	var refs []migration.Ref
+	for _, objects := range in.Start.Objects {
+		for _, object := range objects {
+			if in.Dry[object.String()].Action == Change {
+				refs = append(refs, object)
+			}
+		}
+	}
+	return refs
+}
+
+// changes counts what is done in any case: what is numbered in the list.
+func (p *Plan) changes() int {
+	return len(slices.DeleteFunc(slices.Clone(p.Verbs), func(verb Verb) bool { return verb.Number == 0 }))
+}
+
 // findings are those of preflight, which is judged once: before the start.
-func findings(in Input) []migration.Finding {
-	if in.Start.Observation.Cluster.Status.Handover != nil {
+func findings(in Input, is situation) []migration.Finding {
+	if !is.starts() {
 		return []migration.Finding{}
 	}
 	return migration.FindingsOfStart(in.Start.Observation, in.Start.Now)
 }
 
-func outcomeOf(future simulation.Future) Outcome {
+func outcomeOf(future simulation.Future, is situation, changes int) Outcome {
 	last := future.Last
-	outcome := Outcome{State: Finishes, Step: last.Step, Instructions: last.Instructions}
+	outcome := Outcome{State: Finishes, Step: last.Step, Message: is.ending(future, changes), Instructions: last.Instructions}
 	switch {
 	case last.Failure != nil:
 		outcome.State, outcome.Reason, outcome.Message = Stalls, last.Failure.Reason, last.Failure.Message
 	case last.Wait != nil:
 		outcome.State, outcome.Reason, outcome.Message = Waits, last.Wait.Reason, last.Wait.Message
 	case future.Endless:
-		outcome.State, outcome.Message = Waits, "The simulation came to no end; report this as a bug."
+		outcome.State, outcome.Reason, outcome.Message = Waits, "", "The simulation came to no end; report this as a bug."
 	}
 	return outcome
 }
 
 // pointOfNoReturn is the first pass in which the undo is refused.
-func pointOfNoReturn(in Input, future simulation.Future) PointOfNoReturn {
+func pointOfNoReturn(in Input, future simulation.Future, is situation) PointOfNoReturn {
+	if is.undoing {
+		return PointOfNoReturn{Reason: is.noReturn()} // Judged once, before it begins.
+	}
 	done := 0
 	for _, pass := range future.Passes {
 		seen := pass.Decision.PointOfNoReturn
 		if seen != nil && seen.State == ucv1.PointOfNoReturnPassed {
 			return passedAt(in, pass.Decision, done)
 		}
-		if shown(pass.Decision) {
+		if counted(pass.Decision) {
 			done++
 		}
 	}
@@ -103,7 +127,7 @@ func pointOfNoReturn(in Input, future simulation.Future) PointOfNoReturn {
 		}
 		return PointOfNoReturn{Reason: "It is not reached. " + seen.Next}
 	}
-	return PointOfNoReturn{Reason: "There is nothing to undo: no cloud loop is handed over."}
+	return PointOfNoReturn{Reason: is.noReturn()}
 }
 
 func passedAt(in Input, decision migration.Decision, done int) PointOfNoReturn {
@@ -133,11 +157,7 @@ func limits(in Input, plan Plan) []string {
 	if slices.ContainsFunc(plan.Findings, migration.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
 		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were mended or accepted.")
 	}
-	spec := in.Start.Observation.Cluster.Spec
-	if spec.Paused {
-		known = append(known, "spec.paused is true: the plan begins when it is not.")
-	}
-	if spec.Handover.PauseBeforePointOfNoReturn {
+	if in.Start.Observation.Cluster.Spec.Handover.PauseBeforePointOfNoReturn {
 		known = append(known, "spec.handover.pauseBeforePointOfNoReturn holds the migration before the point of no return; the plan goes on as if it were released there.")
 	}
 	if !in.Pods.IsKnown() {
@@ -153,14 +173,13 @@ func (p *Plan) summarize() string {
 	for _, rollout := range p.Rollouts {
 		machines += len(rollout.Machines)
 	}
-	changes := slices.DeleteFunc(slices.Clone(p.Verbs), func(verb Verb) bool { return verb.Conditional != "" })
-	text := fmt.Sprintf("%d changes; %d Machines of %d MachineDeployments are replaced.", len(changes), machines, len(p.Rollouts))
+	text := fmt.Sprintf("%d changes; %d Machines of %d MachineDeployments are replaced.", p.changes(), machines, len(p.Rollouts))
 	if p.Protocol != "" {
 		text += " Hand-over by protocol " + string(p.Protocol) + "."
 	}
 	switch p.Outcome.State {
 	case Finishes:
-		text += " It ends by itself."
+		text += " " + p.Outcome.Message
 	case Stalls, Waits:
 		text += " It stops at step " + string(p.Outcome.Step) + ", and a person has to act: " + p.Outcome.Reason + "."
 	}

@@ -11,6 +11,8 @@ type Plan struct {
 	Cluster  string `json:"cluster"`
 	Provider string `json:"provider"`
 	Version  string `json:"version"`
+	// Now says where the cluster stands, and what the plan does not wait for.
+	Now string `json:"now"`
 	// Digest and Summary are what the status keeps.
 	Digest  string `json:"digest"`
 	Summary string `json:"summary"`
@@ -40,7 +42,7 @@ type OutcomeState string
 
 // The outcomes.
 const (
-	// Finishes means that the migration ends by itself.
+	// Finishes means that nothing is left to do in the end.
 	Finishes OutcomeState = "Finishes"
 	// Stalls means that a person has to act before it goes on.
 	Stalls OutcomeState = "Stalls"
@@ -86,9 +88,11 @@ type Object struct {
 
 // Verb is one thing that the controller will do.
 type Verb struct {
-	Step ucv1.Step          `json:"step"`
-	Line string             `json:"line,omitempty"`
-	Kind migration.VerbKind `json:"kind"`
+	// Number in the plan, from 1; 0: it is Conditional, and not counted.
+	Number int                `json:"number,omitempty"`
+	Step   ucv1.Step          `json:"step"`
+	Line   string             `json:"line,omitempty"`
+	Kind   migration.VerbKind `json:"kind"`
 	// Cluster is management or user.
 	Cluster string   `json:"cluster"`
 	Objects []Object `json:"objects,omitempty"`
@@ -134,7 +138,7 @@ type Part struct {
 
 // PointOfNoReturn is where the migration can be undone no longer.
 type PointOfNoReturn struct {
-	// Passed says that the plan gets there; Verb is the number, from 1, of the last verb before it.
+	// Passed says that the plan gets there; Verb is the number of the last verb before it.
 	Passed bool      `json:"passed"`
 	Step   ucv1.Step `json:"step,omitempty"`
 	Verb   int       `json:"afterVerb,omitempty"`

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -55,6 +56,12 @@ func kinds(made plan.Plan) []migration.VerbKind {
 	return list
 }
 
+// numbered is a verb by its number.
+func numbered(made plan.Plan, number int) plan.Verb {
+	at := slices.IndexFunc(made.Verbs, func(verb plan.Verb) bool { return verb.Number == number })
+	return made.Verbs[at]
+}
+
 func TestPlanOfAMigration(t *testing.T) {
 	g := NewWithT(t)
 	made := plan.Make(inputOf(1, scenario(), anHour()))
@@ -78,7 +85,7 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Rollouts[1].Machines).To(HaveLen(3))
 	g.Expect(made.PointOfNoReturn.Passed).To(BeTrue())
 	g.Expect(made.PointOfNoReturn.Step).To(Equal(ucv1.StepComplete))
-	g.Expect(made.Verbs[made.PointOfNoReturn.Verb-1].Kind).To(Equal(migration.VerbReturnMinReady), "what comes before it")
+	g.Expect(numbered(made, made.PointOfNoReturn.Verb).Kind).To(Equal(migration.VerbReturnMinReady), "what comes before it")
 	g.Expect(made.Afterwards).To(ContainElements(
 		plan.Difference{What: "default StorageClass", From: "standard", To: "simcloud-csi"},
 		plan.Difference{What: "Deployment user-alpha/kube-controller-manager --cloud-provider", From: "simcloud", To: "external"},

@@ -11,10 +11,17 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 )
 
-// rollouts are the MachineDeployments in the order in which they are told to roll.
+// rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless no
+// Machine of theirs is left to go.
 func rollouts(in Input, future simulation.Future) []Rollout {
 	list := []Rollout{}
 	machines := in.Start.Observation.Machines.Value()
+	told := toldLater(future)
+	for _, deployment := range machines.Deployments {
+		if planned := rolloutOf(in, deployment, future.Replaced); !told[deployment.UID] && !deployment.Canary && len(planned.Machines) > 0 {
+			list = append(list, planned)
+		}
+	}
 	for _, pass := range future.Passes {
 		if pass.Decision.Verb.Kind != migration.VerbRollMachineDeployment {
 			continue
@@ -27,6 +34,18 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 		}
 	}
 	return list
+}
+
+func toldLater(future simulation.Future) map[string]bool {
+	told := map[string]bool{}
+	for _, pass := range future.Passes {
+		if pass.Decision.Verb.Kind == migration.VerbRollMachineDeployment {
+			for _, ref := range pass.Decision.Verb.Objects {
+				told[ref.UID] = true
+			}
+		}
+	}
+	return told
 }
 
 func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migration.Ref) Rollout {

@@ -33,13 +33,25 @@ func shown(decision migration.Decision) bool {
 	return decision.Verb != nil && decision.Verb.Kind != migration.VerbRecord
 }
 
+// counted says that a verb is done whatever happens meanwhile.
+func counted(decision migration.Decision) bool {
+	return shown(decision) && conditional()[decision.Verb.Kind] == ""
+}
+
 func verbs(in Input, future simulation.Future) []Verb {
 	list := []Verb{}
 	applied := map[string]bool{}
+	number := 0
 	for _, pass := range future.Passes {
-		if shown(pass.Decision) {
-			list = append(list, verbOf(in, pass, applied))
+		if !shown(pass.Decision) {
+			continue
 		}
+		verb := verbOf(in, pass, applied)
+		if counted(pass.Decision) {
+			number++
+			verb.Number = number
+		}
+		list = append(list, verb)
 	}
 	return list
 }

@@ -11,6 +11,8 @@ type addonSet struct {
 	name    migration.AddonSetName
 	wanted  []migration.Ref
 	present map[migration.Ref]bool
+	// stale ones of a real set are there and are not as they are wanted.
+	stale   map[migration.Ref]bool
 	foreign []string
 	// seen is what was observed of a real one besides its objects.
 	seen migration.AddonSet
@@ -18,7 +20,7 @@ type addonSet struct {
 
 // newAddonSet has one object of each kind.
 func newAddonSet(name migration.AddonSetName, kinds ...string) addonSet {
-	set := addonSet{name: name, present: map[migration.Ref]bool{}}
+	set := addonSet{name: name, present: map[migration.Ref]bool{}, stale: map[migration.Ref]bool{}}
 	for _, kind := range kinds {
 		set.wanted = append(set.wanted, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(name)})
 	}
@@ -30,7 +32,7 @@ func isWorkload(kind string) bool { return kind == "Deployment" || kind == "Daem
 func (a *addonSet) missing() []migration.Ref {
 	var refs []migration.Ref
 	for _, object := range a.wanted {
-		if !a.present[object] {
+		if !a.present[object] || a.stale[object] {
 			refs = append(refs, object)
 		}
 	}

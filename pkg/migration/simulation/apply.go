@@ -146,7 +146,7 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	case migration.CSISet:
 	}
 	for _, object := range verb.Objects {
-		set.present[object] = true
+		set.present[object], set.stale[object] = true, false
 		if c.killed(WhileActing, decision) {
 			return false
 		}

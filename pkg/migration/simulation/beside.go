@@ -96,8 +96,17 @@ func gatesFlag(gates map[string]bool) string {
 	return strings.Join(pairs, ",")
 }
 
-// observeBeside is what a reader of Deployments sees beside KCM.
+// observeBeside is what a reader of Deployments sees beside KCM. What is not ours in a real cluster keeps its arguments, and its pods
+// get those of their template.
 func (w *World) observeBeside(controlPlane *migration.ControlPlane) {
+	if w.real != nil {
+		seen := w.real.Observation.ControlPlane.Value()
+		controlPlane.NotSeen = seen.NotSeen
+		for _, neighbor := range seen.Neighbors {
+			neighbor.Pods = nil
+			controlPlane.Neighbors = append(controlPlane.Neighbors, neighbor)
+		}
+	}
 	for _, d := range w.workloads {
 		if !isBeside(d) {
 			continue

@@ -42,6 +42,8 @@ type Future struct {
 	Replaced []migration.Ref
 	// Before and After are the parts of the control plane and of the machine-controller, and the StorageClasses.
 	Before, After Picture
+	// Released says that a deleted Cluster went.
+	Released bool
 	// Endless says that it did not come to an end within the bounds of the simulation.
 	Endless bool
 }
@@ -51,6 +53,8 @@ type Picture struct {
 	Components []migration.Component
 	Classes    []migration.StorageClass
 	Nodes      []migration.Node
+	// Running are the sets of addons whose workloads are there.
+	Running map[migration.AddonSetName]bool
 }
 
 // Foresee lets the world go on from what was observed until nothing is left to do, or nothing happens without a person.
@@ -82,7 +86,7 @@ func Foresee(start Start) Future {
 			break
 		}
 	}
-	future.After, future.Facts = w.picture(), w.cluster.Status.Facts
+	future.After, future.Facts, future.Released = w.picture(), w.cluster.Status.Facts, w.released
 	return future
 }
 
@@ -146,7 +150,10 @@ func replacedBy(passes []Foreseen) int {
 }
 
 func (w *World) picture() Picture {
-	picture := Picture{Classes: w.observeClasses(), Nodes: w.observeNodes()}
+	picture := Picture{
+		Classes: w.observeClasses(), Nodes: w.observeNodes(),
+		Running: map[migration.AddonSetName]bool{migration.CCMSet: len(w.ccm.workloads()) > 0, migration.CSISet: len(w.csi.workloads()) > 0},
+	}
 	for _, d := range w.workloads {
 		component := w.observeWorkload(d)
 		component.Arguments.Flags = maps.Clone(component.Arguments.Flags)

@@ -101,6 +101,12 @@ func (w *World) Spec(change func(*ucv1.ClusterSpec)) {
 	w.cluster.Generation++
 }
 
+// Change the Cluster in another way.
+func (w *World) Change(change func(*ucv1.Cluster)) { change(w.cluster) }
+
+// Replaced is how many Machines were replaced, or are being.
+func (w *World) Replaced() int { return w.invariants.replacing }
+
 // Undo asks for the undo, or takes that back.
 func (w *World) Undo(on bool) {
 	w.Spec(func(spec *ucv1.ClusterSpec) {

@@ -84,7 +84,8 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkGuarded(w, d)
 	i.checkAttendance(w, o, d)
 	i.checkBeside(w, d)
-	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && w.now.Sub(w.disturbed) > settling {
+	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
+		w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}
 	i.previous = d

@@ -89,7 +89,7 @@ func (c *Controller) modelled() migration.Observation {
 		Drains:            migration.Known(w.observeDrains()),
 		Measured:          c.measure(),
 	}
-	if cluster.Status.Rollback != nil {
+	if migration.LooksForUndo(&cluster) {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
 	}
 	if w.baseline != nil {

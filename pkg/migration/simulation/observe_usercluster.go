@@ -80,7 +80,7 @@ func (w *World) observeAddonSet(a *addonSet) migration.AddonSet {
 	set.Drifted, set.Foreign, set.Unschedulable = w.wantedOf(a), a.foreign, len(w.nodes) == 0
 	if stale := a.name == migration.CCMSet &&
 		(w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts) || w.ccmCloudNode != w.wantsCloudNode()); stale {
-		set.Drifted = append(set.Drifted, a.workloads()...)
+		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref migration.Ref) bool { return a.stale[ref] })...)
 	}
 	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
@@ -18,8 +20,24 @@ type Start struct {
 	// Objects of each set that is wanted, with the CCM's agents on the Nodes apart: the observation has only those that differ.
 	Objects    map[migration.AddonSetName][]migration.Ref
 	NodeAgents []migration.Ref
+	// Differing are those of them that exist and are not as they are wanted.
+	Differing []migration.Ref
 	// Now is when it was observed.
 	Now time.Time
+}
+
+// StartOf is what a controller that has just started observes of a world, with the objects that the catalogue would have.
+func StartOf(w *World) Start {
+	addons := w.observeAddons()
+	return Start{
+		Observation: NewController(w).Observe(), Now: w.now,
+		Objects: map[migration.AddonSetName][]migration.Ref{
+			migration.CCMSet: w.ccm.wanted, migration.CSISet: w.csi.wanted, migration.ProbeSet: w.probe.wanted,
+		},
+		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object migration.Ref) bool {
+			return !w.ccm.present[object] && !w.csi.present[object]
+		}),
+	}
 }
 
 // complete lays the model over what was observed. What could not be looked at is not known any better in a model, and what is not
@@ -39,6 +57,10 @@ func (s *Start) complete(o *migration.Observation) {
 	unseen(&o.OtherManagers, seen.OtherManagers)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)
+	if migration.LooksForUndo(seen.Cluster) {
+		unseen(&o.CCMPods, seen.CCMPods)
+		unseen(&o.Attachments, seen.Attachments)
+	}
 	o.Findings = withoutBlocking(seen.Findings)
 	if seen.KCMLease.IsUnknown() {
 		o.KCMLease = seen.KCMLease
@@ -101,7 +123,7 @@ func WorldOf(start Start) *World {
 func (w *World) takeCluster(o migration.Observation) {
 	w.cluster = o.Cluster.DeepCopy()
 	spec := &w.cluster.Spec
-	if !w.cluster.ExternalCloudProvider() {
+	if !w.cluster.ExternalCloudProvider() && w.cluster.DeletionTimestamp.IsZero() {
 		w.cluster.Status.Origin = ucv1.OriginInTree
 		w.flip()
 	}
@@ -109,6 +131,9 @@ func (w *World) takeCluster(o migration.Observation) {
 	spec.Rollout.SoakSeconds = new(int32(0))
 	if seconds := spec.Rollout.NodeDeadlineSeconds; seconds != nil && *seconds < patience {
 		spec.Rollout.NodeDeadlineSeconds = nil
+	}
+	if retry := spec.Handover.RetryAfter; retry != nil && retry.After(w.now) {
+		spec.Handover.RetryAfter = new(metav1.NewTime(w.now))
 	}
 	if inherited := w.cluster.Status.Inherited; inherited != nil {
 		w.inherited = *inherited

@@ -73,16 +73,17 @@ func (w *World) takeCanary(seen migration.CanaryWorkload) {
 // takeAddons: what does not differ is there. Pods of a CCM that is there run.
 func (w *World) takeAddons(start Start) {
 	addons, probe := start.Observation.Addons.Value(), start.Observation.Probe.Value()
-	w.ccm = setFrom(migration.CCMSet, start.Objects[migration.CCMSet], addons.CCM)
-	w.csi = setFrom(migration.CSISet, start.Objects[migration.CSISet], addons.CSI)
-	w.probe = setFrom(migration.ProbeSet, start.Objects[migration.ProbeSet], probe.Set)
+	w.ccm = setFrom(migration.CCMSet, start, addons.CCM, addons.Obsolete)
+	w.csi = setFrom(migration.CSISet, start, addons.CSI, addons.Obsolete)
+	w.probe = setFrom(migration.ProbeSet, start, probe.Set, nil)
 	if !migration.WantsProbe(w.cluster) {
 		w.probe.present = map[migration.Ref]bool{}
 		for _, left := range probe.Left {
 			w.probe.present[left] = true
 		}
 	}
-	w.agents, w.obsolete = start.NodeAgents, slices.Clone(addons.Obsolete)
+	w.agents = start.NodeAgents
+	w.obsolete = slices.DeleteFunc(slices.Clone(addons.Obsolete), func(object migration.Ref) bool { return w.ccm.present[object] || w.csi.present[object] })
 	for _, agent := range w.agents {
 		if w.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
 			w.ccm.present[agent] = true
@@ -99,12 +100,16 @@ func (w *World) takeAddons(start Start) {
 	}
 }
 
-func setFrom(name migration.AddonSetName, wanted []migration.Ref, seen migration.AddonSet) addonSet {
-	set := addonSet{name: name, wanted: wanted, present: map[migration.Ref]bool{}, foreign: seen.Foreign, seen: seen}
-	for _, object := range wanted {
+// setFrom: what is not wanted now does not differ, and is there when it is obsolete.
+func setFrom(name migration.AddonSetName, start Start, seen migration.AddonSet, obsolete []migration.Ref) addonSet {
+	set := newAddonSet(name)
+	set.wanted, set.foreign, set.seen = start.Objects[name], seen.Foreign, seen
+	for _, object := range set.wanted {
 		theirs := slices.ContainsFunc(seen.Foreign, func(foreign string) bool { return strings.HasPrefix(foreign+" ", object.String()+" ") })
-		if !theirs && !slices.Contains(seen.Drifted, object) {
-			set.present[object] = true
+		unwanted := seen.Withdrawn || seen.WorkloadWithheld && isWorkload(object.Kind)
+		differs := slices.Contains(seen.Drifted, object)
+		if !theirs && unwanted == slices.Contains(obsolete, object) && (!differs || slices.Contains(start.Differing, object)) {
+			set.present[object], set.stale[object] = true, differs
 		}
 	}
 	set.seen.Unhealthy, set.seen.WorkloadWithheld, set.seen.Withdrawn = nil, false, false

@@ -1,0 +1,103 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// TestAPlanOfAnyStateIsWhatHappens looks at random worlds in the middle of their runs, plans from there, and lets them go on without
+// faults and people. Replay a seed with
+// go test ./pkg/migration/simulation -run TestAPlanOfAnyStateIsWhatHappens -v -args -seed N.
+func TestAPlanOfAnyStateIsWhatHappens(t *testing.T) {
+	t.Parallel()
+	first, end := 0, *seedsFlag/10
+	if testing.Short() {
+		end /= 5
+	}
+	if *seedFlag >= 0 {
+		first, end = *seedFlag, *seedFlag+1
+	}
+	for seed := first; seed < end; seed++ {
+		if err := planAndRun(t, uint64(seed)); err != nil {
+			t.Errorf("replay with -args -seed %d: %v", seed, err)
+		}
+	}
+}
+
+func planAndRun(t *testing.T, seed uint64) error {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 6))
+	scenario := randomScenario(seed)
+	if rng.IntN(2) == 0 {
+		scenario.Faults = Faults{}
+	}
+	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
+	c := NewController(w)
+	for at := 5 + rng.IntN(400); w.ticks() < at || w.unsettled() || c.pending != nil; {
+		if err := w.round(c); err != nil {
+			return err
+		}
+	}
+	w.ask(rng.IntN(8))
+	w.say("plan: at step %s", w.last.Step)
+	future := Foresee(StartOf(w))
+	done, err := w.goOn(c)
+	t.Log(w.transcript)
+	if err != nil {
+		return err
+	}
+	if difference := cmp.Diff(sequence(foreseenVerbs(future)), sequence(done)); difference != "" {
+		return fmt.Errorf("-planned +done\n%s\nit ends in step %s, wait %+v, failure %+v", difference, future.Last.Step, future.Last.Wait, future.Last.Failure)
+	}
+	return nil
+}
+
+// ask is what a person asks for before the plan is made.
+func (w *World) ask(what int) {
+	switch what {
+	case 0:
+		w.Undo(true)
+	case 1:
+		w.Undo(false)
+	case 2:
+		w.DeleteCluster()
+	case 3:
+		w.Spec(func(spec *ucv1.ClusterSpec) { spec.Paused = true })
+	}
+}
+
+// goOn is the rest of a run without faults and people, but for one who ends a pause, and what the controller does in it.
+func (w *World) goOn(c *Controller) (done []migration.Verb, err error) {
+	w.cluster.Spec.Paused = false
+	w.scenario.Interventions, w.scenario.Faults, w.scenario.Attentive = nil, Faults{}, false
+	w.scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
+		if point == AfterDecide && d.Verb != nil {
+			done = append(done, *d.Verb)
+		}
+		return false
+	}
+	settled := w.now
+	for range 3000 {
+		if err := w.round(c); err != nil || w.released || w.now.Sub(settled) > quiet {
+			return done, err
+		}
+		if !w.atRest() {
+			settled = w.now
+		}
+	}
+	return done, nil
+}
+
+// unsettled says that something is wrong which passes by itself: no plan can know that.
+func (w *World) unsettled() bool {
+	hung := func(p *process) bool { return w.now.Before(p.hungUntil) }
+	return w.changing() || slices.ContainsFunc(slices.Concat(w.processes, w.replicas), hung) ||
+		slices.ContainsFunc(w.nodes, func(n *node) bool { return !n.ready })
+}
