@@ -24,10 +24,10 @@ const ClusterPath = "/mutate-usercluster-k8c-io-v1alpha1-cluster"
 
 // SetupWithManager registers the webhooks with the manager's webhook server. canMigrate says whether a provider has an
 // in-tree implementation to migrate from.
-func SetupWithManager(mgr ctrl.Manager, canMigrate func(provider string) bool, objections Objections) {
+func SetupWithManager(mgr ctrl.Manager, canMigrate func(provider string) bool, objections Objections, sharers Sharers) {
 	server := mgr.GetWebhookServer()
 	server.Register(ClusterPath, &webhook.Admission{Handler: &Annotator{CanMigrate: canMigrate}})
-	server.Register(VersionsPath, &webhook.Admission{Handler: &VersionJudge{Objections: objections}})
+	server.Register(VersionsPath, &webhook.Admission{Handler: &VersionJudge{Objections: objections, Sharers: sharers}})
 }
 
 // Annotator answers admission requests for Clusters.

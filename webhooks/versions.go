@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -22,15 +24,20 @@ const VersionsPath = "/validate-usercluster-k8c-io-v1alpha1-cluster"
 // Before is nil when it is created.
 type Objections func(before, after *ucv1.Cluster) string
 
-// VersionJudge answers admission requests for Clusters by the version rules.
+// Sharers are the other Clusters that name the same control plane, as namespace/name.
+type Sharers func(ctx context.Context, cluster *ucv1.Cluster) ([]string, error)
+
+// VersionJudge answers admission requests for Clusters by the version rules, and keeps a control plane to one Cluster.
 type VersionJudge struct {
 	// Objections of the version rules.
 	Objections Objections
+	// Sharers of a control plane.
+	Sharers Sharers
 }
 
 // Handle refuses what the version rules refuse of the change that is asked for. What is bad already may stay as it is, and a
 // Cluster that is being deleted is not judged at all: its finalizers have to go.
-func (j *VersionJudge) Handle(_ context.Context, req admission.Request) admission.Response {
+func (j *VersionJudge) Handle(ctx context.Context, req admission.Request) admission.Response {
 	if req.SubResource != "" || req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
 		return admission.Allowed("")
 	}
@@ -50,5 +57,24 @@ func (j *VersionJudge) Handle(_ context.Context, req admission.Request) admissio
 	if objections := j.Objections(before, after); objections != "" {
 		return admission.Denied(objections)
 	}
-	return admission.Allowed("").WithWarnings(advice(before, after)...)
+	warnings := advice(before, after)
+	shared, err := j.newlyShared(ctx, before, after)
+	switch {
+	case err != nil:
+		warnings = append(warnings, fmt.Sprintf("whether another Cluster has this control plane was not looked at: %v", err))
+	case len(shared) > 0:
+		return admission.Denied("Cluster " + strings.Join(shared, ", ") + " has this control plane already, and two of them stop both. " +
+			"Name another one in spec.controlPlane, or delete that Cluster first.")
+	}
+	return admission.Allowed("").WithWarnings(warnings...)
+}
+
+// newlyShared are the Clusters that the change makes the control plane be shared with.
+func (j *VersionJudge) newlyShared(ctx context.Context, before, after *ucv1.Cluster) ([]string, error) {
+	names, err := j.Sharers(ctx, after)
+	if err != nil || len(names) == 0 || before == nil {
+		return names, err
+	}
+	shared, err := j.Sharers(ctx, before)
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(shared, name) }), err
 }

@@ -1,6 +1,8 @@
 package webhooks_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -22,7 +24,54 @@ func versionJudge() *webhooks.VersionJudge {
 			return objection
 		}
 		return ""
-	}}
+	}, Sharers: sharers}
+}
+
+// sharers of the control plane kcm are b, that of broken cannot be looked at, and all others have one of their own.
+func sharers(_ context.Context, c *ucv1.Cluster) ([]string, error) {
+	switch c.Spec.ControlPlane.KubeControllerManager.Name {
+	case "kcm":
+		return []string{"user-a/b"}, nil
+	case "broken":
+		return nil, errors.New("the cache is not synced")
+	}
+	return nil, nil
+}
+
+func TestASecondClusterOfAControlPlaneIsRefused(t *testing.T) {
+	kcm := func(name string) func(*ucv1.Cluster) {
+		return func(c *ucv1.Cluster) { c.Spec.ControlPlane.KubeControllerManager.Name = name }
+	}
+	for name, tc := range map[string]struct {
+		request
+		refused bool
+		warns   string
+	}{
+		"that is created":                          {request{operation: admissionv1.Create, after: cluster(kcm("kcm"))}, true, ""},
+		"one with its own is not":                  {request{operation: admissionv1.Create, after: cluster(kcm("own"))}, false, ""},
+		"that moves there":                         {request{operation: admissionv1.Update, before: cluster(), after: cluster(kcm("kcm"))}, true, ""},
+		"one that shares it already may change":    {request{operation: admissionv1.Update, before: cluster(kcm("kcm")), after: cluster(kcm("kcm"), feature(true))}, false, ""},
+		"one that shares it already may leave":     {request{operation: admissionv1.Update, before: cluster(kcm("kcm")), after: cluster(kcm("own"))}, false, ""},
+		"what cannot be looked at keeps none back": {request{operation: admissionv1.Create, after: cluster(kcm("broken"))}, false, "the cache is not synced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			request := admissionv1.AdmissionRequest{Operation: tc.operation, Object: raw(g, tc.after)}
+			if tc.before != nil {
+				request.OldObject = raw(g, tc.before)
+			}
+			response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: request})
+			g.Expect(response.Allowed).To(Equal(!tc.refused))
+			if tc.refused {
+				g.Expect(response.Result.Message).To(And(ContainSubstring("Cluster user-a/b has this control plane already"), ContainSubstring("spec.controlPlane")))
+			}
+			if tc.warns == "" {
+				g.Expect(response.Warnings).To(BeEmpty())
+				return
+			}
+			g.Expect(response.Warnings).To(ConsistOf(ContainSubstring(tc.warns)))
+		})
+	}
 }
 
 func version(version string) func(*ucv1.Cluster) {

@@ -40,21 +40,31 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 }
 
 func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[[]string] {
-	clusters := &ucv1.ClusterList{}
-	if err := r.Client.List(ctx, clusters, client.InNamespace(cluster.Namespace)); err != nil {
+	names, err := Sharers(r.Client)(ctx, cluster)
+	switch {
+	case err != nil:
 		return migration.Unknown[[]string](err.Error())
-	}
-	var names []string
-	for _, other := range clusters.Items {
-		if other.UID != cluster.UID && controlPlaneName(&other) == controlPlaneName(cluster) {
-			names = append(names, other.Namespace+"/"+other.Name)
-		}
-	}
-	if len(names) == 0 {
+	case len(names) == 0:
 		return migration.Absent[[]string]()
 	}
-	slices.Sort(names)
 	return migration.Known(names)
+}
+
+// Sharers finds the other Clusters that name the control plane of one, as namespace/name, sorted.
+func Sharers(reader client.Reader) func(context.Context, *ucv1.Cluster) ([]string, error) {
+	return func(ctx context.Context, cluster *ucv1.Cluster) (names []string, err error) {
+		clusters := &ucv1.ClusterList{}
+		if err := reader.List(ctx, clusters, client.InNamespace(cluster.Namespace)); err != nil {
+			return nil, err
+		}
+		for _, other := range clusters.Items {
+			if other.Name != cluster.Name && controlPlaneName(&other) == controlPlaneName(cluster) {
+				names = append(names, other.Namespace+"/"+other.Name)
+			}
+		}
+		slices.Sort(names)
+		return names, nil
+	}
 }
 
 // controlPlaneName is the same for Clusters that share a control plane: the Deployment of KCM, or, for static pods, the

@@ -155,7 +155,7 @@ func setupWebhook(mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catal
 		close(ready)
 	}
 	starter := &webhookStarter{ready: ready, serve: func() webhook.Server {
-		webhooks.SetupWithManager(mgr, catalogue.CanMigrate, catalogue.Objections)
+		webhooks.SetupWithManager(mgr, catalogue.CanMigrate, catalogue.Objections, cluster.Sharers(mgr.GetClient()))
 		return mgr.GetWebhookServer()
 	}}
 	if err := mgr.AddReadyzCheck("webhook", starter.check); err != nil {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/webhooks"
 )
 
@@ -21,6 +22,21 @@ func both() map[string]string {
 		"ccm-migration.k8c.io/migration-needed": "",
 		"csi-migration.k8c.io/migration-needed": "",
 	}
+}
+
+func TestASecondClusterOfAControlPlane(t *testing.T) {
+	g := NewWithT(t)
+	namespace := newNamespace(t)
+	serveWebhooks(t, func(*ucv1.Cluster, *ucv1.Cluster) string { return "" }, controller.Sharers)
+	first, second := newCluster(namespace), newCluster(namespace)
+	first.Name, second.Name = "first", "second"
+	g.Expect(suite.client.Create(t.Context(), first)).To(Succeed())
+	g.Expect(suite.client.Create(t.Context(), second.DeepCopy())).To(
+		MatchError(ContainSubstring("Cluster " + namespace + "/first has this control plane already")))
+	second.Spec.ControlPlane.KubeControllerManager.Name = "another"
+	g.Expect(suite.client.Create(t.Context(), second)).To(Succeed())
+	second.Spec.ControlPlane.KubeControllerManager.Name = ""
+	g.Expect(suite.client.Update(t.Context(), second)).To(MatchError(ContainSubstring("delete that Cluster first")))
 }
 
 func TestWebhook(t *testing.T) {
@@ -96,7 +112,17 @@ func listenSilently(t *testing.T) {
 func deletedSoon(c *ucv1.Cluster) { c.Labels = map[string]string{"deleted": "soon"} }
 
 // serveWebhook answers the installed webhooks until the test ends; the version rules are those of objections.
+// Clusters share no control plane for it, because the tests make many of them in one namespace.
 func serveWebhook(t *testing.T, objections webhooks.Objections) {
+	t.Helper()
+	serveWebhooks(t, objections, func(client.Reader) func(context.Context, *ucv1.Cluster) ([]string, error) {
+		return func(context.Context, *ucv1.Cluster) ([]string, error) { return nil, nil }
+	})
+}
+
+func serveWebhooks(
+	t *testing.T, objections webhooks.Objections, sharers func(client.Reader) func(context.Context, *ucv1.Cluster) ([]string, error),
+) {
 	t.Helper()
 	g := NewWithT(t)
 	options := suite.environment.WebhookInstallOptions
@@ -107,7 +133,7 @@ func serveWebhook(t *testing.T, objections webhooks.Objections) {
 		Scheme: suite.scheme, WebhookServer: server, Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	webhooks.SetupWithManager(mgr, func(provider string) bool { return provider == "openstack" }, objections)
+	webhooks.SetupWithManager(mgr, func(provider string) bool { return provider == "openstack" }, objections, sharers(mgr.GetAPIReader()))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
