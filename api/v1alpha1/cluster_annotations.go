@@ -26,6 +26,9 @@ const (
 	FieldManager = "ccm-migration-controller"
 	// AnnotationsFieldManager owns the two annotations.
 	AnnotationsFieldManager = "ccm-migration-controller-annotations"
+	// ProofsFieldManager owns the proofs of kubelets in the Secret of the baseline: an apply of one of the two takes the other one
+	// not away.
+	ProofsFieldManager = "ccm-migration-controller-proofs"
 	// TokenFieldManager owns the token of a cloud-controller-manager beside the control plane.
 	TokenFieldManager = "ccm-migration-controller-token"
 	// DefaultClassFieldManager owns the annotation of StorageClasses that says which one is the default.

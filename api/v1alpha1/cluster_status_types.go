@@ -342,6 +342,26 @@ type NodeCount struct {
 
 	// initialized number: Ready, without the uninitialized taint, with the provider's providerID.
 	Initialized int32 `json:"initialized"`
+
+	// proven counts the Nodes of Machines whose kubelets are proven external, as they were when the migration completed. It is
+	// there from when the baseline was taken.
+	// +optional
+	Proven *ProvenCount `json:"proven,omitempty"`
+}
+
+// ProvenCount counts Nodes by what proves that their kubelets are external, the strongest proof first.
+type ProvenCount struct {
+	// total number.
+	Total int32 `json:"total"`
+
+	// taint is the number of those that were seen with the taint uninitialized.
+	Taint int32 `json:"taint"`
+
+	// synced is the number of those that an event of the CCM's loop cloud-node said to be initialized.
+	Synced int32 `json:"synced"`
+
+	// providerID is the number of those whose providerID was set by the CCM.
+	ProviderID int32 `json:"providerID"`
 }
 
 // AddonsStatus says which addons are applied.

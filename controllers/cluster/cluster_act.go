@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,9 +25,13 @@ const inventoryKey = "inventory"
 
 func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
 
-// act does the one verb of the decision. Every verb is idempotent: a crash in the middle is repaired by the next pass,
+// act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the middle is repaired by the next pass,
 // which derives it again.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
+	if err := r.keepProofs(ctx, s); err != nil {
+		s.unkept = true
+		return err
+	}
 	verb := s.decision.Verb
 	if verb == nil {
 		return nil
@@ -170,16 +173,6 @@ func (r *Reconciler) writeInventory(ctx context.Context, cluster *ucv1.Cluster, 
 	}
 	object := r.owned(cluster, "ConfigMap", inventoryName(cluster))
 	object.Object["data"] = map[string]any{inventoryKey: string(encoded)}
-	return r.apply(ctx, object)
-}
-
-func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {
-	encoded, err := migration.EncodeBaseline(s.observed.Inventory.Value())
-	if err != nil {
-		return err
-	}
-	object := r.owned(s.cluster, "Secret", s.decision.Facts.Baseline.SecretName)
-	object.Object["data"] = map[string]any{migration.BaselineKey: base64.StdEncoding.EncodeToString(encoded)}
 	return r.apply(ctx, object)
 }
 

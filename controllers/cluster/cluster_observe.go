@@ -81,7 +81,7 @@ func controlPlaneName(cluster *ucv1.Cluster) string {
 
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
 func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
-	s.observed.Baseline = r.observeBaseline(ctx, s.cluster)
+	r.observeBaseline(ctx, s)
 
 	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
 	if !found {
@@ -192,26 +192,6 @@ func (r *Reconciler) unlabeled(secret *corev1.Secret) string {
 	return "it does not say that it is a cloud configuration; who may write it sets label " + ucv1.CloudConfigLabel + ": \"true\""
 }
 
-func (r *Reconciler) observeBaseline(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.Inventory] {
-	baseline := cluster.Status.Baseline
-	if baseline == nil {
-		return migration.Absent[migration.Inventory]()
-	}
-	secret := &corev1.Secret{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: baseline.SecretName}, secret); err != nil {
-		if apierrors.IsNotFound(err) {
-			return migration.Absent[migration.Inventory]()
-		}
-		return migration.Unknown[migration.Inventory](err.Error())
-	}
-	inventory, err := migration.DecodeBaseline(secret.Data)
-	if err != nil {
-		// A baseline that cannot be read is not the one that was taken: its digest says so.
-		inventory = migration.Inventory{Volumes: []migration.Volume{{Name: err.Error()}}}
-	}
-	return migration.Known(inventory)
-}
-
 // connect finds the session; there is none when the user cluster cannot be reached.
 func (r *Reconciler) connect(s *scope) {
 	key := client.ObjectKeyFromObject(s.cluster)
@@ -255,7 +235,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		return
 	}
 	s.observed.Machines = session.Machines(ctx)
-	s.observed.Nodes = session.Nodes(ctx)
+	s.observed.Nodes = migration.WithProofs(session.Nodes(ctx), s.observed.Proofs)
 	s.observed.Inventory = migration.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
 	s.observed.Gone = session.Gone(ctx, migration.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = migration.Absent[slo.Seen]()

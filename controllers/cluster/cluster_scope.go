@@ -36,6 +36,8 @@ type scope struct {
 
 	// Set by act.
 	actErr error
+	// unkept says that the proofs of kubelets could not be kept, so that nothing was done.
+	unkept bool
 
 	// untold are verbs of earlier passes whose status could not be written.
 	untold []ucv1.TimelineEntry

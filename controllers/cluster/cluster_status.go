@@ -122,7 +122,7 @@ func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return s.decision.Verb.Kind == migration.VerbRestoreAnnotations
+	return !s.unkept && s.decision.Verb.Kind == migration.VerbRestoreAnnotations
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
@@ -206,7 +206,7 @@ func progressMessage(s *scope) string {
 	prefix := fmt.Sprintf("Step %s: ", s.decision.Step)
 	switch {
 	case s.actErr != nil:
-		return prefix + "could not act, trying again; the cause is in the controller's log. " + s.decision.Verb.Why
+		return prefix + "could not act, trying again; the cause is in the controller's log. " + s.tried()
 	case s.decision.Wait != nil:
 		return prefix + s.decision.Wait.Message
 	case s.decision.Verb != nil:
@@ -297,6 +297,9 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 	if progress, ok := migration.ProgressOf(s.observed, s.now); ok {
 		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
 		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
+		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
+			progress.Nodes.Proven = before.Nodes.Proven // Nothing is proven any more of Nodes that join later.
+		}
 		status.Machines, status.MachineDeployments, status.Nodes = &progress.Machines, &progress.MachineDeployments, &progress.Nodes
 	}
 	if addons, known := s.observed.Addons.Get(); known {

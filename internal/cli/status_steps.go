@@ -123,11 +123,19 @@ func noteOf(cluster *ucv1.Cluster, step ucv1.Step) string {
 		}
 	case ucv1.StepVerify:
 		if nodes := status.Nodes; nodes != nil {
-			return fmt.Sprintf("%d of %d Nodes initialized", nodes.Initialized, nodes.Total)
+			return nodesNote(*nodes)
 		}
 	default:
 	}
 	return ""
+}
+
+func nodesNote(nodes ucv1.NodeCount) string {
+	note := fmt.Sprintf("%d of %d Nodes initialized", nodes.Initialized, nodes.Total)
+	if nodes.Proven != nil {
+		note += fmt.Sprintf(", %d kubelets proven external", nodes.Proven.Total)
+	}
+	return note
 }
 
 func handoverNote(handover *ucv1.HandoverStatus) string {

@@ -30,6 +30,7 @@ func Decide(o Observation, now time.Time) Decision {
 	decision := p.decide()
 	decision.Findings = p.findings
 	decision.PointOfNoReturn, decision.LookAfter = p.judgePointOfNoReturn(), p.lookAfter()
+	decision.Proofs = p.proofsToKeep(decision)
 	if o.Cluster.Spec.Paused {
 		decision.Verb, decision.Wait, decision.Instructions = nil, nil, nil
 		if decision.Step != ucv1.StepInTree {

@@ -28,6 +28,8 @@ type Decision struct {
 	RollsOn string
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
+	// Proofs of kubelets to keep, all of them, before the verb is done. Nil: they are as they were.
+	Proofs *KeptProofs
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
 	Proof []ucv1.ProofItem
 	// Instructions are what somebody else has to change in the control plane, in order.

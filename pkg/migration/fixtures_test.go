@@ -117,7 +117,7 @@ func finished() Observation {
 		Findings: Known[[]Finding](nil), Canary: Known(CanaryWorkload{}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
 		Gone:      Known(map[string]Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
-		Inventory: Known(inventory), Baseline: Known(inventory), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),
+		Inventory: Known(inventory), Baseline: Known(inventory), Proofs: Absent[KeptProofs](), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o
@@ -141,7 +141,7 @@ func missingController(program MachineControllerProgram) MachineControllerDeploy
 func provenNode(name string) Node {
 	return Node{
 		Name: name, UID: "uid-" + name, ProviderID: "openstack:///" + name, Ready: true, CreatedAt: ago(24 * time.Minute),
-		CSIDrivers: []string{"cinder.csi.openstack.org"}, Kubelet: Kubelet{External: "its taint was seen"},
+		CSIDrivers: []string{"cinder.csi.openstack.org"}, Kubelet: Kubelet{External: TaintSeen},
 	}
 }
 

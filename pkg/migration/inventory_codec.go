@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	// mostBaseline is what a Secret may hold, with room for its metadata: https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-limit
-	mostBaseline = 1<<20 - 1<<15
+	// mostBaseline is what a Secret may hold, with room for its metadata and for the proofs of kubelets: https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-limit
+	mostBaseline = 1<<20 - 1<<15 - mostProofBytes
 	// mostUnpacked bounds what a Secret that somebody changed can make of our memory.
 	mostUnpacked = 64 << 20
 )

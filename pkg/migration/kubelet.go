@@ -9,8 +9,8 @@ import (
 // Kubelet is what shows with which cloud provider a Node was registered. Both are empty when nothing that was seen does: that a
 // Node has a providerID, is Ready and carries no taint is true of in-tree ones, too.
 type Kubelet struct {
-	// External says what proves an external cloud provider.
-	External string
+	// External proves an external cloud provider.
+	External Proof
 	// InTree says what proves the one that is built in.
 	InTree string
 }
@@ -41,7 +41,7 @@ func (v fleetView) inTreeKubelets() []string {
 			continue
 		}
 		lacks := v.kubeletLacks(node, machine)
-		if lacks != "" && (node.Kubelet.InTree != "" || v.now.Sub(node.CreatedAt) > v.initialization) {
+		if lacks != "" && (node.Kubelet.InTree != "" || v.proofsSeen && v.now.Sub(node.CreatedAt) > v.initialization) {
 			names = append(names, "Node "+node.Name+" of "+machine.String()+" "+lacks)
 		}
 	}

@@ -34,6 +34,8 @@ type fleetView struct {
 	accepted []string
 	// initialization is the deadline of a Node, from its registration.
 	initialization time.Duration
+	// proofsSeen says that what was kept of kubelets could be looked at, or nothing was.
+	proofsSeen bool
 	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
 	// before which nothing of it was external, and external the forceRestart value that it rolled by.
 	undo      bool
@@ -64,6 +66,7 @@ func (p *pass) seenFleet() *fleetView {
 	v := &fleetView{
 		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{},
 		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, providerID: p.o.Provider.Value().providerID(), deadline: nodeDeadline(p.o.Cluster), now: p.now,
+		proofsSeen: !p.o.Proofs.IsUnknown(),
 	}
 	for _, node := range p.o.Nodes.Value() {
 		v.nodes[node.Name] = node
@@ -265,6 +268,9 @@ func ProgressOf(o Observation, now time.Time) (progress Progress, ok bool) {
 		if view.initialized(node) {
 			progress.Nodes.Initialized++
 		}
+	}
+	if p.facts.Baseline != nil && !p.undoing() {
+		progress.Nodes.Proven = view.countProven()
 	}
 	return progress, true
 }

@@ -44,6 +44,8 @@ type Observation struct {
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+	// Proofs are those of kubelets that were kept; absent: none were, or their Secret is gone.
+	Proofs Observed[KeptProofs]
 	// Gone is what was found where something of MissingOf was, by its UID.
 	Gone Observed[map[string]Gone]
 	// Measured is how long Nodes and load balancers took; absent while nothing is measured.

@@ -38,6 +38,8 @@ func (p *pass) roll() outcome {
 		return cannotLook("the Machines", p.o.Machines.Why())
 	case !p.o.Nodes.IsKnown():
 		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case p.o.Proofs.IsUnknown():
+		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
 	}
 	view := p.fleet()
 	pools := p.pools(view)

@@ -11,8 +11,11 @@ import (
 // verify asks every Node, not only every Machine: what counts is what runs.
 func (p *pass) verify() outcome {
 	nodes, known := p.o.Nodes.Get()
-	if !known {
+	switch {
+	case !known:
 		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case p.o.Proofs.IsUnknown():
+		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
 	}
 	view := p.fleet()
 	unproven, overdue := p.unprovenNodes(view, nodes)

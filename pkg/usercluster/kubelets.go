@@ -52,13 +52,14 @@ func (m *kubeletMemory) begin(now time.Time) *kubeletLook {
 	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]migration.Kubelet{}}
 }
 
-// add judges Nodes.
+// add judges Nodes. The taint proves the kubelet of a Node that was not seen without it: a person who adds it later, so that a CCM
+// initializes an in-tree Node, proves nothing.
 func (l *kubeletLook) add(nodes []corev1.Node) {
 	for i := range nodes {
 		node := &nodes[i]
-		proof := l.memory.of(node.UID)
-		if proof.External == "" && isUninitialized(node) {
-			proof = migration.Kubelet{External: "its taint " + uninitializedTaint + " was seen"}
+		proof, before := l.memory.recall(node.UID)
+		if !before && isUninitialized(node) {
+			proof = migration.Kubelet{External: migration.TaintSeen}
 		}
 		if proof == (migration.Kubelet{}) {
 			proof = registeredBy(node.ManagedFields)
@@ -86,15 +87,22 @@ func (m *kubeletMemory) synced(events []corev1.Event) {
 	for i := range events {
 		uid := events[i].InvolvedObject.UID
 		if proof, exists := m.proofs[uid]; exists && proof == (migration.Kubelet{}) && events[i].Source.Component == syncedComponent {
-			m.proofs[uid] = migration.Kubelet{External: "the loop cloud-node initialized it"}
+			m.proofs[uid] = migration.Kubelet{External: migration.SyncedSeen}
 		}
 	}
 }
 
 func (m *kubeletMemory) of(uid types.UID) migration.Kubelet {
+	proof, _ := m.recall(uid)
+	return proof
+}
+
+// recall also says whether the Node was seen before.
+func (m *kubeletMemory) recall(uid types.UID) (proof migration.Kubelet, seen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.proofs[uid]
+	proof, seen = m.proofs[uid]
+	return proof, seen
 }
 
 // lookAtKubelets: events that cannot be listed prove nothing, and are looked for again.
@@ -130,7 +138,7 @@ func registeredBy(entries []metav1.ManagedFieldsEntry) migration.Kubelet {
 		}
 		for _, manager := range cloudNodeManagers() {
 			if strings.HasSuffix(entry.Manager, manager) {
-				return migration.Kubelet{External: entry.Manager + " set its providerID"}
+				return migration.Kubelet{External: migration.ProviderIDOwned}
 			}
 		}
 		for _, label := range []string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone} {

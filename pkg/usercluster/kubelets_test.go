@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 func fieldsOf(manager, subresource, fields string) metav1.ManagedFieldsEntry {
@@ -25,16 +27,17 @@ const (
 
 func TestRegisteredBy(t *testing.T) {
 	for name, test := range map[string]struct {
-		entries          []metav1.ManagedFieldsEntry
-		external, inTree string
+		entries  []metav1.ManagedFieldsEntry
+		external migration.Proof
+		inTree   string
 	}{
 		"the CCM set the providerID": {
 			entries:  []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", `{"f:metadata":{}}`), fieldsOf("openstack-cloud-controller-manager", "", providerIDField)},
-			external: "openstack-cloud-controller-manager set its providerID",
+			external: migration.ProviderIDOwned,
 		},
 		"the node manager of Azure set it": {
 			entries:  []metav1.ManagedFieldsEntry{fieldsOf("cloud-node-manager", "", providerIDField)},
-			external: "cloud-node-manager set its providerID",
+			external: migration.ProviderIDOwned,
 		},
 		"the kubelet set it with the instance type":            {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", inTreeFields)}, inTree: "instance-type"},
 		"the kubelet set it with the zone":                     {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", zoneFields)}, inTree: "zone"},
@@ -75,7 +78,7 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	}
 	g.Expect(look(now, node("a", corev1.Taint{Key: uninitializedTaint}))).To(BeFalse())
 	g.Expect(look(now, node("a"))).To(BeFalse(), "the taint was seen")
-	g.Expect(memory.of("a").External).To(ContainSubstring("taint"))
+	g.Expect(memory.of("a").External).To(Equal(migration.TaintSeen))
 
 	g.Expect(look(now, node("b"))).To(BeTrue(), "another Node of that name has no proof")
 	g.Expect(memory.of("a")).To(BeZero(), "a Node that is gone is forgotten")
@@ -89,5 +92,9 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	memory.synced([]corev1.Event{event("b", "someone"), event("n", syncedComponent)})
 	g.Expect(memory.of("b")).To(BeZero(), "an event of another component, or of another Node, proves nothing")
 	memory.synced([]corev1.Event{event("b", syncedComponent)})
-	g.Expect(memory.of("b").External).To(ContainSubstring("cloud-node"))
+	g.Expect(memory.of("b").External).To(Equal(migration.SyncedSeen))
+
+	look(now, node("c"))
+	look(now, node("c", corev1.Taint{Key: uninitializedTaint}))
+	g.Expect(memory.of("c")).To(BeZero(), "a taint that a Node was seen without was added by somebody")
 }

@@ -122,7 +122,7 @@ func TestNodes(t *testing.T) {
 	}
 	g.Expect(cmp.Diff([]migration.Node{
 		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"},
-			Kubelet: migration.Kubelet{External: "its taint node.cloudprovider.kubernetes.io/uninitialized was seen"}},
+			Kubelet: migration.Kubelet{External: migration.TaintSeen}},
 		{Name: "b", UID: "1"},
 	}, nodes)).To(BeEmpty())
 }

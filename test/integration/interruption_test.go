@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 // startedWorld is a migration with these pools that was begun, up to a moment.
@@ -210,4 +211,29 @@ func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
 	node.Status.Conditions[0].Status = corev1.ConditionTrue
 	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	w.until("an open fence", func(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil }, w.playEverybody)
+}
+
+// TestProofsOfKubeletsOutliveTheManager: kubelets that set their providerID themselves leave nothing that shows for long.
+func TestProofsOfKubeletsOutliveTheManager(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.knownProviderIDs = true
+	w.begin("the proof of every Node", func(c *ucv1.Cluster) bool { return c.Status.StableSince != nil }, "pool")
+	w.pass()
+	g.Expect(w.status().Nodes.Proven).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
+	baseline := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: w.namespace, Name: w.status().Baseline.SecretName}
+	g.Expect(suite.client.Get(t.Context(), key, baseline)).To(Succeed())
+	node := &corev1.Node{}
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-1-0"}, node)).To(Succeed())
+	g.Expect(migration.DecodeProofs(baseline.Data[migration.ProofsKey])).To(Equal(map[string]migration.Proof{string(node.UID): migration.TaintSeen}))
+	g.Expect(migration.DecodeBaseline(baseline.Data)).To(HaveField("Digest()", w.status().Baseline.Digest), "the inventory stays as it was")
+
+	w.restart()
+	w.until("the end", finished, w.playEverybody)
+	g.Expect(w.status().Nodes.Proven).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
+	unchanged := &corev1.Secret{}
+	g.Expect(suite.client.Get(t.Context(), key, unchanged)).To(Succeed())
+	g.Expect(unchanged.ResourceVersion).To(Equal(baseline.ResourceVersion), "it is written when something changed")
 }

@@ -44,11 +44,13 @@ type world struct {
 	asCCM     client.Client
 	asProbe   client.Client
 	// probeDies keeps the probe from leading.
-	probeDies  bool
-	stop       func()
-	registry   *usercluster.Registry
-	reconciler *cluster.Reconciler
-	checker    *conformance.Checker
+	probeDies bool
+	// knownProviderIDs has kubelets set their providerID themselves.
+	knownProviderIDs bool
+	stop             func()
+	registry         *usercluster.Registry
+	reconciler       *cluster.Reconciler
+	checker          *conformance.Checker
 	// connects says that a pass asks for a connection: the Cluster has its finalizer.
 	connects bool
 }

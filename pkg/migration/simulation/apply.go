@@ -51,6 +51,9 @@ func (c *Controller) step() {
 // Apply does the verb and then persists the facts, in this order, as the controller's one deferred status write does.
 func (c *Controller) Apply(p pass) {
 	w := c.world
+	if p.decision.Proofs != nil {
+		w.proofs = p.decision.Proofs.ByNode
+	}
 	if p.decision.Verb != nil {
 		if w.leaseConflicts(p) {
 			return

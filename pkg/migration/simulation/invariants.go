@@ -120,7 +120,7 @@ func actsAlone(d migration.Decision) bool {
 func haltsBeside(d migration.Decision) bool {
 	halts := []string{
 		ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason,
-		ucv1.MachineDeploymentFieldConflictReason,
+		ucv1.MachineDeploymentFieldConflictReason, ucv1.KubeletsNotExternalReason,
 	}
 	return d.Failure != nil && (d.Verb != nil || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }

@@ -53,10 +53,11 @@ type node struct {
 	name, uid, providerID string
 	ready, tainted        bool
 	// initialized says that the CCM once took its taint away.
-	initialized bool
-	external    bool
-	csi         bool
-	instance    bool
+	initialized   bool
+	initializedAt time.Time
+	external      bool
+	csi           bool
+	instance      bool
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
 	rewritten bool
 	// seen is a real one as it was observed.

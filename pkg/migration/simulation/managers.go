@@ -125,7 +125,7 @@ func (w *World) initializeNodes() {
 	}
 	for _, n := range w.nodes {
 		if n.tainted && n.instance && w.now.Sub(n.createdAt) >= w.slowNodes && w.chance(0.6) {
-			n.tainted, n.initialized = false, true
+			n.tainted, n.initialized, n.initializedAt = false, true, w.now
 			if n.providerID == "" {
 				n.providerID = w.provider().ProviderIDPrefix + n.name
 			}

@@ -23,6 +23,8 @@ type Controller struct {
 	downUntil time.Time
 	// watcher of new Nodes.
 	watcher slo.Watcher
+	// kubelets are the proofs that were seen, by the UID of their Node.
+	kubelets map[string]migration.Proof
 }
 
 // watched is what a watch of an object that is renewed tells on our clock.
@@ -36,7 +38,7 @@ const kubeletGap = 10 * time.Second
 
 // NewController that has just started.
 func NewController(w *World) *Controller {
-	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}}
+	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]migration.Proof{}}
 }
 
 // Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
@@ -51,6 +53,7 @@ func (c *Controller) Observe() migration.Observation {
 			Forget(&o, fact)
 		}
 	}
+	o.Nodes = migration.WithProofs(o.Nodes, o.Proofs)
 	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
 		o.Processes = handover.Processes
 	}
@@ -79,9 +82,10 @@ func (c *Controller) modelled() migration.Observation {
 		CCMLease:          c.observeLease("cloud-controller-manager", w.ccmLease),
 		Lock:              c.observeLock(),
 		Machines:          w.observeMachines(),
-		Nodes:             migration.Known(w.observeNodes()),
+		Nodes:             migration.Known(c.observeNodes()),
 		Inventory:         w.observeInventory(),
 		Baseline:          migration.Absent[migration.Inventory](),
+		Proofs:            migration.Absent[migration.KeptProofs](),
 		OtherManagers:     migration.Known(w.observeOtherManagers()),
 		StorageClasses:    migration.Known(w.observeClasses()),
 		Findings:          migration.Known(w.observeFindings()),
@@ -93,7 +97,7 @@ func (c *Controller) modelled() migration.Observation {
 		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
 	}
 	if w.baseline != nil {
-		o.Baseline = migration.Known(*w.baseline)
+		o.Baseline, o.Proofs = migration.Known(*w.baseline), migration.Known(w.observeProofs())
 	}
 	o.Gone = migration.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
 	return o
@@ -103,7 +107,7 @@ func (c *Controller) modelled() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
+		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "Proofs", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
 		"Findings",
 		"Canary", "Drains",
 		"Measured", "Gone",
@@ -128,6 +132,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Nodes":             func() { blank(&o.Nodes) },
 		"Inventory":         func() { blank(&o.Inventory) },
 		"Baseline":          func() { blank(&o.Baseline) },
+		"Proofs":            func() { blank(&o.Proofs) },
 		"CCMPods":           func() { blank(&o.CCMPods) },
 		"Attachments":       func() { blank(&o.Attachments) },
 		"OtherManagers":     func() { blank(&o.OtherManagers) },

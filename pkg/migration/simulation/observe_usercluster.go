@@ -158,10 +158,10 @@ func (w *World) observeNodes() []migration.Node {
 		seen := migration.Node{
 			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, ReadyChangedAt: n.readyChangedAt,
 			Uninitialized: n.tainted, CreatedAt: n.createdAt,
-			Addresses: n.addresses(), Labels: labels, Kubelet: n.kubelet(),
+			Addresses: n.addresses(), Labels: labels,
 		}
 		if n.seen != nil {
-			seen.Labels, seen.PodCIDRs, seen.Routed = n.seen.Labels, n.seen.PodCIDRs, n.seen.Routed
+			seen.Kubelet, seen.Labels, seen.PodCIDRs, seen.Routed = n.seen.Kubelet, n.seen.Labels, n.seen.PodCIDRs, n.seen.Routed
 		}
 		if n.csi {
 			seen.CSIDrivers = w.provider().CSIDrivers
@@ -169,17 +169,6 @@ func (w *World) observeNodes() []migration.Node {
 		nodes = append(nodes, seen)
 	}
 	return nodes
-}
-
-// kubelet is what a Node shows of its kubelet; that of a real one was seen.
-func (n *node) kubelet() migration.Kubelet {
-	switch {
-	case n.seen != nil:
-		return n.seen.Kubelet
-	case n.external:
-		return migration.Kubelet{External: "its taint was seen"}
-	}
-	return migration.Kubelet{InTree: "it set its providerID itself"}
 }
 
 // cloudLabels are what a Node that joins a real cluster gets: whatever the Nodes that are there have.

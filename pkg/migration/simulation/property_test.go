@@ -83,6 +83,7 @@ func randomScenario(seed uint64) Scenario {
 		s.Gates = map[string]bool{"CSIMigration": true, "CSIMigrationSimcloud": true}
 	}
 	randomBeside(rand.New(rand.NewPCG(seed, 5)), &s)
+	s.KubeletsKnowProviderID = rand.New(rand.NewPCG(seed, 6)).IntN(3) == 0
 	for i := range rng.IntN(4) {
 		s.Pools = append(s.Pools, Pool{Name: fmt.Sprintf("pool%d", i), Replicas: rng.IntN(4), Paused: rng.IntN(5) == 0})
 	}

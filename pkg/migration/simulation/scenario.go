@@ -45,6 +45,8 @@ type Scenario struct {
 	Beside map[string]ucv1.ComponentOwnership
 	// WithoutMachineController has no Deployments and no CRDs of it.
 	WithoutMachineController bool
+	// KubeletsKnowProviderID has kubelets set their providerID themselves, as --provider-id does.
+	KubeletsKnowProviderID bool
 	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
 	WithoutOperatingSystemManager bool
 	// Hidden are Deployments of the machine-controller that run where the spec does not say.

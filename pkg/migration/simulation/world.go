@@ -72,9 +72,12 @@ type World struct {
 	made          []migration.Volume
 	attachments   []migration.Attachment
 	baseline      *migration.Inventory
-	classes       []*Class
-	findings      []migration.Finding
-	canary        canary
+	// proofs of kubelets that are kept with the baseline, unless they cannot be read.
+	proofs       map[string]migration.Proof
+	proofsUnread bool
+	classes      []*Class
+	findings     []migration.Finding
+	canary       canary
 	// cloudBrokenUntil is how long the cloud answers no question about instances.
 	cloudBrokenUntil time.Time
 	// ourClass is the one that is there while the CSI driver's objects are.

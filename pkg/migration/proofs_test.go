@@ -1,0 +1,134 @@
+package migration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// keeping is a Roll or Verify with these proofs kept.
+func keeping(proofs map[string]Proof) func() Observation {
+	return func() Observation {
+		o := verifying()
+		o.Proofs = Known(KeptProofs{Secret: Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs})
+		return o
+	}
+}
+
+func TestProofsAreKeptWhenTheyChange(t *testing.T) {
+	kept := map[string]Proof{"uid-n1": TaintSeen}
+	for name, test := range map[string]struct {
+		given func() Observation
+		when  func(*Observation)
+		want  map[string]Proof
+	}{
+		"a taint that was seen is kept":                  {given: keeping(nil), want: kept},
+		"an event that was seen is kept":                 {given: keeping(nil), when: firstNode(func(n *Node) { n.Kubelet.External = SyncedSeen }), want: map[string]Proof{"uid-n1": SyncedSeen}},
+		"what is kept is not written again":              {given: keeping(kept)},
+		"what the world goes on showing is not kept":     {given: keeping(nil), when: firstNode(func(n *Node) { n.Kubelet.External = ProviderIDOwned })},
+		"that of a Node that is gone is removed":         {given: keeping(map[string]Proof{"uid-n1": TaintSeen, "uid-gone": TaintSeen}), want: kept},
+		"a Secret that cannot be read is not written":    {given: keeping(nil), when: func(o *Observation) { o.Proofs = Unknown[KeptProofs]("timeout") }},
+		"without a Secret there is nothing to write":     {given: keeping(nil), when: func(o *Observation) { o.Proofs = Absent[KeptProofs]() }},
+		"without the Nodes nothing is taken for gone":    {given: keeping(kept), when: func(o *Observation) { o.Nodes = Unknown[[]Node]("timeout") }},
+		"nothing is kept any more of a completed one":    {given: keeping(nil), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
+		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *Observation) { o.Addons = Known(Addons{Obsolete: []Ref{{Kind: "Role", Name: "r"}}}) }},
+		"a pause keeps them all the same":                {given: keeping(nil), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, want: kept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := test.given()
+			if test.when != nil {
+				test.when(&o)
+			}
+			decision := Decide(o, noon())
+			if test.want == nil {
+				g.Expect(decision.Proofs).To(BeNil())
+				return
+			}
+			g.Expect(decision.Proofs).To(HaveValue(And(HaveField("ByNode", test.want), HaveField("Secret.UID", "s"), HaveField("Version", "9"))))
+		})
+	}
+}
+
+func TestKeptProofsCount(t *testing.T) {
+	missed := func(o *Observation) { firstNode(func(n *Node) { n.Kubelet = Kubelet{} })(o) }
+	with := func(proofs Observed[KeptProofs]) func(*Observation) {
+		return func(o *Observation) {
+			missed(o)
+			o.Proofs = proofs
+			o.Nodes = WithProofs(o.Nodes, o.Proofs)
+		}
+	}
+	of := func(uid string, proof Proof) Observed[KeptProofs] {
+		return Known(KeptProofs{ByNode: map[string]Proof{uid: proof}})
+	}
+	missing := decision{given: verifying, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"Node n1"}}
+	when := func(d decision, proofs Observed[KeptProofs]) decision { d.when = with(proofs); return d }
+	runDecisions(t, map[string]decision{
+		"a proof that was kept is one":                      {given: verifying, when: with(of("uid-n1", TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
+		"one of another Node of that name is none":          when(missing, of("uid-before", TaintSeen)),
+		"a word that is not known is none":                  when(missing, of("uid-n1", "Believe me")),
+		"one that was missed calls a person by name":        when(missing, Known(KeptProofs{})),
+		"one whose Secret is gone calls a person by name":   when(missing, Absent[KeptProofs]()),
+		"one that cannot be looked at is not called missed": {given: verifying, when: with(Unknown[KeptProofs]("timeout")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
+	})
+}
+
+func TestProofsThatCannotBeReadProveNothing(t *testing.T) {
+	g := NewWithT(t)
+	proofs := map[string]Proof{"a": TaintSeen, "b": SyncedSeen}
+	packed, err := EncodeProofs(proofs)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(DecodeProofs(packed)).To(Equal(proofs))
+	g.Expect(DecodeProofs(packed[:len(packed)/2])).To(BeEmpty())
+	for _, other := range [][]byte{nil, []byte("{}"), []byte("password")} {
+		g.Expect(DecodeProofs(other)).To(BeEmpty())
+	}
+	foreign, err := EncodeProofs(map[string]Proof{"a": "Other", "b": ProviderIDOwned})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(DecodeProofs(foreign)).To(BeEmpty())
+}
+
+// TestProofsOfALargeClusterFitBesideItsInventory: UIDs are random, so they hardly get smaller.
+func TestProofsOfALargeClusterFitBesideItsInventory(t *testing.T) {
+	g := NewWithT(t)
+	o := keeping(nil)()
+	var nodes []Node
+	for i := range mostProofs + 1000 {
+		id := Inventory{Routes: i + 1}.Digest() // As good as random.
+		node := provenNode("n1")
+		node.UID = fmt.Sprintf("%s-%s-%s-%s-%s", id[:8], id[8:12], id[12:16], id[16:20], id[20:32])
+		nodes = append(nodes, node)
+	}
+	o.Nodes = Known(nodes)
+	kept := Decide(o, noon()).Proofs
+	g.Expect(kept.ByNode).To(HaveLen(mostProofs))
+	packed, err := EncodeProofs(kept.ByNode)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(packed)).To(BeNumerically("<", mostProofBytes))
+	g.Expect(DecodeProofs(packed)).To(HaveLen(mostProofs))
+}
+
+func TestProvenKubeletsAreCounted(t *testing.T) {
+	g := NewWithT(t)
+	count := func(when ...func(*Observation)) *ucv1.ProvenCount {
+		o := verifying()
+		for _, change := range when {
+			change(&o)
+		}
+		progress, ok := ProgressOf(o, noon())
+		g.Expect(ok).To(BeTrue())
+		return progress.Nodes.Proven
+	}
+	proof := func(proof Proof) func(*Observation) { return firstNode(func(n *Node) { n.Kubelet.External = proof }) }
+	g.Expect(count()).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
+	g.Expect(count(proof(SyncedSeen))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Synced: 1})))
+	g.Expect(count(proof(ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
+	g.Expect(count(proof(""))).To(HaveValue(BeZero()))
+	g.Expect(count(firstNode(func(n *Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(HaveValue(BeZero()), "it is older than its Machine")
+	g.Expect(count(func(o *Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
+}
