@@ -232,7 +232,9 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 			g.Expect(peak).To(BeNumerically("<", mostOfOne))
 			g.Expect(h.withoutLimit.Load()).To(BeZero(), "each list has a limit, and no version")
 			if !strings.HasPrefix(name, "watches") {
-				g.Expect(unknown).To(ContainElement(Or(ContainSubstring(errTooLarge.Error()), ContainSubstring(errTooMuch.Error()))))
+				// On a machine that is busy the time of a request is over before the limit is reached.
+				g.Expect(unknown).To(ContainElement(Or(ContainSubstring(errTooLarge.Error()), ContainSubstring(errTooMuch.Error()),
+					ContainSubstring("does not answer in time"))))
 			}
 		})
 	}
