@@ -36,6 +36,8 @@ const (
 	// realHold is how long no new Node is initialized: longer than any of their waits.
 	realHold = 100 * time.Second
 	realTick = 500 * time.Millisecond
+	// realPause is how long a person pauses the MachineDeployment in the middle.
+	realPause = 40 * time.Second
 
 	bootstrapNamespace = "cloud-init-settings"
 	bootstrapRevision  = "k8c.io/machine-deployment-revision"
@@ -90,6 +92,15 @@ func TestBreakerHoldsBesideTheRealMachineController(t *testing.T) {
 	g.Expect(deployment.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(migration.EndlessMinReadySeconds)))
 
 	m.initializes = true
+	m.until("a new Machine in the place of an old one", func(c realCount) bool { return c.old == 2 && c.proven >= 1 })
+	m.pause("pool", true)
+	paused := time.Now()
+	m.until("that it was paused for a while", func(c realCount) bool {
+		g.Expect(c.old).To(Equal(2), "a pause by others grants nothing")
+		g.Expect(c.serving).To(BeNumerically(">=", 3))
+		return time.Since(paused) > realPause
+	})
+	m.pause("pool", false)
 	m.until("the end of the roll", func(c realCount) bool {
 		g.Expect(c.serving).To(BeNumerically(">=", 3), "maxUnavailable is 0")
 		g.Expect(c.unproven).To(BeNumerically("<=", 1), "maxSurge is 1")
@@ -238,6 +249,13 @@ func (m *realMachines) deployment(name string) *machines.MachineDeployment {
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}
 	NewWithT(m.w.t).Expect(m.w.user.client.Get(m.w.t.Context(), key, deployment)).To(Succeed())
 	return deployment
+}
+
+// pause is what a person does.
+func (m *realMachines) pause(name string, paused bool) {
+	m.w.t.Helper()
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"paused":%t}}`, paused))
+	NewWithT(m.w.t).Expect(m.w.user.client.Patch(m.w.t.Context(), m.deployment(name), patch)).To(Succeed())
 }
 
 // until lets everybody play, and the controller pass, in real time.
