@@ -31,6 +31,19 @@ const (
 	NotPausedReason = "NotPaused"
 )
 
+// ReadyToMigrateCondition and its reasons.
+const (
+	// ReadyToMigrateCondition is there while the feature is off and spec.preflight.lookAhead is not Never: True when the last
+	// look found nothing that blocks a migration. It says nothing about Ready.
+	ReadyToMigrateCondition = "ReadyToMigrate"
+	// NothingBlocksReason surfaces when nothing that was found blocks a migration; there may be warnings.
+	NothingBlocksReason = "NothingBlocks"
+	// FindingsReason surfaces when there are blocking findings; the message counts and names them.
+	FindingsReason = "Findings"
+	// NotLookedYetReason surfaces until the first look, which comes within 6 hours.
+	NotLookedYetReason = "NotLookedYet"
+)
+
 // CloudLoopsAttendedCondition and its reasons.
 const (
 	// CloudLoopsAttendedCondition is True while a manager with a live Lease runs the cloud loops, False when they were last
@@ -39,7 +52,7 @@ const (
 	// AttendedReason surfaces when a manager runs the cloud loops.
 	AttendedReason = "Attended"
 	// CloudLoopsUnattendedReason surfaces when no manager runs the cloud loops: at once on CloudLoopsAttended, after
-	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled.
+	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled; on ReadyToMigrate, when a look found it so.
 	CloudLoopsUnattendedReason = "CloudLoopsUnattended"
 	// LookingReason surfaces while a Lease has not been watched for long enough to tell whether it is renewed.
 	LookingReason = "Looking"

@@ -10,6 +10,37 @@ type PreflightSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Accept []AcceptedFinding `json:"accept,omitempty"`
+
+	// lookAhead is Daily, or Never. Daily looks once a day at what would stand in the way of a migration, while the feature is
+	// off: nothing is changed, condition ReadyToMigrate says what was found, and status.preflight has it. Default is Daily.
+	// +optional
+	LookAhead LookAheadMode `json:"lookAhead,omitempty"`
+}
+
+// LookAheadMode says whether a cluster whose feature is off is looked at.
+// +kubebuilder:validation:Enum=Daily;Never
+type LookAheadMode string
+
+const (
+	// DailyLookAhead looks once a day; the first looks of a fleet are spread over 6 hours.
+	DailyLookAhead LookAheadMode = "Daily"
+	// NeverLookAhead leaves the user cluster alone.
+	NeverLookAhead LookAheadMode = "Never"
+)
+
+// LookAheadStatus is when a cluster whose feature is off is looked at. A restart must neither look again nor begin to wait anew.
+type LookAheadStatus struct {
+	// nextAt is when the next look is due; a limit for the whole fleet may delay it.
+	// +optional
+	NextAt *metav1.Time `json:"nextAt,omitempty"`
+
+	// lookedAt is when the user cluster was last reached by a look.
+	// +optional
+	LookedAt *metav1.Time `json:"lookedAt,omitempty"`
+
+	// generation of the spec that the last look was made with. A change of the spec is looked at sooner.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // AcceptedFinding is a finding that a person accepts.
@@ -45,7 +76,7 @@ type AcceptedFinding struct {
 // +kubebuilder:validation:Enum=Blocking;Warning;Info
 type FindingSeverity string
 
-// PreflightStatus is what was found before the start; afterwards it stays as it was, until the cloud can be asked before the first
+// PreflightStatus is what was found before the start, by a look ahead while the feature is off; afterwards it stays as it was, until the cloud can be asked before the first
 // Machine is replaced.
 type PreflightStatus struct {
 	// judgedAt is when the findings were last seen to change.

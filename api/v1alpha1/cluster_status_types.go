@@ -54,6 +54,10 @@ type Facts struct {
 	// +optional
 	Origin Origin `json:"origin,omitempty"`
 
+	// lookAhead is when the cluster is looked at while its feature is off.
+	// +optional
+	LookAhead *LookAheadStatus `json:"lookAhead,omitempty"`
+
 	// startedAt is when Admitted and Preflight were judged; both hold from then on.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
@@ -234,7 +238,7 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=60
 	Instructions []Instruction `json:"instructions,omitempty"`
 
-	// preflight is what was found before the start.
+	// preflight is what was found before the start, and, while the feature is off, by the last look ahead.
 	// +optional
 	Preflight *PreflightStatus `json:"preflight,omitempty"`
 

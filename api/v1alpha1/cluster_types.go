@@ -332,6 +332,8 @@ type AddonsSpec struct {
 // +kubebuilder:printcolumn:name="Provider",type="string",JSONPath=`.spec.cloud.providerName`
 // +kubebuilder:printcolumn:name="Machines",type="string",JSONPath=`.status.machines.summary`,description="Machines up-to-date/total"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="ReadyToMigrate",type="string",priority=1,JSONPath=`.status.conditions[?(@.type=="ReadyToMigrate")].status`,description="While the feature is off: whether nothing blocks a migration"
+// +kubebuilder:printcolumn:name="Blocking",type="integer",priority=1,JSONPath=`.status.preflight.blocking`,description="Findings that block a migration"
 // +kubebuilder:printcolumn:name="Message",type="string",priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:validation:XValidation:rule="!(has(oldSelf.spec.features) && has(oldSelf.spec.features.externalCloudProvider) && oldSelf.spec.features.externalCloudProvider) || (has(self.spec.features) && has(self.spec.features.externalCloudProvider) && self.spec.features.externalCloudProvider)",message="spec.features.externalCloudProvider cannot be disabled once it is enabled. To go back: spec.handover.rollback: true. To stop: spec.paused: true."
 // +kubebuilder:validation:XValidation:rule="self.spec.cloud.providerName == oldSelf.spec.cloud.providerName",message="spec.cloud.providerName is immutable"

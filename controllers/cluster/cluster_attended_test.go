@@ -87,9 +87,9 @@ func TestUnattendedClustersAreToldAndCounted(t *testing.T) {
 
 	metrics, key := o.reconciler.Metrics, client.ObjectKeyFromObject(after)
 	attended := condition(after, ucv1.CloudLoopsAttendedCondition)
-	metrics.attended(key, &attended)
+	metrics.stands(key, []metav1.Condition{attended})
 	g.Expect(gauge(g, o.registry)).To(BeEquivalentTo(1))
-	metrics.attended(key, nil)
+	metrics.stands(key, nil)
 	g.Expect(gauge(g, o.registry)).To(BeZero())
 }
 

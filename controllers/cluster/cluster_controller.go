@@ -45,9 +45,12 @@ type Reconciler struct {
 	Deadlines migration.Deadlines
 	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
 	RequireCloudConfigLabel bool
+	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.
+	LookAhead LookAheadLimits
 
 	untold untold
 	panics panics
+	looks  looks
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
@@ -127,7 +130,8 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.untold.take(key)
 	r.panics.forget(key)
-	r.Metrics.attended(key, nil)
+	r.Metrics.stands(key, nil)
+	r.endLook(key)
 	r.UserClusters.Forget(key)
 }
 

@@ -25,8 +25,10 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	if !s.cluster.ExternalCloudProvider() {
 		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		s.observed.InTree = controlplane.Template(ctx, r.Client, s.cluster)
+		r.lookAhead(ctx, s)
 		return
 	}
+	r.endLook(client.ObjectKeyFromObject(s.cluster))
 	r.connect(s)
 	r.observeManagement(ctx, s)
 	r.observeControlPlane(ctx, s)
@@ -206,7 +208,9 @@ func (r *Reconciler) connect(s *scope) {
 func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
 	switch {
 	case !s.cluster.Spec.ControlPlane.Static():
-		r.ControlPlane.Ledger.Track(s.cluster.Namespace)
+		if s.cluster.ExternalCloudProvider() {
+			r.ControlPlane.Ledger.Track(s.cluster.Namespace)
+		}
 		s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
 	case s.session == nil:
 		s.observed.ControlPlane = migration.Unknown[migration.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)

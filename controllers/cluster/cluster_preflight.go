@@ -67,6 +67,10 @@ func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 		watchCredentials(status, s)
 		return
 	}
+	if !s.cluster.ExternalCloudProvider() && s.decision.Readiness == nil {
+		status.Preflight = nil // What is not looked at any more is not shown.
+		return
+	}
 	if s.decision.Findings == nil {
 		return
 	}

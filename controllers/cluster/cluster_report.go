@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +24,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	s.untold = r.untold.take(key)
 	before := s.cluster.Status
 	after := computeStatus(s)
-	r.Metrics.attended(key, meta.FindStatusCondition(after.Conditions, ucv1.CloudLoopsAttendedCondition))
+	r.Metrics.stands(key, after.Conditions)
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}

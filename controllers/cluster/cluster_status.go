@@ -84,6 +84,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 	w := &statusWriter{before: s.cluster.Status.Conditions, now: s.now, gen: s.cluster.Generation}
 	setReady(w, s, status.Facts)
 	setPaused(w, s.cluster, s.decision.RollsOn)
+	setReadiness(w, s.decision.Readiness)
 	if s.cluster.ExternalCloudProvider() {
 		setAttended(w, s.decision.Attendance)
 		setReachable(w, s.observed.Connection)

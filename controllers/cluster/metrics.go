@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,14 +22,26 @@ type Metrics struct {
 	steps    *prometheus.HistogramVec
 	samples  *prometheus.CounterVec
 
-	mu         sync.Mutex
+	looks        *prometheus.CounterVec
+	lookRequests *prometheus.CounterVec
+
+	mu sync.Mutex
+	// unattended and ready are the Clusters by how they stand: those whose loops no manager runs, and condition ReadyToMigrate.
 	unattended map[client.ObjectKey]struct{}
+	ready      map[client.ObjectKey]string
 }
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		unattended: map[client.ObjectKey]struct{}{},
+		ready:      map[client.ObjectKey]string{},
+		looks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_look_ahead_total", Help: "Looks at user clusters whose feature is off, by whether the user cluster was reached.",
+		}, []string{"reached"}),
+		lookRequests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_look_ahead_requests_total", Help: "Requests to user clusters that these looks took.",
+		}, nil),
 		verbs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_verbs_total", Help: "Changes that the controller made, by verb and result.",
 		}, []string{"verb", "result"}),
@@ -45,7 +59,14 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended is False.",
 	}, m.countUnattended)
-	for _, collector := range []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, unattended} {
+	collectors := []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, m.looks, m.lookRequests, unattended}
+	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition ReadyToMigrate.",
+			ConstLabels: prometheus.Labels{"status": string(status)},
+		}, func() float64 { return m.countReady(string(status)) }))
+	}
+	for _, collector := range collectors {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
 		}
@@ -61,14 +82,35 @@ func (m *Metrics) verb(kind migration.VerbKind, err error) {
 	m.verbs.WithLabelValues(string(kind), result).Inc()
 }
 
-// attended notes how the condition of a Cluster stands in a pass, also where nothing is written because it stood so before.
-func (m *Metrics) attended(key client.ObjectKey, condition *metav1.Condition) {
+// stands notes how a Cluster stands in a pass, also where nothing is written because it stood so before.
+func (m *Metrics) stands(key client.ObjectKey, conditions []metav1.Condition) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.unattended, key)
-	if condition != nil && condition.Status == metav1.ConditionFalse {
+	delete(m.ready, key)
+	if meta.IsStatusConditionFalse(conditions, ucv1.CloudLoopsAttendedCondition) {
 		m.unattended[key] = struct{}{}
 	}
+	if ready := meta.FindStatusCondition(conditions, ucv1.ReadyToMigrateCondition); ready != nil {
+		m.ready[key] = string(ready.Status)
+	}
+}
+
+// looked counts a look that ended.
+func (m *Metrics) looked(requests int64) {
+	m.looks.WithLabelValues(strconv.FormatBool(requests > 0)).Inc()
+	m.lookRequests.WithLabelValues().Add(float64(requests))
+}
+
+func (m *Metrics) countReady(status string) (count float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, stands := range m.ready {
+		if stands == status {
+			count++
+		}
+	}
+	return count
 }
 
 func (m *Metrics) countUnattended() float64 {

@@ -41,6 +41,16 @@ spec:
 ` + "```" + `
 
 `)
+	out.WriteString(`## Looking ahead
+
+While the feature is off, ` + "`spec.preflight.lookAhead: Daily`" + ` (the default) asks the same checks once a day and changes nothing:
+condition ` + "`ReadyToMigrate`" + ` is True when nothing that was found blocks a migration, False with the number and names of what does, and
+Unknown before the first look, which comes within 6 hours, or when one that could block could not be looked at. It is False with reason
+` + "`CloudLoopsUnattended`" + `, too, when KCM's arguments run the cloud loops and no process of it holds its Lease. The condition goes when the feature
+is switched on; then ` + "`PreflightPassed`" + ` says it. How to sort a fleet by it, and what limits the looks:
+[operations.md](operations.md#what-stands-in-the-way-of-a-fleet).
+
+`)
 	out.WriteString("`make hazards` makes many of them on purpose, and compares what happens with what they say: " +
 		"[hazards-measured.md](hazards-measured.md).\n\n")
 	out.WriteString("## Checks\n\nThe page of each says how to look and what to do.\n\n" +

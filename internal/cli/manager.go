@@ -133,7 +133,7 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 		ControlPlane: &controlplane.Reader{Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}, Deadlines: deadlines},
 		UserClusters: registry, Catalogue: catalogue,
 		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics, Deadlines: deadlines,
-		RequireCloudConfigLabel: o.requireCloudConfigLabel,
+		RequireCloudConfigLabel: o.requireCloudConfigLabel, LookAhead: o.lookAhead,
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)

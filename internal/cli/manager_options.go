@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -39,6 +40,7 @@ type managerOptions struct {
 
 	workers        int
 	connectWorkers int
+	lookAhead      cluster.LookAheadLimits
 	allow          usercluster.Allow
 
 	requireCloudConfigLabel bool
@@ -60,6 +62,8 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 
 	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
 	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
+	flags.IntVar(&o.lookAhead.AtOnce, "look-ahead-concurrency", cluster.DefaultLooksAtOnce, "How many user clusters whose feature is off are looked at at once.")
+	flags.Float64Var(&o.lookAhead.Requests, "look-ahead-qps", cluster.DefaultLookAheadRequests, "How many requests a second all these looks send to user clusters, on average over the fleet.")
 	bindAllow(flags, &o.allow)
 	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
 		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")
@@ -128,6 +132,9 @@ func (o *managerOptions) validate() error {
 	}
 	if o.workers < 1 || o.connectWorkers < 1 {
 		errs = append(errs, errors.New("--workers and --connect-workers are at least 1"))
+	}
+	if o.lookAhead.AtOnce < 1 || o.lookAhead.Requests <= 0 {
+		errs = append(errs, errors.New("--look-ahead-concurrency is at least 1, and --look-ahead-qps more than 0; spec.preflight.lookAhead: Never switches the looks off"))
 	}
 	if _, err := o.deadlines(); err != nil {
 		errs = append(errs, err)

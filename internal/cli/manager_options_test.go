@@ -24,6 +24,7 @@ func TestManagerOptions(t *testing.T) {
 		"some namespaces":                               {args: []string{"--namespaces=user-a,user-b", "--namespaces=user-c"}},
 		"an empty namespace would stand for all":        {args: []string{"--namespaces=user-a,"}, want: `--namespaces has ""`},
 		"a pattern is no namespace":                     {args: []string{"--namespaces=user-*"}, want: `"user-*"`},
+		"looks ahead without a limit are none":          {args: []string{"--look-ahead-qps=0"}, want: "Never switches the looks off"},
 		"a testbed shortens a wait":                     {args: []string{"--unsafe-waits=settle=2s,probe=1s"}},
 		"a deadline cannot be shortened":                {args: []string{"--unsafe-waits=handover=2s"}, want: "handover=2s"},
 		"a wait cannot become longer":                   {args: []string{"--unsafe-waits=settle=1h"}, want: "settle=1h"},

@@ -162,7 +162,8 @@ func fleet() []ucv1.Cluster {
 			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or make it anew, "+
 				"MachineDeployment kube-system/held is paused; unpause it.")),
 		clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, stands(metav1.ConditionTrue, ucv1.InTreeReason,
-			"The feature externalCloudProvider is off. The arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. The user cluster is not looked at.")),
+			"The feature externalCloudProvider is off. The arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. "+
+				"Condition ReadyToMigrate says what a look into the user cluster found."), lookedAhead),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
 			"Step Handover: Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
@@ -191,4 +192,13 @@ func one(name string) *ucv1.Cluster {
 		}
 	}
 	return nil
+}
+
+// lookedAhead is a cluster whose feature is off, and two things are in the way.
+func lookedAhead(c *ucv1.Cluster) {
+	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+		Type: ucv1.ReadyToMigrateCondition, Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: "2 findings block a migration: " +
+			"DisruptionBudgetNeverAllows, NodeNotReady; also 1 warning. status.preflight has the worst, status.lookAhead says when it was looked at.",
+	})
+	c.Status.Preflight = &ucv1.PreflightStatus{Blocking: 2, Warnings: 1, Findings: []ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node b."}}}
 }

@@ -57,6 +57,9 @@ type clusterReport struct {
 	Unattended string `json:"unattended,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	Message    string `json:"message,omitempty"`
+	// ReadyToMigrate is the condition's status while the feature is off, Blocking what the last look found in the way.
+	ReadyToMigrate metav1.ConditionStatus `json:"readyToMigrate,omitempty"`
+	Blocking       string                 `json:"blocking,omitempty"`
 	*clusterDetails
 }
 
@@ -88,6 +91,12 @@ func newClusterReport(cluster *ucv1.Cluster) clusterReport {
 	}
 	what := blockerOf(cluster)
 	report.Unattended, report.Reason, report.Message = what.Unattended, what.Reason, what.Message
+	if ahead := meta.FindStatusCondition(status.Conditions, ucv1.ReadyToMigrateCondition); ahead != nil {
+		report.ReadyToMigrate = ahead.Status
+		if ahead.Status == metav1.ConditionFalse {
+			report.Blocking = ahead.Message
+		}
+	}
 	return report
 }
 

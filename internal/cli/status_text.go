@@ -163,6 +163,8 @@ func (r *clusterReport) line(text *strings.Builder, s screen, now time.Time, nam
 		text.WriteString("  " + s.paint(bad, s.sign("└ ", "- ")+s.cut(r.Unattended, s.width-4)) + "\n")
 	case r.State == needsYou, r.State == cannotLook:
 		text.WriteString("  " + s.sign("└ ", "- ") + s.cut(r.Reason+": "+r.Message, s.width-4) + "\n")
+	case r.Blocking != "":
+		text.WriteString("  " + s.sign("└ ", "- ") + s.cut(r.Blocking, s.width-4) + "\n")
 	}
 }
 

@@ -110,6 +110,12 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 		if ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition); ready != nil {
 			what.Message = ready.Message
 		}
+		if ahead := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyToMigrateCondition); ahead != nil {
+			what.Message += " " + ucv1.ReadyToMigrateCondition + " is " + string(ahead.Status) + ": " + ahead.Message
+			if first := firstFinding(cluster); first != nil && ahead.Status == metav1.ConditionFalse {
+				what.Message += " The worst is " + first.ID + ": " + first.Message
+			}
+		}
 	}
 	what.addRunbook(cluster)
 	return what

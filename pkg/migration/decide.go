@@ -28,9 +28,10 @@ func Decide(o Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
-	decision.Findings = p.findings
 	decision.PointOfNoReturn, decision.LookAfter = p.judgePointOfNoReturn(), p.lookAfter()
 	decision.Proofs = p.proofsToKeep(decision)
+	p.lookAhead(&decision)
+	decision.Findings = p.findings
 	if o.Cluster.Spec.Paused {
 		decision.Verb, decision.Wait, decision.Instructions = nil, nil, nil
 		if decision.Step != ucv1.StepInTree {
@@ -55,6 +56,7 @@ func Decide(o Observation, now time.Time) Decision {
 // seenWhilePaused keeps what was only seen: the end of a process may never show again.
 func (p *pass) seenWhilePaused() ucv1.Facts {
 	facts := *p.o.Cluster.Status.Facts.DeepCopy()
+	facts.LookAhead = p.facts.LookAhead
 	if facts.Handover != nil && facts.Handover.FinishedAt == nil && p.facts.Handover != nil {
 		facts.Handover.Processes = p.facts.Handover.Processes
 	}
@@ -115,7 +117,7 @@ func (o Observation) LookedAt() string {
 	loops := kcm.Arguments.CloudLoops()
 	switch {
 	case !known && o.Cluster.Spec.ControlPlane.Static():
-		return "The control plane is not looked at before the feature is on."
+		return "The control plane is in the user cluster. " + o.otherwiseLookedAt()
 	case o.InTree.IsAbsent():
 		return "The Deployment of kube-controller-manager does not exist, so nothing else is known."
 	case !known:
@@ -123,9 +125,9 @@ func (o Observation) LookedAt() string {
 	case !kcm.Arguments.Understood():
 		return "Whether " + kcm.String() + " runs the cloud loops is not known: " + kcm.Arguments.Problem + "."
 	case len(loops) > 0:
-		return "The arguments of " + kcm.String() + " run " + strings.Join(loops, ", ") + ". The user cluster is not looked at."
+		return "The arguments of " + kcm.String() + " run " + strings.Join(loops, ", ") + ". " + o.otherwiseLookedAt()
 	}
-	return kcm.String() + " has no in-tree cloud provider. Whether a CCM runs in the user cluster is not looked at."
+	return kcm.String() + " has no in-tree cloud provider. " + o.otherwiseLookedAt()
 }
 
 // walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is

@@ -22,6 +22,8 @@ type Decision struct {
 	Failure *Failure
 	// Attendance says whether a manager runs the cloud loops; nil while the feature is off.
 	Attendance *Attendance
+	// Readiness is what a look ahead found; nil unless the feature is off and looks are wanted.
+	Readiness *Readiness
 	// LookAfter is when the next pass has to be at the latest, because a Node is late then; zero: the usual time will do.
 	LookAfter time.Duration
 	// RollsOn are the MachineDeployments that are in the middle of a roll while the Cluster is paused.

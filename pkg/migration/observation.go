@@ -21,6 +21,8 @@ type Observation struct {
 	Provider Observed[Provider]
 	// InTree is KCM's Deployment, without its pods, of a cluster whose feature is off.
 	InTree Observed[Component]
+	// Look is what this pass did of a look ahead: LookDone fills in the other facts of a cluster whose feature is off, too.
+	Look LookState
 	// CloudConfig is the Secret with the cloud configuration; absent when it does not exist.
 	CloudConfig Observed[CloudConfig]
 	// Connection is the way into the user cluster.

@@ -77,6 +77,8 @@ type bounded struct {
 	large turns
 	pace  *pace
 	clock clock.PassiveClock
+	// requests is how many were sent, watches included.
+	requests atomic.Int64
 	// excess is the last answer that was too large and could not be asked for in smaller pieces.
 	excess atomic.Pointer[excess]
 }
@@ -91,6 +93,7 @@ func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
 
 // RoundTrip implements http.RoundTripper.
 func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+	b.requests.Add(1)
 	if request.URL.Query().Has("watch") {
 		return b.watch(request)
 	}

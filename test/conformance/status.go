@@ -101,7 +101,8 @@ func checkSet(o *objections, cluster *ucv1.Cluster) {
 	var allowed [][]string
 	switch {
 	case cluster.Status.Step == ucv1.StepInTree:
-		allowed = [][]string{always()}
+		// ReadyToMigrate is there unless spec.preflight.lookAhead is Never, or the Cluster is being deleted.
+		allowed = [][]string{always(), append(always(), ucv1.ReadyToMigrateCondition)}
 	case cluster.Status.Origin == ucv1.OriginExternal:
 		allowed = [][]string{external()}
 	case cluster.Status.Origin == ucv1.OriginMigrating:

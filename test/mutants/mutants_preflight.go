@@ -29,3 +29,24 @@ func preflightRules() []mutant {
 			"Session.Cloud", without("answered Before")),
 	}
 }
+
+// A look at a cluster whose feature is off comes in its turn, and says what it saw.
+func looksAhead() []mutant {
+	const rule = "look ahead"
+	return []mutant{
+		inTables(rule, "a look comes before its time", "LooksAhead", without("Before")),
+		inTables(rule, "Never is not heeded", "wantsLooks", without("LookAhead")),
+		inTables(rule, "a cluster that was migrated is looked at", "wantsLooks", without("OriginMigrating")),
+		inTables(rule, "all clusters are looked at at once", "share", returns("span", "0")),
+		inTables(rule, "every process chooses the time anew", "pass.lookAhead", always("NextAt nil")),
+		inTables(rule, "the time of the next look is not chosen", "pass.judgeLook", skips("lookEvery")),
+		inTables(rule, "a changed spec is looked at again and again", "nextLook", returns("soon", "look.LookedAt.Time")),
+		inTables(rule, "a KCM that does not lead is ready", "pass.judgeLook", never("runsNone")),
+		inTables(rule, "what could not be looked at is ready", "pass.judgeLook", never("wait")),
+		inTables(rule, "what was found goes when nobody can look", "pass.judgeLook", always("Reachable")),
+		inTables(rule, "a stranger who holds the Lease is not watched", "AwaitsLeader", returns("ContainsFunc", "false")),
+		of(clusterControllerPackage, rule, "looks do not take turns", "looks.begin", without("AtOnce")),
+		of(clusterControllerPackage, rule, "requests are not paid for", "looks.begin", without("paidUntil")),
+		of(clusterControllerPackage, rule, "what was found is forgotten between the looks", "setReadiness", without("keep")),
+	}
+}

@@ -1,0 +1,210 @@
+package migration
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// When a cluster whose feature is off is looked at.
+const (
+	// lookSpread is the time over which the first looks of a fleet are spread, lookEvery the longest between two of one cluster,
+	// and lookJitter what the next one may be earlier, so that a fleet never comes to look all at once.
+	lookSpread = 6 * time.Hour
+	lookEvery  = 24 * time.Hour
+	lookJitter = time.Hour
+	// lookRetry is the least time after a look that could not see what it rests on.
+	lookRetry = time.Hour
+	// lookAfterChange is the least time between two looks when the spec is changed: a person wants to know, a tool may not ask for ever.
+	lookAfterChange = 10 * time.Minute
+	// lookTurn is when one that is due asks again for its turn, lookGoesOn when one that watches a Lease looks at it again.
+	lookTurn   = 30 * time.Second
+	lookGoesOn = 5 * time.Second
+)
+
+// LookState is what this pass did of a look ahead.
+type LookState int
+
+const (
+	// NoLook means that it is not due, or that others have their turn.
+	NoLook LookState = iota
+	// LookGoesOn means that a Lease has to be watched before it can be judged.
+	LookGoesOn
+	// LookDone means that everything that can be seen was looked at.
+	LookDone
+)
+
+// Readiness is condition ReadyToMigrate.
+type Readiness struct {
+	Status  metav1.ConditionStatus
+	Reason  string
+	Message string
+	// Undecided says that nothing was looked at in this pass: what was said before stands.
+	Undecided bool
+}
+
+// LooksAhead says that a cluster whose feature is off is to be looked at now.
+func LooksAhead(cluster *ucv1.Cluster, now time.Time) bool {
+	look := cluster.Status.LookAhead
+	return wantsLooks(cluster) && look != nil && look.NextAt != nil && !now.Before(nextLook(look, cluster.Generation))
+}
+
+// wantsLooks: one that was migrated never has the feature off again, whatever its spec came to say.
+func wantsLooks(cluster *ucv1.Cluster) bool {
+	origin := cluster.Status.Origin
+	return !cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.Preflight.LookAhead != ucv1.NeverLookAhead &&
+		origin != ucv1.OriginMigrating && origin != ucv1.OriginExternal
+}
+
+// otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
+func (o Observation) otherwiseLookedAt() string {
+	if wantsLooks(o.Cluster) {
+		return "Condition ReadyToMigrate says what a look into the user cluster found."
+	}
+	return "The user cluster is not looked at."
+}
+
+// nextLook is sooner when the spec was changed since the last one.
+func nextLook(look *ucv1.LookAheadStatus, generation int64) time.Time {
+	next := look.NextAt.Time
+	if look.LookedAt != nil && look.Generation != generation {
+		if soon := look.LookedAt.Add(lookAfterChange); soon.Before(next) {
+			return soon
+		}
+	}
+	return next
+}
+
+// share of a span that is a cluster's own: the same for the same UID and moment, and spread evenly over a fleet.
+func share(span time.Duration, uid string, at time.Time) time.Duration {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(uid + "/" + strconv.FormatInt(at.Unix(), 10)))
+	return time.Duration(hash.Sum64()%uint64(span/time.Second)) * time.Second
+}
+
+// lookAhead says when the next look is due, and what the one of this pass found.
+func (p *pass) lookAhead(decision *Decision) {
+	if !wantsLooks(p.o.Cluster) {
+		p.facts.LookAhead = nil
+		return
+	}
+	if p.facts.LookAhead == nil || p.facts.LookAhead.NextAt == nil {
+		p.facts.LookAhead = &ucv1.LookAheadStatus{NextAt: p.stampAfter(share(lookSpread, string(p.o.Cluster.UID), p.now))}
+	}
+	if p.o.Look == LookDone {
+		decision.Readiness = p.judgeLook()
+	} else {
+		decision.Readiness = &Readiness{
+			Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "The user cluster is looked at for the first time at " +
+				p.facts.LookAhead.NextAt.UTC().Format(time.RFC3339) + ", or when the limit for the whole fleet allows it.",
+		}
+	}
+	switch until := nextLook(p.facts.LookAhead, p.o.Cluster.Generation).Sub(p.now); {
+	case until > 0:
+		decision.LookAfter = until
+	case p.o.Look == LookGoesOn:
+		decision.LookAfter = lookGoesOn
+	default:
+		decision.LookAfter = lookTurn + share(lookTurn, string(p.o.Cluster.UID), p.now)
+	}
+}
+
+func (p *pass) stampAfter(wait time.Duration) *metav1.Time {
+	t := metav1.NewTime(p.now.Add(wait).Truncate(time.Second))
+	return &t
+}
+
+// judgeLook asks what preflight would ask if the feature were on. What was found before stays when the user cluster cannot be
+// reached.
+func (p *pass) judgeLook() *Readiness {
+	asked := &pass{o: p.o, now: p.now, facts: *p.facts.DeepCopy()}
+	asked.facts.Origin = ucv1.OriginMigrating
+	out, look := asked.judgePreflight(), p.facts.LookAhead
+	look.Generation = p.o.Cluster.Generation
+	look.NextAt = p.stampAfter(lookEvery - share(lookJitter, string(p.o.Cluster.UID), p.now))
+	if p.findings = asked.findings; p.o.Connection.Reachable {
+		look.LookedAt, p.findings = p.stamp(), append([]Finding{}, asked.findings...)
+	}
+	counts := countFindings(asked.findings)
+	switch kcm := asked.kcmAttends(); {
+	case asked.hibernated():
+		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "The control plane is scaled to 0."}
+	case asked.kcmRunsLoops() && kcm.state == runsNone:
+		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
+			Message: "No manager runs the cloud loops: " + kcm.why + ". " + counts.text()}
+	case out.failure != nil:
+		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: counts.text()}
+	case out.wait != nil:
+		look.NextAt = p.stampAfter(lookRetry + share(lookJitter, string(p.o.Cluster.UID), p.now))
+		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason,
+			Message: strings.TrimSuffix(out.wait.Message, ".") + ". It is tried again within two hours."}
+	}
+	return &Readiness{Status: metav1.ConditionTrue, Reason: ucv1.NothingBlocksReason, Message: counts.text()}
+}
+
+// kcmRunsLoops says that its arguments do, so that somebody has to lead with them.
+func (p *pass) kcmRunsLoops() bool {
+	kcm := p.o.ControlPlane.Value().KCM
+	return p.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
+}
+
+// AwaitsLeader says that the holder of KCM's Lease is no pod which we see, and that the Lease was not watched for long enough to tell
+// whether it is renewed.
+func AwaitsLeader(o Observation, now time.Time) bool {
+	lease, known := o.KCMLease.Get()
+	kcm, seen := o.ControlPlane.Get()
+	if !known || !seen || lease.Holder == "" || lease.stale(now) || lease.Alive(now) {
+		return false
+	}
+	return !slices.ContainsFunc(kcm.KCM.Pods, func(process Process) bool {
+		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+	})
+}
+
+// findingCounts are what a fleet is sorted by.
+type findingCounts struct {
+	blocking, warnings, unseen int
+	ids                        []string
+}
+
+func countFindings(findings []Finding) (counts findingCounts) {
+	for _, finding := range findings {
+		switch {
+		case finding.NotLookedAt && !finding.BeforeRoll:
+			counts.unseen++
+		case finding.Accepted, finding.NotLookedAt, finding.Severity == Info:
+		case finding.Severity == Blocking:
+			counts.blocking++
+			counts.ids = append(counts.ids, finding.ID)
+		default:
+			counts.warnings++
+		}
+	}
+	counts.ids = slices.Compact(counts.ids)
+	return counts
+}
+
+// text names the blocking ones. It has no time and no number that ticks.
+func (c findingCounts) text() string {
+	text := "Nothing that was found blocks a migration"
+	if c.blocking > 0 {
+		text = plural(c.blocking, "finding blocks", "findings block") + " a migration: " + named(c.ids)
+	}
+	var more []string
+	if c.warnings > 0 {
+		more = append(more, plural(c.warnings, "warning", "warnings"))
+	}
+	if c.unseen > 0 {
+		more = append(more, plural(c.unseen, "check that could not look", "checks that could not look"))
+	}
+	if len(more) > 0 {
+		text += "; also " + strings.Join(more, " and ")
+	}
+	return text + ". status.preflight has the worst, status.lookAhead says when it was looked at."
+}

@@ -1,0 +1,123 @@
+package integration_test
+
+import (
+	"testing"
+	"time"
+
+	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
+)
+
+// inTreeWorld is a cluster whose feature is off and whose control plane runs; one that waits for its first look.
+func inTreeWorld(t *testing.T, modifiers ...modifier) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
+	w.pool("small", 1)
+	w.playKCM(kcm + "-r1-0")
+	w.create(modifiers...)
+	w.pass()
+	return w
+}
+
+// look lets time go on to the next look, and makes it.
+func (w *world) look() {
+	w.t.Helper()
+	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
+	w.playKCM(kcm + "-r1-0")
+	w.pass()
+}
+
+func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := inTreeWorld(t)
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "NotLookedYet")))
+	first := w.status().LookAhead.NextAt.Time
+	g.Expect(first.Sub(w.clock.Now())).To(And(BeNumerically(">", -time.Second), BeNumerically("<=", 6*time.Hour)))
+
+	w.restart()
+	w.clock.SetTime(first.Add(-time.Minute))
+	result := w.pass()
+	g.Expect(w.status().LookAhead).To(HaveField("LookedAt", BeNil()), "a restart does not look before it is due")
+	g.Expect(result.RequeueAfter).To(Equal(time.Minute), "nor does it wait anew")
+
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NothingBlocks")),
+		"%s", pretty(w.status()))
+	looked := w.status()
+	g.Expect(looked.LookAhead.NextAt.Sub(first)).To(BeNumerically("~", 24*time.Hour, time.Hour))
+	w.expectVerdict(kstatus.CurrentStatus)
+
+	w.restart()
+	w.requests.take()
+	w.clock.Step(time.Minute)
+	w.pass()
+	g.Expect(w.requests.take()).To(BeEmpty(), "nothing is looked at, and nothing is written")
+
+	node := &corev1.Node{}
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "small-0-0"}, node)).To(Succeed())
+	for i := range node.Status.Conditions {
+		node.Status.Conditions[i].Status = corev1.ConditionFalse
+	}
+	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "Findings"),
+		HaveField("Message", ContainSubstring("NodeNotReady"))))
+	g.Expect(w.status().Preflight.Blocking).To(BeEquivalentTo(1), "%s", pretty(w.status()))
+	w.expectVerdict(kstatus.CurrentStatus)
+	g.Expect(w.condition("Ready").Reason).To(Equal("InTree"))
+
+	w.edit(func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.NeverLookAhead })
+	w.pass()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(BeZero())
+	g.Expect(w.status().Preflight).To(BeNil(), "what is not looked at any more is not shown")
+	g.Expect(w.status().LookAhead).To(BeNil())
+}
+
+// A look reads: in the management cluster nothing but the status of the Cluster is written, and in the user cluster nothing
+// at all. Reviews of access are created, which is how they are asked, and never stored.
+func TestALookAheadWritesNothing(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := inTreeWorld(t)
+	before, user := w.snapshot(), w.user.markAudit(t)
+	w.requests.take()
+	w.look()
+	g.Expect(w.status().LookAhead.LookedAt).NotTo(BeNil())
+	g.Expect(w.requests.take()).To(ConsistOf("PATCH /apis/usercluster.k8c.io/v1alpha1/namespaces/" + w.namespace + "/clusters/alpha/status"))
+	g.Expect(w.snapshot()).To(Equal(before))
+
+	reads, reviews := 0, 0
+	for _, event := range user.since(t) {
+		if event.Who() != controllerIdentity {
+			continue
+		}
+		switch {
+		case !event.Writes():
+			reads++
+			g.Expect(event.Verb).NotTo(Equal("watch"), event.RequestURI)
+		default:
+			g.Expect(event.Verb).To(Equal("create"), event.RequestURI)
+			g.Expect(event.RequestURI).To(MatchRegexp("^/apis/authorization.k8s.io/v1/(self)?subjectaccessreviews"))
+			reviews++
+		}
+		g.Expect(event.UserAgent).To(Equal(ucv1.FieldManager))
+	}
+	t.Logf("a look takes %d reads and %d reviews", reads, reviews)
+	g.Expect(reads).To(BeNumerically(">", 10))
+
+	quiet := w.user.markAudit(t)
+	for range 30 {
+		w.clock.Step(time.Minute)
+		w.pass()
+	}
+	all, _, _ := audit.Count(quiet.since(t), controllerIdentity)
+	g.Expect(all).To(BeZero(), "it is let go of")
+}
