@@ -12,7 +12,7 @@ func MinorOf(version string) int {
 		return 0
 	}
 	minor, err := strconv.Atoi(parts[1])
-	if err != nil {
+	if err != nil || minor < 0 {
 		return 0
 	}
 	return minor

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -126,10 +127,15 @@ func Allowed(maxConcurrent *intstr.IntOrString, total int) (int, error) {
 		return 0, err
 	case budget < 0:
 		return 0, fmt.Errorf("%s is negative", maxConcurrent.String())
-	case budget == 0 && maxConcurrent.Type == intstr.String && maxConcurrent.StrVal != "0%":
+	case budget == 0 && maxConcurrent.Type == intstr.String && isPositive(maxConcurrent.StrVal):
 		return 1, nil
 	}
 	return budget, nil
+}
+
+func isPositive(percentage string) bool {
+	percent, err := strconv.Atoi(strings.TrimSuffix(percentage, "%"))
+	return err == nil && percent > 0
 }
 
 func sortPools(pools []Pool, order ucv1.RolloutOrder) {

@@ -15,6 +15,9 @@ type Histogram struct {
 	Count uint64
 }
 
+// mostCounted is what the text format, whose numbers are floats, can count to.
+const mostCounted = 1 << 53
+
 // series are the names of the CCM's histograms. They have no labels, and no bucket that ends at a minute.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/node/metrics.go
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/service/metrics.go
@@ -66,13 +69,16 @@ func (h *Histogram) take(suffix, value string) error {
 	if err != nil {
 		return err
 	}
+	if math.IsNaN(count) || count < 0 || count > mostCounted {
+		return fmt.Errorf("%s is no number of observations", value)
+	}
 	if !isBucket {
 		h.Count = uint64(count)
 		return nil
 	}
 	upTo, err := strconv.ParseFloat(strings.TrimSuffix(bound, `"}`), 64)
-	if err != nil {
-		return err
+	if err != nil || math.IsNaN(upTo) {
+		return fmt.Errorf("%s is no bound of a bucket", bound)
 	}
 	h.UpTo[upTo] = uint64(count)
 	return nil
@@ -101,12 +107,12 @@ func (h Histogram) Counts() Counts {
 			above = min(above, bound)
 		}
 	}
-	within := h.UpTo[below]
+	within := min(h.Count, h.UpTo[below])
 	missed := uint64(0)
 	if !math.IsInf(above, 1) {
-		missed = h.Count - min(h.Count, h.UpTo[above])
+		missed = h.Count - max(within, min(h.Count, h.UpTo[above]))
 	}
-	return Counts{Within: int(within), Missed: int(missed), Unsure: int(h.Count - min(h.Count, within+missed))}
+	return Counts{Within: int(within), Missed: int(missed), Unsure: int(h.Count - within - missed)}
 }
 
 // Corroborate weighs what we saw against what the CCM itself says. It can speak for itself where we saw nothing, and it can contradict;

@@ -1,0 +1,90 @@
+package migration
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// FuzzLoopsOff: whatever list of controllers a KCM has, with the flag that we give it no cloud loop runs, and the lists of others
+// and times that cannot be read do no harm.
+func FuzzLoopsOff(f *testing.F) {
+	for _, seed := range []string{"*", "", "service,*", "-*,node-route-controller, cloud-node-lifecycle", "*,-service-lb-controller,service", "a,,b", "- service"} {
+		f.Add(seed, 30, "true", "CSIMigration=true,a= b,=")
+		f.Add(seed, 25, "T", "15s")
+	}
+	f.Fuzz(func(t *testing.T, controllers string, minor int, routes, other string) {
+		g := NewWithT(t)
+		arguments := Arguments{Flags: map[string]string{
+			"cloud-provider": "openstack", "controllers": controllers, "allocate-node-cidrs": routes, "configure-cloud-routes": routes,
+			"feature-gates": other, "leader-elect-lease-duration": other, "leader-elect-resource-name": other,
+		}}
+		arguments.CloudLoops()
+		arguments.FeatureGate(other)
+		arguments.LeaderLease()
+		arguments.duration("leader-elect-lease-duration", time.Second)
+		flag := loopsOffFlag(arguments, minor)
+		arguments.Flags["controllers"] = flag.Value
+		g.Expect(arguments.CloudLoops()).To(BeEmpty(), flag.Value)
+		g.Expect(loopsOffFlag(arguments, minor)).To(Equal(flag), "a second time changes nothing")
+	})
+}
+
+// FuzzBaseline: what somebody put into the Secret does not panic, and what is read is packed and read again as it was.
+func FuzzBaseline(f *testing.F) {
+	packed, err := EncodeBaseline(Inventory{Volumes: []Volume{{Name: "a"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(true, packed)
+	f.Add(false, []byte(`{"nodes":[{}]}`))
+	f.Add(true, []byte("\x1f\x8b"))
+	f.Fuzz(func(t *testing.T, isPacked bool, data []byte) {
+		g := NewWithT(t)
+		key := OldBaselineKey
+		if isPacked {
+			key = BaselineKey
+		}
+		inventory, err := DecodeBaseline(map[string][]byte{key: data})
+		if err != nil {
+			g.Expect(inventory).To(BeZero())
+			return
+		}
+		packed, err := EncodeBaseline(inventory)
+		g.Expect(err).NotTo(HaveOccurred())
+		again, err := DecodeBaseline(map[string][]byte{BaselineKey: packed})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(EncodeBaseline(again)).To(Equal(packed))
+	})
+}
+
+// FuzzHolder: the holder of a Lease is one hostname and something unique, and no other host's.
+func FuzzHolder(f *testing.F) {
+	f.Add("kcm-1", "kcm", "0f3c")
+	f.Add("kcm", "kcm-1", "1_0f3c")
+	f.Add("a", "a.example", "_")
+	hostname := regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+	f.Fuzz(func(t *testing.T, one, other, unique string) {
+		if !hostname.MatchString(one) || !hostname.MatchString(other) {
+			return
+		}
+		g, lease := NewWithT(t), Lease{Holder: one + "_" + unique}
+		g.Expect(heldBy(lease, one)).To(BeTrue())
+		g.Expect(heldBy(lease, "", other)).To(Equal(one == other))
+	})
+}
+
+// FuzzVersion: a version that cannot be read has no minor, and no version has one below that.
+func FuzzVersion(f *testing.F) {
+	for _, seed := range []string{"1.30.14", "v1.25.3-gke.100", "1.-5.0", "1.+5.0", "1", "", "v1.99999999999999999999"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g := NewWithT(t)
+		minor := MinorOf(text)
+		g.Expect(minor).To(BeNumerically(">=", 0))
+		g.Expect(MinorOf("v" + text)).To(Or(Equal(minor), BeZero()))
+	})
+}
