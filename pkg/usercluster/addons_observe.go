@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/ssa"
+	"github.com/fluxcd/pkg/ssa/jsondiff"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -249,11 +250,18 @@ func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstruct
 	case !ours:
 		return objectComparison{foreign: new(s.planOf(ctx, want, live).takeover())}, nil
 	}
-	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
+	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, comparing())
 	if err != nil {
 		return objectComparison{}, &lookError{because("comparing "+refOf(want).String(), err)}
 	}
 	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
+}
+
+// comparing leaves out what the holder of a Lease writes: the engine reads twice, and a renewal in between is nobody's change.
+func comparing() ssa.DiffOptions {
+	options := ssa.DefaultDiffOptions()
+	options.DriftIgnoreRules = []jsondiff.IgnoreRule{{Paths: []string{"/spec"}, Selector: &jsondiff.Selector{Kind: "^Lease$"}}}
+	return options
 }
 
 // lookError is why a fact could not be looked at.

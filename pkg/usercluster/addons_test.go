@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,6 +137,47 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 
 	observed := s.Addons(t.Context(), inventory, addons).Value()
 	g.Expect(observed.CCM.Drifted).To(Equal([]migration.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
+}
+
+// The probe's Lease is an addon, and its holder renews it: also between the two looks of which a comparison is made.
+func TestRenewalOfALeaseIsNoDrift(t *testing.T) {
+	for name, change := range map[string]struct {
+		apply func(*coordinationv1.Lease)
+		want  bool
+	}{
+		"a renewal":                {func(lease *coordinationv1.Lease) { lease.Spec.RenewTime = new(metav1.NowMicro()) }, false},
+		"a label that was removed": {func(lease *coordinationv1.Lease) { lease.Labels = nil }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var count atomic.Int32
+			dry := dryRuns(&count).Patch
+			s, _ := sessionWith(interceptor.Funcs{Patch: func(
+				ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
+			) error {
+				lease := &coordinationv1.Lease{}
+				if len((&client.PatchOptions{}).ApplyOptions(options).DryRun) > 0 {
+					g.Expect(c.Get(ctx, client.ObjectKeyFromObject(object), lease)).To(Succeed())
+					change.apply(lease)
+					g.Expect(c.Update(ctx, lease, client.FieldOwner("holder"))).To(Succeed())
+				}
+				return dry(ctx, c, object, patch, options...)
+			}})
+			want := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}}
+			want.SetNamespace("kube-system")
+			want.SetName("probe")
+			want.SetLabels(map[string]string{"app": "probe"})
+			lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "probe"}}
+			if !change.want {
+				lease.Labels = want.GetLabels()
+			}
+			g.Expect(s.client.Create(t.Context(), lease)).To(Succeed())
+			found, err := s.compareObject(t.Context(), want, true)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(count.Load()).To(Equal(int32(1)))
+			g.Expect(found.drifted).To(Equal(change.want))
+		})
+	}
 }
 
 func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
