@@ -100,7 +100,7 @@ long=(
 	TestAdministratorTakesTheWrongOrderAndStopsHalfWay
 	TestCCMBesideTheControlPlaneIsUndone
 	TestDeletionDuringTheRollWaitsForWhatIsRolling
-	TestMachineDeploymentDeletedMeanwhileIsNotMadeAnew
+	TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain
 	TestPauseBeforeThePointOfNoReturn
 	TestPlanIsWhatHappens
 	TestTroubleDuringTheRoll

@@ -126,7 +126,7 @@ func TestVersionJudge(t *testing.T) {
 	}{
 		"a version that is refused is not created":       {request{operation: admissionv1.Create, after: cluster(bad)}, true},
 		"another version is":                             {request{operation: admissionv1.Create, after: cluster()}, false},
-		"nobody gets to it":                              {request{operation: admissionv1.Update, before: cluster(), after: cluster(bad)}, true},
+		"no one gets to it":                              {request{operation: admissionv1.Update, before: cluster(), after: cluster(bad)}, true},
 		"who is there already may change something else": {request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, feature(true))}, false},
 		"who is there may get labels": {
 			request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, annotated(map[string]string{"a": "b"}))}, false,

@@ -6,7 +6,7 @@ const (
 	ReadyCondition = "Ready"
 	// ReconcilingCondition is present, and True, only while the controller works or waits by itself.
 	ReconcilingCondition = "Reconciling"
-	// StalledCondition is present, and True, only when a person must act, and as long as nobody can look whether that is over.
+	// StalledCondition is present, and True, only when a person must act, and as long as no one can look whether that is over.
 	StalledCondition = "Stalled"
 
 	// InTreeReason surfaces on Ready when the feature is off.
@@ -156,7 +156,7 @@ const (
 	WaitingForNodesReason = "WaitingForNodes"
 	// WaitingForBudgetReason surfaces while the rollout budget allows nothing.
 	WaitingForBudgetReason = "WaitingForBudget"
-	// WaitingForApprovalReason surfaces while spec.mode is PlanOnly and nobody approved the plan in status.plan.
+	// WaitingForApprovalReason surfaces while spec.mode is PlanOnly and no one approved the plan in status.plan.
 	WaitingForApprovalReason = "WaitingForApproval"
 	// SoakingReason surfaces while the proof has to stay stable for the soak time.
 	SoakingReason = "Soaking"
@@ -193,7 +193,7 @@ const (
 	ForeignObjectsReason = "ForeignObjects"
 	// BlockedMachinesReason surfaces when Machines or MachineDeployments cannot be rolled.
 	BlockedMachinesReason = "BlockedMachines"
-	// MachineDeploymentFieldConflictReason surfaces when somebody takes our forceRestart value out again.
+	// MachineDeploymentFieldConflictReason surfaces when someone takes our forceRestart value out again.
 	MachineDeploymentFieldConflictReason = "MachineDeploymentFieldConflict"
 	// CanaryFailedReason surfaces when the extra Machine did not become a proven Node in time; no other Machine was touched.
 	CanaryFailedReason = "CanaryFailed"
@@ -203,7 +203,7 @@ const (
 	NodesNotInitializedReason = "NodesNotInitialized"
 	// KubeletsNotExternalReason surfaces when a new Node joined in-tree, or nothing shows that it did not.
 	KubeletsNotExternalReason = "KubeletsNotExternal"
-	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and nobody knows why.
+	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and no one knows why.
 	InventoryChangedReason = "InventoryChanged"
 	// SLOViolatedReason surfaces when Nodes or load balancers were too slow, or could not be updated, while Machines are rolled.
 	SLOViolatedReason = "SLOViolated"

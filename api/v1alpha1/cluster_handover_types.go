@@ -160,16 +160,16 @@ type HandoverStatus struct {
 	// +optional
 	PointOfNoReturn *PointOfNoReturnStatus `json:"pointOfNoReturn,omitempty"`
 
-	// startedAt is when KCM was about to be changed; after a contention, when the hand-over began anew.
+	// startedAt is when KCM was about to be changed; after a contention, when the hand-over began again.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 
-	// loopsOffAt is when the cloud loops were switched off in KCM; on again, somebody else did it.
+	// loopsOffAt is when the cloud loops were switched off in KCM; on again, someone else did it.
 	// +optional
 	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
 
-	// changingSince is since when the cloud loops have been off in a part of KCM that somebody else changes: from then on
-	// nobody may be running them.
+	// changingSince is since when the cloud loops have been off in a part of KCM that someone else changes: from then on
+	// no one may be running them.
 	// +optional
 	ChangingSince *metav1.Time `json:"changingSince,omitempty"`
 
@@ -181,11 +181,11 @@ type HandoverStatus struct {
 	// +optional
 	LockArmedAt *metav1.Time `json:"lockArmedAt,omitempty"`
 
-	// lockTakenAt is when the CCM was first seen holding the migration lock; from then on nobody is to have it.
+	// lockTakenAt is when the CCM was first seen holding the migration lock; from then on no one is to have it.
 	// +optional
 	LockTakenAt *metav1.Time `json:"lockTakenAt,omitempty"`
 
-	// contendedAt is when KCM last ran cloud loops again after a hand-over; it was begun anew then.
+	// contendedAt is when KCM last ran cloud loops again after a hand-over; it was begun again then.
 	// +optional
 	ContendedAt *metav1.Time `json:"contendedAt,omitempty"`
 

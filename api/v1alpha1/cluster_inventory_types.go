@@ -5,7 +5,7 @@ type InventoryStatus struct {
 	// explained is the number of differences that are as they should be, such as Nodes that were replaced.
 	Explained int32 `json:"explained"`
 
-	// unexplained is the number of those that nobody knows a reason for. They block step Verify.
+	// unexplained is the number of those that no one knows a reason for. They block step Verify.
 	Unexplained int32 `json:"unexplained"`
 
 	// differences are the first of the unexplained ones; the command inventory --diff shows all.

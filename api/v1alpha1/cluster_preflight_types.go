@@ -28,7 +28,7 @@ const (
 	NeverLookAhead LookAheadMode = "Never"
 )
 
-// LookAheadStatus is when a cluster whose feature is off is looked at. A restart must neither look again nor begin to wait anew.
+// LookAheadStatus is when a cluster whose feature is off is looked at. A restart must neither look again nor begin to wait again.
 type LookAheadStatus struct {
 	// nextAt is when the next look is due; a limit for the whole fleet may delay it.
 	// +optional
@@ -95,7 +95,7 @@ type PreflightStatus struct {
 	// accepted is the number of blocking ones that a person accepted.
 	Accepted int32 `json:"accepted"`
 
-	// notLookedAt is the number of checks that nobody could look at, whatever their severity: they are not passed. The other
+	// notLookedAt is the number of checks that no one could look at, whatever their severity: they are not passed. The other
 	// numbers are without them.
 	NotLookedAt int32 `json:"notLookedAt"`
 
@@ -129,7 +129,7 @@ type PreflightFinding struct {
 	// +kubebuilder:validation:items:MaxLength=600
 	Objects []string `json:"objects,omitempty"`
 
-	// notLookedAt says that nobody could look.
+	// notLookedAt says that no one could look.
 	// +optional
 	NotLookedAt bool `json:"notLookedAt,omitempty"`
 

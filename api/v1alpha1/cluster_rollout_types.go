@@ -103,7 +103,7 @@ const (
 	DeleteMachineAnnotation = "cluster.k8s.io/delete-machine"
 )
 
-// CanaryStatus is how far the canary is. It is written before the canary is made: nobody could say later that there was one.
+// CanaryStatus is how far the canary is. It is written before the canary is made: no one could say later that there was one.
 type CanaryStatus struct {
 	// machineDeployment that the canary's is a copy of, as namespace/name.
 	// +optional
@@ -118,7 +118,7 @@ type CanaryStatus struct {
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 
-	// failedAt is when its deadline passed. It is made anew ten minutes later.
+	// failedAt is when its deadline passed. It is made again ten minutes later.
 	// +optional
 	FailedAt *metav1.Time `json:"failedAt,omitempty"`
 

@@ -33,7 +33,7 @@ type SLOSpec struct {
 	UnattendedSeconds *int32 `json:"unattendedSeconds,omitempty"`
 
 	// countSince is a time; what was measured before it is forgotten. A person sets it to now who looked at a violation and
-	// mended its cause: the roll goes on.
+	// fixed its cause: the roll goes on.
 	// +optional
 	CountSince *metav1.Time `json:"countSince,omitempty"`
 }
@@ -90,7 +90,7 @@ type SLOIndicator struct {
 	// missed is the number of samples that took longer; of NodeSyncErrors, of errors.
 	Missed int32 `json:"missed"`
 
-	// unsure is the number of samples that nobody looked at closely enough.
+	// unsure is the number of samples that no one looked at closely enough.
 	// +optional
 	Unsure int32 `json:"unsure,omitempty"`
 

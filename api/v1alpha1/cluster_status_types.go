@@ -71,8 +71,8 @@ type Facts struct {
 	// +optional
 	Handover *HandoverStatus `json:"handover,omitempty"`
 
-	// adoption is what taking over the objects of somebody else changes. It stands here before anything of them is changed,
-	// so that a person can read it; nobody could say later what they were like.
+	// adoption is what taking over the objects of someone else changes. It stands here before anything of them is changed,
+	// so that a person can read it; no one could say later what they were like.
 	// +optional
 	Adoption *AdoptionStatus `json:"adoption,omitempty"`
 
@@ -142,7 +142,7 @@ type Facts struct {
 
 // DefaultStorageClassStatus is how the default StorageClass was judged.
 type DefaultStorageClassStatus struct {
-	// name of the default class at that time; empty where nobody looked because the CSI driver is somebody else's.
+	// name of the default class at that time; empty where no one looked because the CSI driver is someone else's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
@@ -231,7 +231,7 @@ type ClusterStatus struct {
 	// +optional
 	Step Step `json:"step,omitempty"`
 
-	// instructions are what somebody else has to change in the control plane, in this order. They are there while
+	// instructions are what someone else has to change in the control plane, in this order. They are there while
 	// spec.controlPlane.change is Instruct, or the type External, and there is something to change or to prove.
 	// +optional
 	// +listType=atomic

@@ -173,7 +173,7 @@ type ControlPlaneSpec struct {
 	// +optional
 	Type ControlPlaneType `json:"type,omitempty"`
 
-	// change says who changes the control plane: Apply, the controller does, or Instruct, somebody else does what
+	// change says who changes the control plane: Apply, the controller does, or Instruct, someone else does what
 	// status.instructions says. Default is Apply for Hosted; External is always Instruct.
 	// +optional
 	Change ControlPlaneChange `json:"change,omitempty"`
@@ -386,5 +386,5 @@ func (c *Cluster) CCMBesideControlPlane() bool {
 // Static says that the control plane is made of static pods in the user cluster.
 func (s *ControlPlaneSpec) Static() bool { return s.Type == ExternalControlPlane }
 
-// Instructed says that somebody else changes the control plane, and the controller says what.
+// Instructed says that someone else changes the control plane, and the controller says what.
 func (s *ControlPlaneSpec) Instructed() bool { return s.Static() || s.Change == InstructChange }

@@ -80,7 +80,7 @@ type RollbackStatus struct {
 	// +optional
 	WorkloadGoneAt *metav1.MicroTime `json:"workloadGoneAt,omitempty"`
 
-	// loopsOnAt is when KCM was given its cloud loops back; off again, somebody else did it.
+	// loopsOnAt is when KCM was given its cloud loops back; off again, someone else did it.
 	// +optional
 	LoopsOnAt *metav1.Time `json:"loopsOnAt,omitempty"`
 

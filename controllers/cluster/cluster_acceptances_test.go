@@ -37,8 +37,8 @@ func TestManagedFieldsSayWhoVouches(t *testing.T) {
 		"the last of two owners":       {[]metav1.ManagedFieldsEntry{owned("first", list, 1), owned("second", list, 2), owned("third", list, 0)}, node, "second"},
 		"the owner of an atomic list":  {[]metav1.ManagedFieldsEntry{owned("flux", `{"f:spec":{"f:preflight":{"f:accept":{}}}}`, 0)}, acceptance{path: []string{"preflight", "accept"}}, "flux"},
 		"the owner of a plain field":   {[]metav1.ManagedFieldsEntry{owned("kubectl-patch", `{"f:spec":{"f:paused":{}}}`, 0)}, acceptance{path: []string{"paused"}}, "kubectl-patch"},
-		"nobody, where nothing is":     {nil, node, "unknown"},
-		"nobody, where it is not JSON": {[]metav1.ManagedFieldsEntry{owned("odd", "{", 0)}, node, "unknown"},
+		"no one, where nothing is":     {nil, node, "unknown"},
+		"no one, where it is not JSON": {[]metav1.ManagedFieldsEntry{owned("odd", "{", 0)}, node, "unknown"},
 		"not who wrote the status": {[]metav1.ManagedFieldsEntry{
 			{Manager: "status", Subresource: "status", FieldsV1: metav1.NewFieldsV1(list)},
 		}, node, "unknown"},
@@ -63,7 +63,7 @@ func (r *liveReader) Get(_ context.Context, _ client.ObjectKey, object client.Ob
 }
 
 func (r *liveReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("nobody lists here")
+	return errors.New("no one lists here")
 }
 
 func vouching(nodes ...string) func(*ucv1.Cluster) {
@@ -112,7 +112,7 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 			changes: []func(*ucv1.Cluster){vouching(), knowing(accepted("argocd", "a"))},
 			entries: entry("unknown", "No longer accepted in spec.rollout.acceptNodes: a.", "a"),
 		},
-		"nothing yet, when nobody can say who it was": {
+		"nothing yet, when no one can say who it was": {
 			changes: []func(*ucv1.Cluster){vouching("a")}, reader: liveReader{err: errors.New("not now")}, asked: 1,
 		},
 	} {

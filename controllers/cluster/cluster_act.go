@@ -127,7 +127,7 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 	return controlplane.ChangeArguments(ctx, c, change)
 }
 
-// applyAddons writes the inventory first: an object that is applied and not in it would look like somebody else's. And one that is
+// applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
 	set, err := s.session.WithoutOthers(ctx, s.inventory, s.set(name))
@@ -162,7 +162,7 @@ func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
 		return err
 	}
-	// What somebody else provides is wanted too, but never becomes ours here.
+	// What someone else provides is wanted too, but never becomes ours here.
 	return r.writeInventory(ctx, s.cluster, usercluster.Subtract(s.inventory, obsolete))
 }
 
@@ -192,7 +192,7 @@ func (r *Reconciler) apply(ctx context.Context, object *unstructured.Unstructure
 	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 }
 
-// restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile anew. The
+// restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile again. The
 // field manager is its own, so that a later apply of something else does not take the annotations away. It carries the
 // resourceVersion too and goes on with the new one: only this change lies in between, so the status can still be written.
 func (r *Reconciler) restoreAnnotations(ctx context.Context, cluster *ucv1.Cluster) error {

@@ -59,7 +59,7 @@ func (s *scope) tried() string {
 	return s.decision.Verb.Why
 }
 
-// keepProofs writes them beside the inventory. It carries the uid, or it would make a Secret anew that was deleted, and the
+// keepProofs writes them beside the inventory. It carries the uid, or it would make a Secret again that was deleted, and the
 // resourceVersion that the proofs were computed from.
 func (r *Reconciler) keepProofs(ctx context.Context, s *scope) error {
 	proofs := s.decision.Proofs

@@ -113,7 +113,7 @@ func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {
 	r.observe(ctx, s)
 }
 
-// newPass: what was computed from an old version is computed again, and nobody is told of an error.
+// newPass: what was computed from an old version is computed again, and no one is told of an error.
 func newPass(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: afterVerb}, nil

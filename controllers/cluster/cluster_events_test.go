@@ -130,7 +130,7 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 		decide func(*migration.Decision)
 		want   string
 	}{
-		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed Nobody has to act any more: BlockedMachines is over."},
+		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any more: BlockedMachines is over."},
 		"a pause":              {paused, nothing, "Normal Paused spec.paused was set: nothing is changed. By anna."},
 	} {
 		t.Run(name, func(t *testing.T) {

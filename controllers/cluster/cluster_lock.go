@@ -59,7 +59,7 @@ func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) 
 	return provider.WithLock(ccm, s.identity, configuration)
 }
 
-// applyLockFile comes before the pods that mount it. Nobody changes it afterwards: those that read it have one lock.
+// applyLockFile comes before the pods that mount it. No one changes it afterwards: those that read it have one lock.
 func (r *Reconciler) applyLockFile(ctx context.Context, cluster *ucv1.Cluster, file migration.MountedFile) error {
 	object := r.owned(cluster, "ConfigMap", file.ConfigMap)
 	object.Object["immutable"] = true

@@ -32,7 +32,7 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) migrati
 	return s.session.OtherManagers(ctx, r.Catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
 }
 
-// AdoptionPlan is what adopting the objects of somebody else would change in a user cluster, for a command: the addons are
+// AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
 // rendered as in a pass, and nothing is written.
 func (r *Reconciler) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]usercluster.ObjectPlan, error) {
 	if cluster.Status.Inherited == nil {

@@ -23,7 +23,7 @@ func blockedBy(findings ...migration.Finding) migration.Decision {
 func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	g := NewWithT(t)
 	findings := []migration.Finding{
-		{ID: "NodeNotReady", Severity: migration.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Mend them."},
+		{ID: "NodeNotReady", Severity: migration.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Fix them."},
 		{ID: "LeaderUnknown", Severity: migration.Blocking, NotLookedAt: true, Message: "Could not look at it."},
 		{ID: "ClockSkew", Severity: migration.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: migration.Warning}, {ID: "NodesNone", Severity: migration.Info},
 	}
@@ -40,12 +40,12 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	))
 	g.Expect(status.Findings).To(HaveLen(10))
 	g.Expect(status.Findings[0]).To(And(HaveField("ID", "NodeNotReady"), HaveField("Objects", HaveLen(10)),
-		HaveField("Message", ContainSubstring("n04 and 15 more. Mend them."))))
+		HaveField("Message", ContainSubstring("n04 and 15 more. Fix them."))))
 	g.Expect(status.Findings[1].NotLookedAt).To(BeTrue())
 	g.Expect(status.JudgedAt.Time).To(BeTemporally("==", start()))
 }
 
-func TestPreflightIsNotWrittenAnewForTheTime(t *testing.T) {
+func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g := NewWithT(t)
 	decision := blockedBy(migration.Finding{ID: "ClockSkew", Severity: migration.Blocking, Message: "They differ."})
 	after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decision))
@@ -93,7 +93,7 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 			before: &ucv1.PreflightStatus{Warnings: 2, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false), shown("LeaseLong", false)}},
 			found:  migration.Known[[]migration.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
 		},
-		"nobody can look": {
+		"no one can look": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
 			ids:    []string{"CredentialsExpire"}, warnings: 1,
 		},

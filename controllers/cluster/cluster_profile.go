@@ -50,5 +50,5 @@ func (r *Reconciler) overlaid(s *scope, addons provider.Addons) (provider.Addons
 
 func profileUnusable(name string, problems []string) string {
 	return "ProviderProfile " + name + " cannot be used, and nothing of it is applied: " + strings.Join(problems, " ") +
-		" Mend it, or delete it to have what is built in."
+		" Fix it, or delete it to have what is built in."
 }

@@ -80,7 +80,7 @@ func stallEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
 	case is != nil && (was == nil || was.Reason != is.Reason):
 		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
 	case is == nil && was != nil:
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: was.Reason, Message: "Nobody has to act any more: " + was.Reason + " is over."}}
+		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: was.Reason, Message: "No one has to act any more: " + was.Reason + " is over."}}
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func acceptanceEntries(before, after []ucv1.AcceptanceStatus) []ucv1.TimelineEnt
 	entries := groupAcceptances(missingIn(before, after), "accepted in")
 	gone := missingIn(after, before)
 	for i := range gone {
-		// Nobody owns a value that is gone, so the object does not say who took it out.
+		// No one owns a value that is gone, so the object does not say who took it out.
 		gone[i].By = ucv1.UnknownActor
 	}
 	return append(entries, groupAcceptances(gone, "no longer accepted in")...)

@@ -109,7 +109,7 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, waiting("WaitingForMachines", "Waiting."), nil,
 			[]ucv1.TimelineEntry{{
 				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines",
-				Message: "Nobody has to act any more: BlockedMachines is over.",
+				Message: "No one has to act any more: BlockedMachines is over.",
 			}},
 		},
 		"a pause, which ends no failure": {

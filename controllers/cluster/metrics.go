@@ -130,7 +130,7 @@ func (m *Metrics) stepEnded(before ucv1.ClusterStatus, now time.Time) {
 	}
 }
 
-// sampled adds what a pass counted. After a new spec.slo.countSince the counts of the status begin anew, and these go on.
+// sampled adds what a pass counted. After a new spec.slo.countSince the counts of the status begin again, and these go on.
 func (m *Metrics) sampled(before, after *ucv1.SLOStatus) {
 	if after == nil {
 		return

@@ -8,5 +8,5 @@
 //
 // It runs in the root of the repository and may import the standard library, the API types, pkg/migration,
 // pkg/leadermigration, pkg/provider and docs/runbooks. It never reads a document but README.md, handover.md and those of
-// providers/, knows of the runbooks only which there are, and adds no fact of its own: what is wrong in its output is mended in the code.
+// providers/, knows of the runbooks only which there are, and adds no fact of its own: what is wrong in its output is fixed in the code.
 package main

@@ -70,7 +70,7 @@ func lockRules(out *strings.Builder) {
 		fmt.Fprintf(out, "| `%s` | %s |\n", rule.Rule, rule.Means)
 	}
 	out.WriteString("\nA KCM of a release in which a CCM already has a loop by a lock is taken to run without it; its file does not show\n" +
-		"`--cloud-provider` or `--controllers`, and nobody but you can look.\n\n")
+		"`--cloud-provider` or `--controllers`, and no one but you can look.\n\n")
 }
 
 func lockMinors(out *strings.Builder) {

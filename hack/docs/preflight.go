@@ -62,7 +62,7 @@ is switched on; then ` + "`PreflightPassed`" + ` says it. How to sort a fleet by
 		}
 		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", runbookLink(check.ID), check.Severity, check.Means, judged)
 	}
-	out.WriteString("\nA finding can be milder or worse than the table says, depending on what was found; the severity in the table counts when nobody could look.\n")
+	out.WriteString("\nA finding can be milder or worse than the table says, depending on what was found; the severity in the table counts when no one could look.\n")
 	var links []string
 	for _, id := range migration.InputFindingIDs() {
 		links = append(links, runbookLink(id))

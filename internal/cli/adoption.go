@@ -38,7 +38,7 @@ type adoptionOptions struct {
 func adoptionCommand() *cobra.Command {
 	options := &adoptionOptions{}
 	command := &cobra.Command{
-		Use: "adoption NAME", Short: "Says what adopting the addon objects of somebody else would change.", Long: adoptionHelp, Args: cobra.ExactArgs(1),
+		Use: "adoption NAME", Short: "Says what adopting the addon objects of someone else would change.", Long: adoptionHelp, Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return options.run(command.Context(), command.OutOrStdout(), args[0])
 		},
@@ -74,7 +74,7 @@ func (o *adoptionOptions) run(ctx context.Context, out io.Writer, name string) e
 func (r adoptionReport) text(out io.Writer) error {
 	text := &strings.Builder{}
 	if len(r.Objects) == 0 {
-		fmt.Fprintf(text, "Cluster %s: no object of somebody else's is in the place of one of ours.\n", r.Cluster)
+		fmt.Fprintf(text, "Cluster %s: no object of someone else's is in the place of one of ours.\n", r.Cluster)
 	} else {
 		fmt.Fprintf(text, "Cluster %s: spec.addons.adoption is %s.\n", r.Cluster, r.Adoption)
 	}

@@ -134,7 +134,7 @@ func (f *fenceTarget) lookAtObjects(ctx context.Context, report *fenceReport) {
 }
 
 // lookAtLeases looks until both Leases were seen being renewed, or that long: their own times come from clocks that
-// nobody vouches for.
+// no one vouches for.
 func (f *fenceTarget) lookAtLeases(ctx context.Context, report *fenceReport, lookFor time.Duration) {
 	namespace, name := f.kcm.LeaderLease()
 	var ccm, kcm migration.Observed[migration.Lease]

@@ -167,7 +167,7 @@ func (l leaseReport) text(now time.Time) string {
 	case !*l.Exists:
 		return l.Lease + ": does not exist"
 	case l.Holder == "":
-		return l.Lease + ": nobody holds it"
+		return l.Lease + ": no one holds it"
 	}
 	text := l.Lease + ": held by " + l.Holder
 	if l.Renewed {

@@ -39,8 +39,8 @@ func TestMeaningOfAFence(t *testing.T) {
 		state  string
 		want   string
 	}{
-		"closed, and nobody leads":                     {report: fenceSeen(false), state: fenceClosed, want: "The fence is closed, and no CCM was seen to lead: it runs no cloud loop."},
-		"closed, and somebody leads":                   {report: fenceSeen(false), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceClosed, want: "ccm-0 still renews the CCM's Lease: it ends at its renew deadline"},
+		"closed, and no one leads":                     {report: fenceSeen(false), state: fenceClosed, want: "The fence is closed, and no CCM was seen to lead: it runs no cloud loop."},
+		"closed, and someone leads":                    {report: fenceSeen(false), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceClosed, want: "ccm-0 still renews the CCM's Lease: it ends at its renew deadline"},
 		"open, and the CCM leads":                      {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceOpen, want: "the CCM leads: ccm-0 runs the cloud loops."},
 		"open, and there is no CCM":                    {report: fenceSeen(true, all()...), state: fenceOpen, want: "there is no Deployment of it"},
 		"open, and the CCM does not lead":              {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.Deployments = []deployment{{Name: "kube-system/ccm"}} }, state: fenceOpen, want: "(Deployment kube-system/ccm)"},

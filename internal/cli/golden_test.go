@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // expectGolden compares with a file of testdata, or writes it.
 func expectGolden(t *testing.T, name, got string) {
@@ -22,5 +22,5 @@ func expectGolden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred(), "go test ./internal/cli -update writes it")
-	g.Expect(got).To(Equal(string(want)), "go test ./internal/cli -update writes %s anew", path)
+	g.Expect(got).To(Equal(string(want)), "go test ./internal/cli -update writes %s again", path)
 }

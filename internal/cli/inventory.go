@@ -22,7 +22,7 @@ import (
 const inventoryHelp = `Shows the inventory that was taken before the hand-over: load balancers, volumes and their attachments, Nodes,
 StorageClasses, and the number of Nodes with a route.
 
-With --diff it reads the user cluster, too, and says what is not as it was: first what nobody knows a reason for, which
+With --diff it reads the user cluster, too, and says what is not as it was: first what no one knows a reason for, which
 blocks step Verify, then what is explained, such as Nodes that were replaced. It changes nothing. Values of annotations
 and labels are not shown.
 

@@ -10,7 +10,7 @@ import (
 )
 
 const leaderMigrationLong = `Render, check and explain the migration lock (KEP-2436), by which kube-controller-manager (KCM) hands the cloud loops
-over to a cloud-controller-manager (CCM). It reads and writes files only, for control planes that nobody manages here, too.
+over to a cloud-controller-manager (CCM). It reads and writes files only, for control planes that no one manages here, too.
 
 Exit codes: 0 fine, warnings included; 1 a file cannot be read or written; 2 wrong flags or arguments;
 3 at least one violation that is an error.`

@@ -155,7 +155,7 @@ func TestCheckJudgesFiles(t *testing.T) {
 		"a CCM that ignores the lock":     {[]string{"--from", "1.28", "--to", "1.29", "--provider", "azure", "FILE", "FILE"}, 3, []string{"error: HonouredLock"}},
 		"a CCM that is too new":           {[]string{"--kcm", "1.29=FILE", "--ccm", "1.30=FILE", "--apiserver", "1.29"}, 3, []string{"error: Skew"}},
 		"a file that 1.21 does not read":  {[]string{"--kcm", "1.21=FILE"}, 3, []string{"error: ReadableFile", "is not known to 1.21", "releases: kube-controller-manager 1.21"}},
-		"a release that nobody knows yet": {[]string{"--ccm", "1.99=FILE"}, 3, []string{"error: KnownVersion"}},
+		"a release that no one knows yet": {[]string{"--ccm", "1.99=FILE"}, 3, []string{"error: KnownVersion"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -100,7 +100,7 @@ func bindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow, addresses ...ne
 	allow(&allowed.FilePaths, "file-paths", "name files of the manager's file system")
 	allow(&allowed.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
 	allow(&allowed.Proxy, "proxy", "name a proxy")
-	allow(&allowed.Impersonation, "impersonation", "impersonate somebody")
+	allow(&allowed.Impersonation, "impersonation", "impersonate someone")
 	flags.IPNetSliceVar(&allowed.Addresses, "allow-user-cluster-addresses", addresses, "Networks, such as 127.0.0.0/8, in which API servers of user "+
 		"clusters may be although they are loopback, link-local or a cloud's metadata service.")
 }

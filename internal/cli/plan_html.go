@@ -46,7 +46,7 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 <p>{{.Summary}}</p>
 <p>Digest <code>{{.Digest}}</code></p>
 <p class="{{if eq .Outcome.State "Finishes"}}finishes{{else}}stalls{{end}}">{{ending .Outcome}}</p>
-{{if .Outcome.Instructions}}<h2>What somebody else has to change</h2>
+{{if .Outcome.Instructions}}<h2>What someone else has to change</h2>
 <table><tr><th>Component</th><th>Node</th><th>Set</th><th>Remove</th></tr>
 {{range .Outcome.Instructions}}<tr><td>{{.Component}}</td><td>{{.Node}}</td><td><code>{{join .Set}}</code></td><td><code>{{join .Remove}}</code></td></tr>
 {{end}}</table>{{end}}

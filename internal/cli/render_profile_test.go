@@ -35,7 +35,7 @@ func TestRenderWithAProfile(t *testing.T) {
 			profile: "apiVersion: usercluster.k8c.io/v1alpha1\nkind: ProviderProfile\nmetadata: {name: simcloud}\nspec: {providerName: simcloud}\n",
 			code:    1, stderr: `ProviderProfile simcloud is for provider "simcloud", not for openstack`,
 		},
-		"a field that nobody knows": {
+		"a field that no one knows": {
 			profile: profileHead + "  mirror: []\n", code: 1, stderr: `unknown field "mirror"`,
 		},
 		"another kind": {

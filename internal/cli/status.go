@@ -49,7 +49,7 @@ func statusCommand() *cobra.Command {
 	options.screenOptions.bind(command.Flags())
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", "text", outputFlag)
-	flags.BoolVarP(&options.watch, "watch", "w", false, "Go on, and print it anew when it changed.")
+	flags.BoolVarP(&options.watch, "watch", "w", false, "Go on, and print it again when it changed.")
 	flags.DurationVar(&options.interval, "interval", 2*time.Second, "How often --watch looks at most.")
 	flags.IntVar(&options.timeline, "timeline", 8, "How many of the last entries of the timeline to print.")
 	return command

@@ -41,7 +41,7 @@ func (o *statusOptions) opener(name string) (func(context.Context) (watch.Interf
 	}, nil
 }
 
-// follower prints anew what changed.
+// follower prints again what changed.
 type follower struct {
 	*statusOptions
 	look func(context.Context) (snapshot, error)

@@ -25,9 +25,9 @@ type scene struct {
 	looked, began atomic.Int32
 	fails         int
 	watch         *watch.FakeWatcher
-	// openErr is what begin says until it is mended.
+	// openErr is what begin says until it is fixed.
 	openErr error
-	mended  atomic.Bool
+	fixed   atomic.Bool
 }
 
 // play follows until it is stopped; the steps are done on the way.
@@ -64,7 +64,7 @@ func (s *scene) see(context.Context) (snapshot, error) {
 
 func (s *scene) begin(context.Context) (watch.Interface, error) {
 	s.began.Add(1)
-	if s.openErr != nil && !s.mended.Load() {
+	if s.openErr != nil && !s.fixed.Load() {
 		return nil, s.openErr
 	}
 	s.watch = watch.NewFake()
@@ -131,7 +131,7 @@ func TestWithoutTheRightToWatchItLooksAgainAndAgain(t *testing.T) {
 	}
 }
 
-func TestAWatchThatEndsIsBegunAnew(t *testing.T) {
+func TestAWatchThatEndsIsBegunAgain(t *testing.T) {
 	s := play(t, "text", nil, func(s *scene) {
 		pass(time.Minute + time.Second)
 		s.watch.Stop()
@@ -147,7 +147,7 @@ func TestAWatchThatEndsIsBegunAnew(t *testing.T) {
 func TestWithoutAWatchForAMomentItLooksMeanwhile(t *testing.T) {
 	s := play(t, "text", func(s *scene) { s.openErr = errors.New("connection refused") }, func(s *scene) {
 		pass(9 * time.Second)
-		s.mended.Store(true)
+		s.fixed.Store(true)
 		pass(time.Minute)
 	})
 	g := NewWithT(t)

@@ -113,7 +113,7 @@ func newClusterDetails(cluster *ucv1.Cluster) clusterReport {
 	return report
 }
 
-// stateOf reads what the controller wrote. A Cluster that was stalled and is paused still needs somebody. Some waits are for
+// stateOf reads what the controller wrote. A Cluster that was stalled and is paused still needs someone. Some waits are for
 // a person although the controller goes on by itself afterwards.
 func stateOf(cluster *ucv1.Cluster) clusterState {
 	conditions := cluster.Status.Conditions

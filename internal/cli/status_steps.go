@@ -144,7 +144,7 @@ func handoverNote(handover *ucv1.HandoverStatus) string {
 	}
 	note := string(handover.Protocol)
 	if handover.GapSeconds != nil {
-		note += fmt.Sprintf(", nobody ran the loops for at most %d s", *handover.GapSeconds)
+		note += fmt.Sprintf(", no one ran the loops for at most %d s", *handover.GapSeconds)
 	}
 	return note
 }

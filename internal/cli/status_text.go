@@ -145,7 +145,7 @@ func (r *fleetReport) nameWidth(s screen) int {
 	return min(width, s.width-others)
 }
 
-// line is one Cluster, and below it what is in the way when somebody has to know.
+// line is one Cluster, and below it what is in the way when someone has to know.
 func (r *clusterReport) line(text *strings.Builder, s screen, now time.Time, name int, wide bool) {
 	t := r.State.tone()
 	text.WriteString(s.paint(t, r.State.sign(s)) + " " + s.cell(r.Cluster, name) + "  " + s.paint(t, s.cell(r.State.words(), stateWidth)) + "  ")
@@ -256,7 +256,7 @@ func (r *clusterReport) next(text *strings.Builder, s screen) {
 	if r.Next == nil {
 		return
 	}
-	head := map[actor]string{person: "Waits for you", controlled: "Waits for", nobody: "Nothing to do"}[r.Next.Acts]
+	head := map[actor]string{person: "Waits for you", controlled: "Waits for", noActor: "Nothing to do"}[r.Next.Acts]
 	if r.Next.Reason != "" {
 		head += ": " + r.Next.Reason
 	}

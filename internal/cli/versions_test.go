@@ -45,10 +45,10 @@ func TestVersionsPrintsTheTableForPrograms(t *testing.T) {
 func TestVersionsRefusesWrongFlags(t *testing.T) {
 	for name, arguments := range map[string][]string{
 		"no provider":                     {"versions"},
-		"a provider that nobody knows":    {"versions", "--provider", "nimbus"},
-		"a format that nobody knows":      {"versions", "--provider", "aws", "-o", "xml"},
-		"an argument that nobody expects": {"versions", "--provider", "aws", "1.30"},
-		"a flag that nobody knows":        {"versions", "--nimbus"},
+		"a provider that no one knows":    {"versions", "--provider", "nimbus"},
+		"a format that no one knows":      {"versions", "--provider", "aws", "-o", "xml"},
+		"an argument that no one expects": {"versions", "--provider", "aws", "1.30"},
+		"a flag that no one knows":        {"versions", "--nimbus"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, code := execute(arguments...)

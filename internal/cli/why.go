@@ -76,7 +76,7 @@ func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 	paragraph(text, s, plain, b.Meaning)
 	b.whoActs(text, s)
 	commands(text, s, "Look", b.Look)
-	commands(text, s, "Mend", b.Mend)
+	commands(text, s, "Remedy", b.Remedy)
 	if b.Kubeconfig != "" {
 		fmt.Fprintf(text, "\nKubeconfig of the user cluster: %s (to look; logs and deletions need an administrator's)\n", b.Kubeconfig)
 	}

@@ -20,7 +20,7 @@ type actor string
 const (
 	person     actor = "Person"
 	controlled actor = "Controller"
-	nobody     actor = "Nobody"
+	noActor    actor = "None"
 )
 
 // blocker is the one thing that is in the way of a Cluster, and what to run. The words are those of its runbook.
@@ -36,7 +36,7 @@ type blocker struct {
 	Message    string         `json:"message,omitempty"`
 	Meaning    string         `json:"meaning,omitempty"`
 	Look       []commandBlock `json:"look,omitempty"`
-	Mend       []commandBlock `json:"mend,omitempty"`
+	Remedy     []commandBlock `json:"remedy,omitempty"`
 	Runbook    string         `json:"runbook,omitempty"`
 	// Kubeconfig of the user cluster, when a command runs there.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
@@ -96,7 +96,7 @@ func unattended(cluster *ucv1.Cluster) string {
 func blockerOf(cluster *ucv1.Cluster) blocker {
 	state, condition := stateOf(cluster), blockingCondition(cluster)
 	what := blocker{
-		Cluster: cluster.Namespace + "/" + cluster.Name, State: state, Acts: nobody, Step: cluster.Status.Step, Since: sinceOf(cluster, state),
+		Cluster: cluster.Namespace + "/" + cluster.Name, State: state, Acts: noActor, Step: cluster.Status.Step, Since: sinceOf(cluster, state),
 		Unattended: unattended(cluster), Reason: condition.Reason, Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
 	}
 	switch state {
@@ -125,7 +125,7 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 func (b *blocker) addRunbook(cluster *ucv1.Cluster) {
 	reason := b.Reason
 	if first := firstFinding(cluster); reason == ucv1.PreflightFailedReason && first != nil {
-		// Its message and its runbook say more than those of all findings together; the next one is shown when it is mended.
+		// Its message and its runbook say more than those of all findings together; the next one is shown when it is fixed.
 		reason, b.Message = first.ID, first.Message
 	}
 	runbook, found := runbooks.Lookup(reason)
@@ -134,8 +134,8 @@ func (b *blocker) addRunbook(cluster *ucv1.Cluster) {
 	}
 	b.Meaning, b.Runbook = runbook.Paragraph(runbooks.Meaning), runbook.Path()
 	b.Look = commandsOf(runbook.Blocks(runbooks.Checks), cluster, b.Message)
-	b.Mend = commandsOf(runbook.Blocks(runbooks.Remedy), cluster, b.Message)
-	for _, block := range slices.Concat(b.Look, b.Mend) {
+	b.Remedy = commandsOf(runbook.Blocks(runbooks.Remedy), cluster, b.Message)
+	for _, block := range slices.Concat(b.Look, b.Remedy) {
 		if block.Where == inUserCluster {
 			b.Kubeconfig = kubeconfigOf(cluster)
 		}

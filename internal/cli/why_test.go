@@ -51,8 +51,8 @@ func TestCommandsThatDoHarmKeepTheNamesToAPerson(t *testing.T) {
 	g := NewWithT(t)
 	cluster := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, stalls(ucv1.BlockedMachinesReason, "Machine kube-system/pet has no MachineDeployment; delete it."))
 	what := blockerOf(&cluster)
-	g.Expect(blockerOf(one("zeta")).Mend[0].Commands[0]).To(HaveSuffix(`{"acceptLostManagers":["POD"]}}}'`))
-	g.Expect(what.Mend).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or is made anew",
+	g.Expect(blockerOf(one("zeta")).Remedy[0].Commands[0]).To(HaveSuffix(`{"acceptLostManagers":["POD"]}}}'`))
+	g.Expect(what.Remedy).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or is made again",
 		Commands: []string{"kubectl -n MACHINE_NAMESPACE delete machine MACHINE"}}}), "no MachineDeployment is paused, so none is unpaused")
 }
 

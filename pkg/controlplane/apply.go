@@ -23,7 +23,7 @@ import (
 // ChangeArguments changes flags of a Deployment's container by server-side apply and takes over the ownership of the
 // field that holds them. Fields that we applied before are applied again with their present values, since leaving one
 // out would delete it. The apply carries the uid, so that a Deployment deleted
-// meanwhile is not made anew, and the resourceVersion, so that nobody's change in between is overwritten: a conflict
+// meanwhile is not made again, and the resourceVersion, so that no one's change in between is overwritten: a conflict
 // means to look again. Nothing is written when nothing changes.
 func ChangeArguments(ctx context.Context, c client.Client, change migration.ArgumentChange) error {
 	deployment, err := readLive(ctx, c, change.Target)
@@ -56,7 +56,7 @@ func ChangeArguments(ctx context.Context, c client.Client, change migration.Argu
 }
 
 // readLive reads an unstructured object, which a manager's client does not serve from its cache: a cached one may be
-// stale, and without managedFields nobody could say what we applied before.
+// stale, and without managedFields no one could say what we applied before.
 func readLive(ctx context.Context, c client.Client, target migration.Ref) (*appsv1.Deployment, error) {
 	object, deployment := &unstructured.Unstructured{}, &appsv1.Deployment{}
 	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))

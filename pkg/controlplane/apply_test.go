@@ -95,7 +95,7 @@ func TestChangeArgumentsRefuses(t *testing.T) {
 		"a Deployment that was deleted": {
 			deployment: testDeployment("another"), change: kcmChange(flag), message: "not found",
 		},
-		"a Deployment that was made anew": {
+		"a Deployment that was made again": {
 			deployment: testDeployment(kubeControllerManager, "--v=2"), change: another,
 			message: "is not the one that was observed (uid another, now kube-controller-manager): observe it again",
 		},
@@ -117,7 +117,7 @@ func TestChangeArgumentsRefuses(t *testing.T) {
 	}
 }
 
-func TestChangeArgumentsOverwritesNobodysChangeInBetween(t *testing.T) {
+func TestChangeArgumentsOverwritesNoOnesChangeInBetween(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	c := testClient(interceptor.Funcs{
 		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {

@@ -89,7 +89,7 @@ func newComponent(deployment *appsv1.Deployment, container string, work workload
 	return component, nil
 }
 
-// has says whether the pod is one of the Deployment: of a ReplicaSet of its, or one that nobody owns any more and that
+// has says whether the pod is one of the Deployment: of a ReplicaSet of its, or one that no one owns any more and that
 // it would select, or that runs a container of that name.
 func (m membership) has(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
@@ -106,7 +106,7 @@ func (m membership) has(pod *corev1.Pod) bool {
 	return m.owns(set) || metav1.GetControllerOf(set) == nil && m.selects(pod)
 }
 
-// owns also says yes for a Deployment of the same name: that one was deleted and made anew, and its pods are on the way
+// owns also says yes for a Deployment of the same name: that one was deleted and made again, and its pods are on the way
 // out.
 func (m membership) owns(set *appsv1.ReplicaSet) bool {
 	owner := metav1.GetControllerOf(set)

@@ -89,7 +89,7 @@ func TestNewComponentFindsThePods(t *testing.T) {
 		"a pod whose ReplicaSet is gone is old": {
 			change: func(r *rollout) { r.oldSet = nil }, pods: []string{newPod, oldPod},
 		},
-		"a pod whose ReplicaSet belongs to nobody is old": {
+		"a pod whose ReplicaSet belongs to no one is old": {
 			change: func(r *rollout) { r.oldSet.OwnerReferences = nil }, pods: []string{newPod, oldPod},
 		},
 		"a pod of a deleted Deployment of the same name is old": {

@@ -151,7 +151,7 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 		"a vanished pod whose node's kubelet does not renew": {
 			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1"}, want: record(vanished),
 		},
-		"a vanished pod whose node was started anew": {
+		"a vanished pod whose node was started again": {
 			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long}, want: record(vanished),
 		},
 		"a vanished pod whose node is gone": {
@@ -194,5 +194,5 @@ func TestLeaseWatch(t *testing.T) {
 	expect("node-1", far.Add(20*time.Second), 48, at(8), at(5), "a pause that is not over")
 	expect("node-1", far.Add(60*time.Second), 49, at(48), at(49), "a long pause")
 	expect("node-2", far, 7200, time.Time{}, time.Time{}, "another node")
-	g.Expect(watch.seen).To(HaveLen(1), "nobody has looked at node-1 for long")
+	g.Expect(watch.seen).To(HaveLen(1), "no one has looked at node-1 for long")
 }

@@ -64,7 +64,7 @@ func (w *leaseWatch) look(node string, renewTime, now time.Time) (renewed, since
 	return sight.renewed, sight.since
 }
 
-// forget drops what nobody has looked at for long.
+// forget drops what no one has looked at for long.
 func (w *leaseWatch) forget(now time.Time) {
 	if w.seen == nil {
 		w.seen = map[string]leaseSight{}

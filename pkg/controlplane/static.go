@@ -97,7 +97,7 @@ func (l *staticLook) readNodes(ctx context.Context, user client.Reader) error {
 	}
 }
 
-// readPods keeps the pods that run one of the containers, whatever made them: a process that somebody started beside the
+// readPods keeps the pods that run one of the containers, whatever made them: a process that someone started beside the
 // static pods counts like them.
 func (l *staticLook) readPods(ctx context.Context, user client.Reader, containers []string) error {
 	for next := ""; ; {

@@ -13,7 +13,7 @@ import (
 )
 
 // followStatic brings the record of a static pod up to date. The record stands for a manifest on a machine, so it goes on
-// when its mirror pod is made anew, when its container is restarted, and when its Node is booted with the same manifest.
+// when its mirror pod is made again, when its container is restarted, and when its Node is booted with the same manifest.
 // A mirror pod that is gone proves nothing, however long its kubelet goes on: one that may not make another one, because
 // an admission policy refuses it, runs the static pod all the same.
 //
@@ -29,7 +29,7 @@ func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluste
 	case process.EndedAt != nil:
 	case rebooted(process, node):
 		process.VanishedAt = nil
-		ended(process, now, fmt.Sprintf("Node %s was booted anew, and its machine is the same", process.NodeName))
+		ended(process, now, fmt.Sprintf("Node %s was booted again, and its machine is the same", process.NodeName))
 	case succeeded(process, shown, node) && now.Sub(shown.RunningSince) >= r.Deadlines.OrReal().Settle:
 		process.VanishedAt = nil
 		// Dated back to the first sight: a renewal of the Lease within the time would contradict it.
@@ -129,7 +129,7 @@ func (w *runWatch) look(key types.NamespacedName, containerID string, now time.T
 	return sight.since
 }
 
-// forget drops what nobody has looked at for long.
+// forget drops what no one has looked at for long.
 func (w *runWatch) forget(now time.Time) {
 	for key, sight := range w.seen {
 		if now.Sub(sight.lookedAt) > forgetAfter {

@@ -52,7 +52,7 @@ func (e staticEnd) run(t *testing.T) {
 
 func settled() time.Duration { return migration.RealDeadlines().Settle }
 
-func bootedAnew(node *corev1.Node) { node.Status.NodeInfo.BootID = "boot-2" }
+func bootedAgain(node *corev1.Node) { node.Status.NodeInfo.BootID = "boot-2" }
 
 func machine(id string) func(*corev1.Node) {
 	return func(node *corev1.Node) { node.Status.NodeInfo.SystemUUID = id }
@@ -88,7 +88,7 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 			recorded: staticRecord(), objects: objects(mirrorOf("cp-0", "new", silentFlag)),
 		},
 		"one of another machine of that name does not": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAnew, machine("other")), mirrorOf("cp-0", "new", silentFlag)),
+			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)),
 		},
 		"one of another name does not": {
 			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.PodName = "kcm-cp-0" }),
@@ -114,7 +114,7 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 
 func TestAStaticPodGoesOn(t *testing.T) {
 	runAll(t, map[string]staticEnd{
-		"under a mirror pod that was made anew": {
+		"under a mirror pod that was made again": {
 			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.PodUID, p.VanishedAt = "before", microTime(startTime()) }),
 			objects:  objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag)),
 			want:     func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
@@ -125,7 +125,7 @@ func TestAStaticPodGoesOn(t *testing.T) {
 			want:     func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
 		},
 		"in another boot of its machine with the same manifest": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAnew), mirrorOf("cp-0", "old", loudFlag)),
+			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain), mirrorOf("cp-0", "old", loudFlag)),
 			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p.BootID).To(Equal("boot-2")) },
 		},
 		"after a person vouched for its Node and that is back": {
@@ -134,7 +134,7 @@ func TestAStaticPodGoesOn(t *testing.T) {
 			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
 		},
 		"on its own machine when another one takes over its Node": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAnew, machine("other")), mirrorOf("cp-0", "old", loudFlag)),
+			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "old", loudFlag)),
 			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p.SystemUUID).To(Equal("machine-cp-0")) },
 		},
 		"with the boot that is known when its Node is gone": {
@@ -148,11 +148,11 @@ func TestALostStaticPod(t *testing.T) {
 	accept := []string{"kube-controller-manager-cp-0"}
 	runAll(t, map[string]staticEnd{
 		"ended with the boot of its machine": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAnew)), because: "Node cp-0 was booted anew",
+			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain)), because: "Node cp-0 was booted again",
 		},
 		"did not end with the boot of a machine that cannot be told from it": {
 			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.SystemUUID = "" }),
-			objects:  objects(controlPlaneNode("cp-0", bootedAnew, machine(""))),
+			objects:  objects(controlPlaneNode("cp-0", bootedAgain, machine(""))),
 		},
 		"is not known to have ended with its Node":       {recorded: staticRecord()},
 		"may be vouched for when its Node is gone":       {recorded: staticRecord(), accept: accept, because: "acceptLostManagers"},
@@ -162,7 +162,7 @@ func TestALostStaticPod(t *testing.T) {
 			recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settled() - 1,
 		},
 		"cannot be vouched for by the name of another":      {recorded: staticRecord(), accept: []string{"kube-controller-manager-cp-1"}},
-		"may be vouched for when its Node is another one":   {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", bootedAnew, machine("other")), mirrorOf("cp-0", "new", silentFlag)), because: "acceptLostManagers"},
+		"may be vouched for when its Node is another one":   {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)), because: "acceptLostManagers"},
 		"may be vouched for when its Node is not Ready":     {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag)), because: "acceptLostManagers"},
 		"stays as it is when its Node is not Ready, unseen": {recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag))},
 	})
@@ -199,5 +199,5 @@ func TestRunWatch(t *testing.T) {
 	g.Expect(since()).To(Equal(startTime().Add(time.Minute)), "another container")
 	clock.SetTime(startTime().Add(3 * time.Hour))
 	g.Expect(reader.runs.look(types.NamespacedName{Name: "other"}, "c", clock.Now())).To(Equal(clock.Now()))
-	g.Expect(reader.runs.seen).To(HaveLen(1), "nobody has looked at the first for long")
+	g.Expect(reader.runs.seen).To(HaveLen(1), "no one has looked at the first for long")
 }

@@ -296,7 +296,7 @@ func TestNamesAndComponents(t *testing.T) {
 			rules:          []leadermigration.Rule{leadermigration.RunsSomewhere}, lock: "a", loops: allLoops(),
 			releases: []string{"kube-controller-manager 1.29"}, says: "In 1.29 none of the managers", advises: "Name as component the manager",
 		},
-		"a lock on Endpoints excludes nobody": {
+		"a lock on Endpoints excludes no one": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", &leadermigration.Lock{Name: "a", ResourceLock: leadermigration.Endpoints, Entries: full("a").Entries})},
 			rules:          []leadermigration.Rule{leadermigration.LockKind}, lock: "a", loops: allLoops(),
 			releases: []string{"kube-controller-manager 1.29"}, says: "endpoints", advises: "leases",

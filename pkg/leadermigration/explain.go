@@ -62,7 +62,7 @@ func (p Plan) steps(a Artifacts) []string {
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+
 			"CCM gets the lock: within one lease duration.", last, arguments(a.KCMAfter), strings.Join(a.KCMRemove, ", ")),
 		fmt.Sprintf("Prove it: the Lease %s is held by the identity that holds the Lease cloud-controller-manager.", p.LockName),
-		"Take --enable-leader-migration and --leader-migration-config out of CCM, and delete the Lease when nobody holds it. " +
+		"Take --enable-leader-migration and --leader-migration-config out of CCM, and delete the Lease when no one holds it. " +
 			"Until then the way back is the same steps in reverse.",
 	}
 }

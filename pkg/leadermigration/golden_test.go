@@ -13,7 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden shows what is rendered for every minor, to the next one and within it:
 // go test ./pkg/leadermigration -update, then read the diff.

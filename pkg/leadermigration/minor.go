@@ -77,7 +77,7 @@ func Minors() []Minor {
 }
 
 // builtIn is the lock of a manager that is armed without a file. From 1.28 on two of its three names are registered by
-// nobody, so service and route stay under the main lock of each manager, where both run them.
+// no one, so service and route stay under the main lock of each manager, where both run them.
 // https://github.com/kubernetes/controller-manager/blob/v0.24.17/pkg/leadermigration/config/default.go
 // https://github.com/kubernetes/controller-manager/blob/v0.28.15/pkg/leadermigration/config/default.go
 func builtIn(minor int) *Lock {

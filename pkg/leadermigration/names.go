@@ -69,8 +69,8 @@ func RegisteredName(loop Loop, minor int) string {
 	return loop.longName()
 }
 
-// loopNamed is the loop that somebody means by a name, whether some version compares that name or none does:
-// route-controller and service-controller stand in the built-in default of 1.28 and later, but nobody registers them
+// loopNamed is the loop that someone means by a name, whether some version compares that name or none does:
+// route-controller and service-controller stand in the built-in default of 1.28 and later, but no one registers them
 // (https://github.com/kubernetes/controller-manager/blob/v0.30.14/pkg/leadermigration/config/default.go).
 func loopNamed(name string) (Loop, bool) {
 	switch name {

@@ -103,7 +103,7 @@ func (p Plan) violations() []Violation {
 			"Name the provider as in --cloud-provider of KCM.")))
 	}
 	if provider, known := LookupProvider(p.Provider); p.NodeIPAM && known && !provider.NodeIPAM {
-		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so nobody would give Nodes their CIDRs.", provider.Name),
+		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes their CIDRs.", provider.Name),
 			"Leave node IPAM in KCM."))
 		v.Loops = []Loop{NodeIPAMLoop}
 		violations = append(violations, v)

@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 			plan:  leadermigration.Plan{From: release("1.28"), To: release("1.29"), Provider: "azure"},
 			rules: []leadermigration.Rule{leadermigration.HonouredLock}, says: "ignores them",
 		},
-		"with a CCM that nobody knows": {
+		"with a CCM that no one knows": {
 			plan:  leadermigration.Plan{From: release("1.28"), To: release("1.29"), Provider: "hetzner"},
 			rules: []leadermigration.Rule{leadermigration.HonouredLock}, says: "nothing is known",
 		},

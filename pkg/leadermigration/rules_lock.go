@@ -19,7 +19,7 @@ func uniqueNames(cluster Cluster) []Violation {
 			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and one leader would shut the other out.",
 				"Give the lock a name of its own, the same in all files."), armed[lock]...))
 		case !name.MatchString(lock) || len(lock) > 253:
-			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so nobody ever gets the lock.",
+			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the lock.",
 				"Use lower case letters, digits, - and . only."), armed[lock]...))
 		}
 	}

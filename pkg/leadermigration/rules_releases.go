@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// nextMinor: between two control planes that are more than one minor apart, nobody vouches for what runs the loops.
+// nextMinor: between two control planes that are more than one minor apart, no one vouches for what runs the loops.
 func nextMinor(cluster Cluster) []Violation {
 	var violations []Violation
 	armed := cluster.armed()

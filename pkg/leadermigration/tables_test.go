@@ -53,7 +53,7 @@ func TestFlagsOfEachMinor(t *testing.T) {
 		"KCM knows the lock from 1.21 on":                        {kcm, 21, "--enable-leader-migration", leadermigration.Known, ""},
 		"KCM still has the flag in 1.37":                         {kcm, 37, "--enable-leader-migration", leadermigration.Known, ""},
 		"CCM has the flags, too":                                 {ccm, 37, "--leader-migration-config", leadermigration.Known, ""},
-		"nobody knows the lock before 1.21":                      {kcm, 20, "--enable-leader-migration", leadermigration.Rejected, "known from 1.21 on"},
+		"no one knows the lock before 1.21":                      {kcm, 20, "--enable-leader-migration", leadermigration.Rejected, "known from 1.21 on"},
 		"the lock's gate is locked in 1.24":                      {kcm, 24, lockGate, leadermigration.Deprecated, "locked to true"},
 		"the lock's gate is accepted in 1.26":                    {ccm, 26, lockGate, leadermigration.Deprecated, ""},
 		"the lock's gate is unknown from 1.27 on":                {kcm, 27, lockGate, leadermigration.Rejected, "removed in 1.27"},
@@ -114,7 +114,7 @@ func TestKnownBad(t *testing.T) {
 		"1.36 exits":                     {"1.36", "already registered"},
 		"1.37.0 exits, too":              {"1.37.0", "already registered"},
 		"1.31.2 crashes":                 {"1.31.2", "1.31.3 has the fix"},
-		"1.31 is bad as long as nobody says which": {"1.31", "1.31.3 has the fix"},
+		"1.31 is bad as long as no one says which": {"1.31", "1.31.3 has the fix"},
 		"1.31.3 works": {"1.31.3", ""},
 		"what cannot be read is not known to be fine": {"latest", "write it like 1.29"},
 	} {

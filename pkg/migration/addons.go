@@ -45,7 +45,7 @@ func (p *pass) addonsInPlace() outcome {
 	return p.inTime(p.healthy(addons))
 }
 
-// renderable names what is missing for the manifests; without it nobody would know why they are not applied.
+// renderable names what is missing for the manifests; without it no one would know why they are not applied.
 func (p *pass) renderable() outcome {
 	for _, check := range []func() (*Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
@@ -182,7 +182,7 @@ func (p *pass) openFenceHolds(fence Fence) outcome {
 func (p *pass) healthy(addons Addons) outcome {
 	sets := []AddonSet{addons.CSI, addons.CCM}
 	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
-		// While nobody runs the cloud loops, a slow CSI driver must not prolong that.
+		// While no one runs the cloud loops, a slow CSI driver must not prolong that.
 		sets = sets[1:]
 	}
 	unhealthy, unschedulable := unhealthyWorkloads(sets)
@@ -220,7 +220,7 @@ func pruneVerb(obsolete []Ref) Verb {
 	}
 }
 
-// addonsDrift repairs, and does not wait for health: what is broken by somebody else is mended. Once the migration is
+// addonsDrift repairs, and does not wait for health: what is broken by someone else is fixed. Once the migration is
 // completed, it holds even when nothing can be looked at. While the guard is broken nothing is repaired: a person who
 // stopped the CCM or closed its fence, because KCM runs the loops again, must not get it back from us.
 func (p *pass) addonsDrift() outcome {
@@ -272,7 +272,7 @@ func (p *pass) unseenAddons() outcome {
 	return cannotLook("the addons in the user cluster", p.o.Addons.Why())
 }
 
-// fenceStaysOpen opens it again after somebody closed it, and asks for the proof before, as the first time.
+// fenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.
 func (p *pass) fenceStaysOpen() outcome {
 	fence, seen := p.o.Fence.Get()
 	if !seen || fence.Open {
@@ -280,7 +280,7 @@ func (p *pass) fenceStaysOpen() outcome {
 	}
 	if doubts := p.doubts(); len(doubts) > 0 {
 		return waitsUntil(ucv1.ProvingSilenceReason,
-			"The fence was closed by somebody and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
+			"The fence was closed by someone and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
 	}
 	if out := p.alone(byLease); !out.holds {
 		return out

@@ -13,7 +13,7 @@ const (
 	maxChange  = 512
 )
 
-// Takeover is what the adoption of one object of somebody else changes.
+// Takeover is what the adoption of one object of someone else changes.
 type Takeover struct {
 	// Object with whoever seems to manage it, and its kind.
 	Object, Kind string
@@ -52,7 +52,7 @@ func (s AddonSet) changes(most int) []string {
 	return lines
 }
 
-// due is the set without what is not applied yet: where the workload is withheld, that of somebody else is overwritten later.
+// due is the set without what is not applied yet: where the workload is withheld, that of someone else is overwritten later.
 func (s AddonSet) due() AddonSet {
 	if !s.WorkloadWithheld || len(s.Takeovers) == 0 {
 		return s
@@ -67,7 +67,7 @@ func (s AddonSet) due() AddonSet {
 	return s
 }
 
-// mayTakeOver asks, before anything of somebody else's is overwritten, whether that is wanted, whether it can be done, and
+// mayTakeOver asks, before anything of someone else's is overwritten, whether that is wanted, whether it can be done, and
 // whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
 func (p *pass) mayTakeOver(name AddonSetName, set AddonSet) outcome {
 	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
@@ -98,7 +98,7 @@ func (p *pass) foreign(name AddonSetName, set AddonSet) string {
 	return message
 }
 
-// planned writes the plan of both sets into the status first. In the hand-over nobody may be running the cloud loops, so that
+// planned writes the plan of both sets into the status first. In the hand-over no one may be running the cloud loops, so that
 // it stands there for one pass only.
 func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
 	const many = 20
@@ -115,7 +115,7 @@ func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
-		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of somebody else are adopted a minute after the plan stood in status.adoption: "+
+		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
 			named(set.changes(2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}
 	return holds(ucv1.HoldsReason, "")

@@ -70,7 +70,7 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-func TestAdoptionInTheHandoverWaitsForNobody(t *testing.T) {
+func TestAdoptionInTheHandoverWaitsForNoOne(t *testing.T) {
 	g := NewWithT(t)
 	o := fenced()
 	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas")

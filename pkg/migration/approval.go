@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// planInterval is how often a plan that waits for its approval is made anew without anybody asking for it.
+	// planInterval is how often a plan that waits for its approval is made again without anybody asking for it.
 	planInterval = 10 * time.Minute
 	// planKept is for how long the passes in between are content with the last one: a plan of many MachineDeployments costs
 	// seconds of CPU, and dry runs of all that would be applied.
@@ -73,7 +73,7 @@ func FactsOfStart(cluster *ucv1.Cluster) ucv1.Facts {
 	return facts
 }
 
-// FindingsOfStart are all findings of preflight if the migration started now, with what nobody could look at.
+// FindingsOfStart are all findings of preflight if the migration started now, with what no one could look at.
 func FindingsOfStart(o Observation, now time.Time) []Finding {
 	p := &pass{o: o, now: now, facts: FactsOfStart(o.Cluster)}
 	_, unknown := p.inputFindings()

@@ -20,14 +20,14 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 		wait     string
 		failure  string
 	}{
-		"nobody asks for a plan":                         {verb: VerbRecord},
+		"no one asks for a plan":                         {verb: VerbRecord},
 		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: VerbRecord},
 		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: Known(ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
 		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: Known(ForeseenPlan{Digest: digest}), verb: VerbRecord},
 		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"an approval counts in mode Migrate, too":        {approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"a plan that could not be made starts nothing":   {approved: digest, plan: Unknown[ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
-		"a plan that nobody made starts nothing":         {mode: ucv1.PlanOnlyMode, wait: ucv1.CouldNotLookReason},
+		"a plan that no one made starts nothing":         {mode: ucv1.PlanOnlyMode, wait: ucv1.CouldNotLookReason},
 		"the absence of a plan is not its approval":      {mode: ucv1.PlanOnlyMode, plan: Absent[ForeseenPlan](), wait: ucv1.CouldNotLookReason},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAPlanIsKeptForAMinuteAndStartsNothing(t *testing.T) {
 
 	o.Plan = Known(made)
 	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
-	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made anew")
+	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made again")
 
 	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)
 	g.Expect(made.Keeps(o.Cluster, noon())).To(BeTrue(), "nothing starts by it")

@@ -83,7 +83,7 @@ func (p *pass) ccmWithdrawn() bool {
 	return p.facts.Rollback != nil && p.facts.Rollback.WorkloadGoneAt != nil
 }
 
-// underLock says that whoever holds the migration lock runs the loops, and nobody else.
+// underLock says that whoever holds the migration lock runs the loops, and no one else.
 func (p *pass) underLock() bool {
 	handover := p.facts.Handover
 	return handover != nil && handover.LockArmedAt != nil && handover.LockTakenAt == nil

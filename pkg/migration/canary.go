@@ -102,7 +102,7 @@ func (p *pass) canaryKind() ucv1.CanaryKind {
 // canary makes one extra Machine and waits until it is proven, before the first MachineDeployment is rolled.
 //
 //	recorded ─► made ─► proven ─► recorded, removed, and the roll begins
-//	              └──── deadline passed: a person is called ─► removed, and made anew ten minutes later
+//	              └──── deadline passed: a person is called ─► removed, and made again ten minutes later
 func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
 	if !p.canaryWanted(pools) {
 		return holds(ucv1.HoldsReason, "")
@@ -162,7 +162,7 @@ func (p *pass) judgeCanary(lacks []string, deadline time.Time) outcome {
 	}
 	again := fact.FailedAt.Add(p.o.Deadlines.CanaryRetry)
 	return fails(ucv1.CanaryFailedReason, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+strings.Join(lacks, "; ")+
-		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made anew then; or change spec.rollout.canary."+p.undoOffer())
+		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+p.undoOffer())
 }
 
 // beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
@@ -268,7 +268,7 @@ func (p *pass) canaryLacks(seen Machines) []string {
 	node, found := view.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
-		return []string{machine.String() + " is being deleted by somebody else"}
+		return []string{machine.String() + " is being deleted by someone else"}
 	case machine.NodeName == "" || !found:
 		return []string{strings.TrimSuffix(machine.String()+" has no Node; "+machine.Problem, "; ")}
 	case machine.Annotation != "true":

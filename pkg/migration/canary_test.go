@@ -115,7 +115,7 @@ func TestCanaryComesFirst(t *testing.T) {
 			given: begun, when: func(o *Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
 			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"kube-system/workers"},
 		},
-		"nobody wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
+		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
 		"the first MachineDeployment is the canary": {
 			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
@@ -184,7 +184,7 @@ func TestCanaryFails(t *testing.T) {
 		"then it is taken away": {
 			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
-		"and made anew": {
+		"and made again": {
 			given: begun, when: since(time.Hour, 11*time.Minute), step: ucv1.StepRoll, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 2, StartedAt: stampAgo(0)}))

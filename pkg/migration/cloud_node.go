@@ -39,7 +39,7 @@ func (p *pass) cloudNode() outcome {
 	if state := p.facts.CloudNode; state != nil {
 		switch {
 		case state.ComparedUntil != nil && !p.now.Before(state.ComparedUntil.Time):
-			// From here on there may be Nodes that nobody else initializes: it stays on.
+			// From here on there may be Nodes that no one else initializes: it stays on.
 			return holds(ucv1.HoldsReason, "")
 		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
 			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " + state.Conflict + ".")
@@ -61,7 +61,7 @@ func (p *pass) compareAddresses() outcome {
 	case len(gone) > 0:
 		return fails(ucv1.InventoryChangedReason, named(gone)+". The addresses of Nodes are compared with it.")
 	case len(changed) > 0 && !on:
-		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that nobody could tell what the CCM's loop cloud-node " +
+		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop cloud-node " +
 			"changes: " + named(changed) + ".")
 	case len(changed) > 0:
 		return p.refuseCloudNode(named(changed))
@@ -76,7 +76,7 @@ func (p *pass) addressesDiffer(what string) outcome {
 		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+p.undoOffer())
 }
 
-// cloudNodeInputs is what a person changes to mend a conflict.
+// cloudNodeInputs is what a person changes to fix a conflict.
 func (p *pass) cloudNodeInputs() string {
 	return strconv.FormatInt(p.o.Cluster.Generation, 10) + "/" + p.o.CloudConfig.Value().Version
 }

@@ -86,7 +86,7 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 		"and until then nothing is configured": {
 			given: compared, when: untilStamp(-time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForNodesReason,
 		},
-		"a leader that is lost begins it anew": {
+		"a leader that is lost begins it again": {
 			given: compared, when: func(o *Observation) {
 				untilStamp(-time.Second)(o)
 				edit(&o.CCMLease, func(l *Lease) { l.Holder = "" })
@@ -100,7 +100,7 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 		"what changes later is not the loop's": {
 			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
-		"without Nodes there is nobody to lead": {
+		"without Nodes there is no one to lead": {
 			given: compared, when: func(o *Observation) { o.Nodes, o.CCMLease = Known([]Node{}), Absent[Lease]() },
 			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},

@@ -9,8 +9,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// begunAnew: the hand-over is walked again, with the processes that run loops now.
-func begunAnew(g Gomega, f ucv1.Facts) {
+// begunAgain: the hand-over is walked again, with the processes that run loops now.
+func begunAgain(g Gomega, f ucv1.Facts) {
 	g.Expect(f.Handover.FinishedAt).To(BeNil())
 	g.Expect(f.Handover.FenceOpenedAt).To(BeNil())
 	g.Expect(f.Handover.ContendedAt.Time).To(Equal(noon()))
@@ -18,7 +18,7 @@ func begunAnew(g Gomega, f ucv1.Facts) {
 	g.Expect(f.Handover.Processes).To(BeEmpty(), "its new pods do not run yet")
 }
 
-func notBegunAnew(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
+func notBegunAgain(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
 
 // loops has its owner put KCM's old arguments back.
 func loops(o *Observation, owner string) {
@@ -29,11 +29,11 @@ func TestGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"loops that come back in the template stop everything, with their owner": {
 			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: VerbRecord,
-			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAnew,
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAgain,
 		},
 		"loops that come back without an owner stop everything": {
 			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
-			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by somebody"},
+			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by someone"},
 		},
 		"loops that come back in a pod stop everything": {
 			given: rolling, when: func(o *Observation) {
@@ -41,7 +41,7 @@ func TestGuard(t *testing.T) {
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
 		},
-		"a pod that cannot be read stops everything, and the CCM goes on: nobody was seen to run its loops": {
+		"a pod that cannot be read stops everything, and the CCM goes on: no one was seen to run its loops": {
 			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("odd", Arguments{Problem: "a shell"})) })
 			},
@@ -77,16 +77,16 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-func TestAFenceThatSomebodyClosed(t *testing.T) {
+func TestAFenceThatSomeoneClosed(t *testing.T) {
 	closed := func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, verb: VerbOpenFence},
-		"it stays closed while somebody renews KCM's Lease": {
+		"it stays closed while someone renews KCM's Lease": {
 			given: rolling, when: func(o *Observation) {
 				closed(o)
 				edit(&o.KCMLease, func(l *Lease) { l.Holder, l.ChangedAt = "stranger_1", noon().Add(-time.Second) })
 			},
-			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence was closed by somebody", "stranger_1"},
+			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence was closed by someone", "stranger_1"},
 		},
 	})
 }
@@ -98,11 +98,11 @@ func TestGuardMayOnlyReport(t *testing.T) {
 				loops(o, "argocd")
 				o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention
 			},
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAnew,
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAgain,
 		},
 		"a fence that cannot be looked at is not closed, and a person is called all the same": {
 			given: rolling, when: func(o *Observation) { loops(o, "argocd"); o.Fence = Unknown[Fence]("timeout") },
-			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAnew,
+			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAgain,
 		},
 	})
 }
@@ -145,7 +145,7 @@ func TestContention(t *testing.T) {
 		"the fence is opened again when the silence is proven again": {
 			given: contendedSince(silentArguments()), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
-		"a completed migration is handed over anew too": {
+		"a completed migration is handed over again too": {
 			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Hour) },
 			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
@@ -174,7 +174,7 @@ func TestContentionWithTheLock(t *testing.T) {
 		"KCM gets its loops back when the CCM has no lock any more": {
 			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
-		"a hand-over that is begun anew needs silence, because the CCM has no lock": {
+		"a hand-over that is begun again needs silence, because the CCM has no lock": {
 			given: unlocking, when: func(o *Observation) {
 				armedAgain(o)
 				o.Cluster.Status.Handover.ContendedAt = stampAgo(time.Minute)

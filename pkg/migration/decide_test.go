@@ -46,7 +46,7 @@ func TestOrigin(t *testing.T) {
 				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, Known([]string{"user-alpha/beta"})
 			}, step: ucv1.StepInTree, fails: ucv1.InputInvalidReason, says: []string{"also named by Cluster user-alpha/beta"}, facts: origin(ucv1.OriginInTree),
 		},
-		"other Clusters that cannot be listed need nobody while the feature is off": {
+		"other Clusters that cannot be listed need no one while the feature is off": {
 			given: unseen, when: func(o *Observation) {
 				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, Unknown[[]string]("timeout")
 			}, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),

@@ -34,7 +34,7 @@ type Decision struct {
 	Proofs *KeptProofs
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
 	Proof []ucv1.ProofItem
-	// Instructions are what somebody else has to change in the control plane, in order.
+	// Instructions are what someone else has to change in the control plane, in order.
 	Instructions []ucv1.Instruction
 	// PointOfNoReturn is how the undo stands; nil when there is nothing to judge.
 	PointOfNoReturn *ucv1.PointOfNoReturnStatus
@@ -62,7 +62,7 @@ type Wait struct {
 	After   time.Duration
 }
 
-// Failure is something that only a person can mend.
+// Failure is something that only a person can fix.
 type Failure struct {
 	Reason  string
 	Message string

@@ -86,7 +86,7 @@ func (p *pass) defaultIs(name, why string) outcome {
 	return records("Recording that the default is StorageClass " + name + ": " + why + ".")
 }
 
-// withoutSuccessor: where the driver is somebody else's, its classes are, too.
+// withoutSuccessor: where the driver is someone else's, its classes are, too.
 func (p *pass) withoutSuccessor(name string) outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
@@ -96,5 +96,5 @@ func (p *pass) withoutSuccessor(name string) outcome {
 		return waitsUntil(ucv1.RollingOutReason, "StorageClass "+name+" is not there yet.", time.Minute)
 	}
 	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: p.stamp()}
-	return records("Recording that the default StorageClass is left alone: the CSI driver is somebody else's.")
+	return records("Recording that the default StorageClass is left alone: the CSI driver is someone else's.")
 }

@@ -61,7 +61,7 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 		"a class of our name with another provisioner is not ours": {
 			given: judging, when: classes(storageClass("cinder", "csi.example.com", false)), step: ucv1.StepFinalize, wait: ucv1.RollingOutReason,
 		},
-		"where the driver is somebody else's, the default is, too": {
+		"where the driver is someone else's, the default is, too": {
 			given: judging, when: func(o *Observation) {
 				classes(storageClass("standard", cinder, true))(o)
 				edit(&o.Addons, func(a *Addons) { a.CSI.SatisfiedBy = "CSIDriver of Helm" })

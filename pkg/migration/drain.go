@@ -57,7 +57,7 @@ func (p *pass) skipEviction() time.Duration {
 }
 
 // drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
-// nothing holds one, or nobody could look.
+// nothing holds one, or no one could look.
 func (p *pass) drainTroubles() string {
 	var sentences []string
 	for _, drain := range p.o.Drains.Value() {

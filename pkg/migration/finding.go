@@ -13,7 +13,7 @@ import (
 type Severity string
 
 const (
-	// Blocking keeps the migration from starting until it is mended, or accepted where that is possible.
+	// Blocking keeps the migration from starting until it is fixed, or accepted where that is possible.
 	Blocking Severity = "Blocking"
 	// Warning is something to know before; it keeps nothing back.
 	Warning Severity = "Warning"
@@ -21,7 +21,7 @@ const (
 	Info Severity = "Info"
 )
 
-// The IDs of the findings about what the Cluster refers to. Nobody can accept these: without what they name there is nothing to
+// The IDs of the findings about what the Cluster refers to. No one can accept these: without what they name there is nothing to
 // migrate with.
 const (
 	FindingConnection      = "ConnectionRefused"
@@ -69,7 +69,7 @@ type Finding struct {
 	Objects []string `json:"objects,omitempty"`
 	// Action is what to do, a sentence.
 	Action string `json:"action,omitempty"`
-	// NotLookedAt says that nobody could look: it is not passed.
+	// NotLookedAt says that no one could look: it is not passed.
 	NotLookedAt bool `json:"notLookedAt,omitempty"`
 	// BeforeRoll says that the check needs the cloud. It is judged when the CCM leads, before the first Machine is replaced,
 	// and keeps nothing back before.
@@ -84,7 +84,7 @@ func blocking(id, reason, message string) *Finding {
 	return &Finding{ID: id, Reason: reason, Message: message, Severity: Blocking}
 }
 
-// Blocks says that the migration does not start with it, because of what was found or because nobody could look.
+// Blocks says that the migration does not start with it, because of what was found or because no one could look.
 func (f Finding) Blocks() bool { return f.Severity == Blocking && !f.Accepted && !f.BeforeRoll }
 
 // State is how it stands, in a few words.
@@ -111,7 +111,7 @@ func (f Finding) Text() string {
 	return strings.TrimSpace(text + " " + f.Action)
 }
 
-// SortFindings gives them the order that they are shown in: the worst first, what was seen before what nobody could look at, then
+// SortFindings gives them the order that they are shown in: the worst first, what was seen before what no one could look at, then
 // by ID and objects.
 func SortFindings(findings []Finding) {
 	rank := map[Severity]int{Blocking: 0, Warning: 1, Info: 2}
@@ -167,7 +167,7 @@ func (p *pass) preflightFindings() (findings []Finding, unknown string) {
 	return findings, ""
 }
 
-// judgePreflight keeps the migration back while something blocks: all of it at once. What nobody could look at is not passed.
+// judgePreflight keeps the migration back while something blocks: all of it at once. What no one could look at is not passed.
 func (p *pass) judgePreflight() outcome {
 	objections, unknown := p.inputFindings()
 	p.findings = slices.Clone(objections)

@@ -14,7 +14,7 @@ import (
 func unready(change func(*Finding)) Finding {
 	finding := Finding{
 		ID: "NodeNotReady", Reason: ucv1.PreflightFailedReason, Severity: Blocking, Message: "They are not Ready",
-		Objects: []string{"Node n1", "Node n2"}, Action: "Mend them.",
+		Objects: []string{"Node n1", "Node n2"}, Action: "Fix them.",
 	}
 	if change != nil {
 		change(&finding)
@@ -53,14 +53,14 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: says}
 	}
 	runDecisions(t, map[string]decision{
-		"a blocking one":                                blocks(found(one...), "They are not Ready: Node n1, Node n2. Mend them."),
-		"two, in their order":                           blocks(found(unready(nil), other), "The clocks differ. Mend them. They are not Ready: Node n1, Node n2. Mend them."),
+		"a blocking one":                                blocks(found(one...), "They are not Ready: Node n1, Node n2. Fix them."),
+		"two, in their order":                           blocks(found(unready(nil), other), "The clocks differ. Fix them. They are not Ready: Node n1, Node n2. Fix them."),
 		"a warning does not":                            passes(found(unready(func(f *Finding) { f.Severity = Warning }))),
-		"one that nobody could look at":                 waits(found(unready(unseen)), "Could not look at the Nodes: timeout."),
+		"one that no one could look at":                 waits(found(unready(unseen)), "Could not look at the Nodes: timeout."),
 		"two that could not be looked at are told once": waits(found(unready(unseen), unready(unseen)), "Could not look at the Nodes: timeout."),
-		"a warning that nobody could look at does not":  passes(found(unready(func(f *Finding) { unseen(f); f.Severity = Warning }))),
+		"a warning that no one could look at does not":  passes(found(unready(func(f *Finding) { unseen(f); f.Severity = Warning }))),
 		"one that needs the cloud does not":             passes(found(unready(func(f *Finding) { unseen(f); f.BeforeRoll = true }))),
-		"nobody looked":                                 waits(func(o *Observation) { o.Findings = Observed[[]Finding]{} }, "what preflight asks of the cluster"),
+		"no one looked":                                 waits(func(o *Observation) { o.Findings = Observed[[]Finding]{} }, "what preflight asks of the cluster"),
 		"an accepted one does not":                      passes(accepting(one, accept())),
 		"one whose objects are accepted does not":       passes(accepting(one, accept("Node n1", "Node n2"))),
 		"one that is accepted in two parts does not":    passes(accepting(one, accept("Node n1"), accept("Node n2"))),
@@ -68,7 +68,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		"one that is accepted until later does not":     passes(accepting(one, until(accept(), time.Minute))),
 		"one that was accepted until now":               blocks(accepting(one, until(accept(), 0)), "They are not Ready"),
 		"another one is accepted":                       blocks(accepting([]Finding{unready(nil), other}, accept()), "The clocks differ."),
-		"one that nobody could look at, accepted":       passes(accepting([]Finding{unready(unseen)}, accept())),
+		"one that no one could look at, accepted":       passes(accepting([]Finding{unready(unseen)}, accept())),
 		"what the Cluster refers to cannot be accepted": {
 			given: fresh, step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"does not exist; create it"},
 			when: func(o *Observation) {
@@ -88,12 +88,12 @@ func TestWhatTheCloudSaysHoldsTheRollBack(t *testing.T) {
 	unseen.NotLookedAt, unseen.Message = true, "Could not look at the cloud: timeout."
 	runDecisions(t, map[string]decision{
 		"one that blocks": {
-			given: recording, when: found(refused), step: ucv1.StepRoll, fails: ucv1.PreflightFailedReason, says: []string{"The CCM cannot. Mend them."},
+			given: recording, when: found(refused), step: ucv1.StepRoll, fails: ucv1.PreflightFailedReason, says: []string{"The CCM cannot. Fix them."},
 		},
-		"one that nobody could look at": {
+		"one that no one could look at": {
 			given: recording, when: found(unseen), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"the cloud: timeout"},
 		},
-		"nobody looked": {
+		"no one looked": {
 			given: recording, when: func(o *Observation) { o.Findings = Observed[[]Finding]{} }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 			says: []string{"what only the cloud can tell"},
 		},

@@ -32,7 +32,7 @@ func FuzzLoopsOff(f *testing.F) {
 	})
 }
 
-// FuzzBaseline: what somebody put into the Secret does not panic, and what is read is packed and read again as it was.
+// FuzzBaseline: what someone put into the Secret does not panic, and what is read is packed and read again as it was.
 func FuzzBaseline(f *testing.F) {
 	packed, err := EncodeBaseline(Inventory{Volumes: []Volume{{Name: "a"}}})
 	if err != nil {

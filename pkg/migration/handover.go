@@ -38,7 +38,7 @@ func (p *pass) handover() outcome {
 func (p *pass) handedOver() outcome {
 	out := p.guard()
 	if out.failure != nil && p.closesFence() {
-		return p.beginAnew()
+		return p.beginAgain()
 	}
 	out = p.aloneStill(out)
 	switch {
@@ -53,13 +53,13 @@ func (p *pass) handedOver() outcome {
 	return records("Recording that the CCM serves the cluster.")
 }
 
-// inTime turns a wait that lasts too long into a failure: from the first patch on, nobody may be running the cloud loops.
+// inTime turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.
 func (p *pass) inTime(out outcome) outcome {
 	started := p.waitingSince()
 	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
 		return out
 	}
-	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and nobody may be running the cloud loops. %s",
+	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and no one may be running the cloud loops. %s",
 		started.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
 	failed.line = out.line
 	return failed
@@ -99,7 +99,7 @@ func (p *pass) baselineTaken() outcome {
 	})
 }
 
-// processesRecorded persists the processes before the first patch: after it, nobody could say what had been running.
+// processesRecorded persists the processes before the first patch: after it, no one could say what had been running.
 func (p *pass) processesRecorded() outcome {
 	if p.facts.Handover.StartedAt != nil {
 		return holds(ucv1.HoldsReason, "")
@@ -193,7 +193,7 @@ func (p *pass) loopsOff() outcome {
 	case len(loops) > 0 && noted:
 		return p.contention(contended(kcm))
 	case len(loops) == 0:
-		// Without the note, loops that come back would be taken for those that nobody has switched off yet.
+		// Without the note, loops that come back would be taken for those that no one has switched off yet.
 		p.facts.Handover.LoopsOffAt = p.stamp()
 		return records("Recording that the arguments of " + kcm.String() + " switch the cloud loops off.")
 	}

@@ -170,7 +170,7 @@ func TestTheCCMHasToLead(t *testing.T) {
 
 func TestTheHandoverIsBounded(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"loops that come back within the hand-over need a person, who wins against nobody": {
+		"loops that come back within the hand-over need a person, who wins against no one": {
 			given: loud, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second) },
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
 		},

@@ -202,7 +202,7 @@ func processProblem(kcm Component) string {
 	}
 	switch {
 	case len(finished) > 0:
-		return "Nobody saw the processes of these finished pods end: " + named(finished) + ". Make sure that they have, and delete the pods."
+		return "No one saw the processes of these finished pods end: " + named(finished) + ". Make sure that they have, and delete the pods."
 	case running > maxProcesses:
 		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, maxProcesses)
 	}
@@ -235,7 +235,7 @@ func (p *pass) checkKCMArguments(kcm Component) *Finding {
 	wanted := p.o.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
 		return blocking(FindingClusterName, ucv1.InputInvalidReason, "spec.cloud.clusterName is "+wanted+", but "+kcm.String()+" uses "+used+
-			": every load balancer would be made anew. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field.")
+			": every load balancer would be made again. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field.")
 	}
 	return nil
 }

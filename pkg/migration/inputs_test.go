@@ -18,7 +18,7 @@ func kcmArguments(change func(map[string]string)) func(*Observation) {
 	}
 }
 
-func TestAProviderThatNobodyKnows(t *testing.T) {
+func TestAProviderThatNoOneKnows(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a provider outside of the catalogue blocks": {
 			given: fresh, when: func(o *Observation) {
@@ -157,7 +157,7 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 		"a Lease of a CCM that cannot be looked at holds the start up": {
 			given: fresh, when: func(o *Observation) { o.CCMLease = Unknown[Lease]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
 		},
-		"finished pods whose processes nobody saw end block with their names": {
+		"finished pods whose processes no one saw end block with their names": {
 			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].Finished = true })
 			},

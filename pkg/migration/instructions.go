@@ -9,7 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// A control plane that is not ours to change is changed by somebody else, and the controller says what to change, in
+// A control plane that is not ours to change is changed by someone else, and the controller says what to change, in
 // which order, and what it has seen done. The rows wait for the same post-conditions as where the controller changes it;
 // nothing here weakens a proof.
 
@@ -100,8 +100,8 @@ func (p *pass) instruct(t target, change ArgumentChange, done bool) {
 	p.instructions = append(p.instructions, instruction)
 }
 
-// loopsOffByOthers is the line LoopsOff where somebody else changes KCM. That the loops are off is noted when they are off
-// everywhere: on again, somebody put them back. Until then some are still to be switched off.
+// loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
+// everywhere: on again, someone put them back. Until then some are still to be switched off.
 func (p *pass) loopsOffByOthers(kcm Component) outcome {
 	handover := p.facts.Handover
 	loud, proving, changed := p.instructLoopsOff(kcm)
@@ -182,7 +182,7 @@ func (p *pass) waitForLoopsOff(kcm Component, loud, proving []string, changed bo
 	}
 	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
 	if len(proving) > 0 {
-		// The proof of those rests on time, which wakes nobody.
+		// The proof of those rests on time, which wakes no one.
 		return waitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+named(proving)+".", 2*time.Second)
 	}
 	return waits(ucv1.WaitingForAdministratorReason, message)
@@ -214,7 +214,7 @@ func (p *pass) silentNodes(kcm Component) func(target) bool {
 	}
 }
 
-// everyTarget is everyComponent where somebody else changes the control plane.
+// everyTarget is everyComponent where someone else changes the control plane.
 func (p *pass) everyTarget(components []Component, change func(Component) (*ArgumentChange, string), held string) outcome {
 	var missing, rolling []string
 	for _, component := range components {
@@ -247,7 +247,7 @@ func (p *pass) everyTarget(components []Component, change func(Component) (*Argu
 	return holds(ucv1.HoldsReason, held)
 }
 
-// waitingSince is from when on nobody may be running the cloud loops, or nil. Where somebody else changes KCM that begins
+// waitingSince is from when on no one may be running the cloud loops, or nil. Where someone else changes KCM that begins
 // with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
 // be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline.
 func (p *pass) waitingSince() *time.Time {
@@ -266,8 +266,8 @@ func (p *pass) untouched() bool {
 	return p.facts.Handover == nil || p.facts.Handover.StartedAt == nil || p.unchanged()
 }
 
-// unchanged says that nobody has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
-// somebody else changes can be left for long between the beginning of the hand-over and its first change.
+// unchanged says that no one has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
+// someone else changes can be left for long between the beginning of the hand-over and its first change.
 func (p *pass) unchanged() bool {
 	controlPlane, known := p.o.ControlPlane.Get()
 	handover := p.facts.Handover

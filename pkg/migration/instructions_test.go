@@ -119,7 +119,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			says: []string{"in Deployment user-alpha/kube-controller-manager"},
 		},
 		"when they are gone the migration is finished": {given: finished, when: instruct, step: ucv1.StepFinished},
-		"a deleted Cluster whose KCM nobody has changed goes": {
+		"a deleted Cluster whose KCM no one has changed goes": {
 			given: instructedLoud, when: func(o *Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
 			step: ucv1.StepHandover, verb: VerbRelease,
 		},
@@ -158,7 +158,7 @@ func TestTheAdministratorsTime(t *testing.T) {
 		"ten minutes later a person is called": {
 			given: half, when: func(o *Observation) { o.Cluster.Status.Handover.ChangingSince = stampAgo(11 * time.Minute) },
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.WaitingForAdministratorReason,
-			says: []string{"began at 2026-01-01T11:49:00Z and nobody may be running the cloud loops", "on Node a"},
+			says: []string{"began at 2026-01-01T11:49:00Z and no one may be running the cloud loops", "on Node a"},
 		},
 		"a Node that cannot be seen is no Node whose loops are off": {
 			given: half, when: func(o *Observation) {

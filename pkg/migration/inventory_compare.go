@@ -13,7 +13,7 @@ type Difference struct {
 	// Object as spec.rollout.acceptChanges names it: Service namespace/name, for example.
 	Object string `json:"object"`
 	What   string `json:"what"`
-	// Explained says why it is as it should be. Empty: nobody knows, and the migration does not complete.
+	// Explained says why it is as it should be. Empty: no one knows, and the migration does not complete.
 	Explained string `json:"explained,omitempty"`
 	// Warning is set for what is explained, and a person should look at.
 	Warning bool `json:"warning,omitempty"`

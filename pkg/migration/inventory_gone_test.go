@@ -53,7 +53,7 @@ func TestWhatCouldNotBeLookedAtOrIsAcceptedIsNotLost(t *testing.T) {
 	}
 	const notSeen = "PersistentVolume pv is gone, and what it belonged to could not be looked at: "
 	runGone(t, map[string]goneCase{
-		"a volume whose claim nobody could look at is neither": {
+		"a volume whose claim no one could look at is neither": {
 			now: withoutVolume, when: func(o *Observation) { o.Gone = Unknown[map[string]Gone]("forbidden") },
 			unknown: notSeen + "forbidden",
 		},

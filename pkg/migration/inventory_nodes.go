@@ -31,21 +31,21 @@ func (c *comparison) nodes() {
 			c.nodeThatStayed("Node "+before.Name, before, after)
 			continue
 		}
-		_, anew := names[before.Name]
-		c.nodeThatWent(before, anew)
+		_, again := names[before.Name]
+		c.nodeThatWent(before, again)
 	}
 	for _, after := range now {
 		c.note("Node "+after.Name, "is new", "it joined since")
 	}
 }
 
-// nodeThatWent: a Node whose Machine is still there was deleted by somebody, such as a CCM whose cloud does not know the Node's
+// nodeThatWent: a Node whose Machine is still there was deleted by someone, such as a CCM whose cloud does not know the Node's
 // name. Its pods are deleted with it.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/nodelifecycle/node_lifecycle_controller.go (MonitorNodes)
-func (c *comparison) nodeThatWent(before NodeRecord, anew bool) {
+func (c *comparison) nodeThatWent(before NodeRecord, again bool) {
 	name, what := "Node "+before.Name, "is gone"
-	if anew {
-		what = "was deleted and joined anew"
+	if again {
+		what = "was deleted and joined again"
 	}
 	machine, there := c.machines[before.Machine]
 	_, controlPlane := before.Labels[controlPlaneLabel]
@@ -54,7 +54,7 @@ func (c *comparison) nodeThatWent(before NodeRecord, anew bool) {
 		c.note(name, what, "its Machine was replaced or deleted")
 	case before.Machine != "":
 		c.note(name, what+", and its "+machine.String()+" is still there", "")
-	case anew || controlPlane || slices.Contains(c.spec.AcceptNodes, before.Name):
+	case again || controlPlane || slices.Contains(c.spec.AcceptNodes, before.Name):
 		c.note(name, what, "")
 	default:
 		c.note(name, what, "it had no Machine, and a person had to delete or accept it")
@@ -80,7 +80,7 @@ func (c *comparison) nodeThatStayed(name string, before, after NodeRecord) {
 	}
 	added, changed := changedKeys(before.Labels, after.Labels)
 	if len(added) > 0 {
-		c.note(name, "has new labels "+named(added), "somebody added them")
+		c.note(name, "has new labels "+named(added), "someone added them")
 	}
 	cloud := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return !isCloudLabel(key) })
 	if len(cloud) > 0 {

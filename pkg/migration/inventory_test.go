@@ -189,11 +189,11 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			now: without, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Machines[0].Deleting = true }) },
 			explained: []string{"Node n1 is gone"},
 		},
-		"one that somebody deleted under its Machine": {
+		"one that someone deleted under its Machine": {
 			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
 		},
-		"one that was deleted and joined anew": {
-			now: func(i *Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined anew"},
+		"one that was deleted and joined again": {
+			now: func(i *Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined again"},
 			explained: []string{"Node edge is new"},
 		},
 		"one without a Machine that a person deleted": {

@@ -11,7 +11,7 @@ import (
 const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
-// have to end once more. Where somebody else changes KCM, the instructions have that order.
+// have to end once more. Where someone else changes KCM, the instructions have that order.
 func (p *pass) leaderEndsLast() outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	kcm := controlPlane.KCM

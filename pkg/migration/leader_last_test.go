@@ -32,7 +32,7 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 			given: loud, when: func(o *Observation) { replicated(nothing)(o); o.KCMLease = Unknown[Lease]("timeout") },
 			step: ucv1.StepHandover, line: "LeaderEndsLast", wait: ucv1.CouldNotLookReason,
 		},
-		"pods that are somebody else's to change are left alone": {
+		"pods that are someone else's to change are left alone": {
 			given: loud, when: func(o *Observation) { replicated(nothing)(o); o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange },
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},

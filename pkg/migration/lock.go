@@ -95,7 +95,7 @@ func (p *pass) lockFindings() (findings []Finding, unknown string) {
 	}
 	var problems []string
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
-		problems = append(problems, "the control plane is changed by somebody else, and instructions for the lock are not written yet.")
+		problems = append(problems, "the control plane is changed by someone else, and instructions for the lock are not written yet.")
 	}
 	if provider, known := p.o.Provider.Get(); known {
 		_, unfit := RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
@@ -118,7 +118,7 @@ func (p *pass) lockIsHeld() (problems []string, unknown string) {
 	case !known && p.o.Connection.Reachable:
 		return nil, "the migration lock: " + p.o.Lock.Why()
 	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
-		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder + " already: somebody else hands loops over by it. Wait until that is done."}, ""
+		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder + " already: someone else hands loops over by it. Wait until that is done."}, ""
 	}
 	return nil, ""
 }

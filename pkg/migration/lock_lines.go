@@ -10,8 +10,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock nobody is to
-// have it any more: those that are about giving it hold then, also when the hand-over is begun anew.
+// lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock no one is to
+// have it any more: those that are about giving it hold then, also when the hand-over is begun again.
 //
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
 func lockLines(last, silent line) []line {
@@ -26,7 +26,7 @@ func lockLines(last, silent line) []line {
 		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", (*pass).lockLeavesKCM},
 		silent,
 		{"LockTaken", "The CCM holds the migration lock.", (*pass).lockTaken},
-		{"LockRemoved", "The CCM runs without the lock, nobody holds it, and nothing of it is left.", (*pass).lockRemoved},
+		{"LockRemoved", "The CCM runs without the lock, no one holds it, and nothing of it is left.", (*pass).lockRemoved},
 		{"FenceOpen", "The CCM's identity may write its Lease.", (*pass).fenceOpen},
 		{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading},
 	}
@@ -48,7 +48,7 @@ func (p *pass) lockAllowed() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// kcmArmed gives KCM the lock once. Without it again, somebody else did it.
+// kcmArmed gives KCM the lock once. Without it again, someone else did it.
 func (p *pass) kcmArmed() outcome {
 	if !WantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
 		return holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
@@ -110,7 +110,7 @@ func (p *pass) lockHeld(kcm Component) outcome {
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder == "" || !lock.Lease.renewed(p.now):
-		return waitsUntil(ucv1.ArmingReason, "Nobody holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
+		return waitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
 			LockName+".", 2*time.Second)
 	}
 	return holds(ucv1.HoldsReason, "")
@@ -179,7 +179,7 @@ func (p *pass) lockTaken() outcome {
 		p.facts.Handover.GapSeconds = p.lockGap()
 	}
 	p.facts.Handover.LockTakenAt = p.stamp()
-	return records("Recording that the CCM has the migration lock, which nobody needs any more.")
+	return records("Recording that the CCM has the migration lock, which no one needs any more.")
 }
 
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
@@ -221,16 +221,16 @@ func (p *pass) lockRemoved() outcome {
 	return p.lockGone()
 }
 
-// lockGone deletes what is left of the lock when nobody holds it.
+// lockGone deletes what is left of the lock when no one holds it.
 func (p *pass) lockGone() outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case p.facts.Handover.ContendedAt != nil:
-		return holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun anew.
+		return holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
-		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when nobody holds it.", 2*time.Second)
+		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
 		return does(Verb{
 			Kind: VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + named(refNames(lock.Left)) + ".",

@@ -128,14 +128,14 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a minor before both managers could read one file":  refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
 		"a provider whose CCM ignores the lock":             refused(azure, "accepts the flags and ignores them"),
 		"a KCM without leader election":                     refused(flag("leader-elect", "false"), "--leader-elect=false"),
-		"a KCM that somebody armed already":                 refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
+		"a KCM that someone armed already":                  refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
 		"a KCM whose Leases are elsewhere":                  refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
-		"a lock that somebody holds":                        refused(func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
+		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
-		"a control plane that somebody else changes": refused(func(o *Observation) {
+		"a control plane that someone else changes": refused(func(o *Observation) {
 			o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
-		}, "changed by somebody else"),
+		}, "changed by someone else"),
 		"all of them at once": {
 			given: wantsLock, when: func(o *Observation) {
 				azure(o)
@@ -241,9 +241,9 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			given: kcmLocked, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"stranger_1"},
 		},
-		"nobody holding the lock keeps it closed": {
+		"no one holding the lock keeps it closed": {
 			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = Lease{} }) },
-			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"Nobody holds the migration lock yet", KCMUser},
+			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
 			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
@@ -318,7 +318,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_2") }) },
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
-		"without Nodes nobody takes it": {
+		"without Nodes no one takes it": {
 			given: kcmUnlocked, when: func(o *Observation) { withoutNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 		},
 	})
@@ -374,5 +374,5 @@ func TestKCMChangesOfTheLock(t *testing.T) {
 	setKCM(&o, locked(silentArguments()))
 	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second)
 	quiet := Decide(o, noon()).Verb
-	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops somebody switched off loses the lock, too")
+	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops someone switched off loses the lock, too")
 }

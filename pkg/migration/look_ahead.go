@@ -148,7 +148,7 @@ func (p *pass) judgeLook() *Readiness {
 	return &Readiness{Status: metav1.ConditionTrue, Reason: ucv1.NothingBlocksReason, Message: counts.text()}
 }
 
-// kcmRunsLoops says that its arguments do, so that somebody has to lead with them.
+// kcmRunsLoops says that its arguments do, so that someone has to lead with them.
 func (p *pass) kcmRunsLoops() bool {
 	kcm := p.o.ControlPlane.Value().KCM
 	return p.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0

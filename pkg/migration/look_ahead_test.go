@@ -31,7 +31,7 @@ func TestWhenALookIsDue(t *testing.T) {
 		"when its time has come":                         {func(*ucv1.Cluster) {}, true},
 		"not before":                                     {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = stampAgo(-time.Second) }, false},
 		"not before a time was chosen":                   {func(c *ucv1.Cluster) { c.Status.LookAhead = nil }, false},
-		"nor when somebody took the time away":           {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = nil }, false},
+		"nor when someone took the time away":            {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = nil }, false},
 		"never, when the spec says so":                   {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }, false},
 		"daily, when the spec says so":                   {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.DailyLookAhead }, true},
 		"not when the feature is on":                     {func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = new(true) }, false},
@@ -65,7 +65,7 @@ func changedSpec(before time.Duration) func(*ucv1.Cluster) {
 }
 
 // The first looks of a fleet that is seen for the first time at one moment are spread over the whole of six hours: each half an hour
-// gets about its share. What is chosen stands in the status, so that a restart neither looks again nor waits anew.
+// gets about its share. What is chosen stands in the status, so that a restart neither looks again nor waits again.
 func TestTheFirstLooksAreSpread(t *testing.T) {
 	g := NewWithT(t)
 	const clusters, parts = 6000, 12
@@ -82,7 +82,7 @@ func TestTheFirstLooksAreSpread(t *testing.T) {
 		o.Cluster.Status.Facts = *decision.Facts
 		later := noon().Add(time.Minute)
 		again := Decide(o, later)
-		g.Expect(again.Facts).To(BeNil(), "another process chooses nothing anew")
+		g.Expect(again.Facts).To(BeNil(), "another process chooses nothing again")
 		if next.After(later) {
 			g.Expect(again.LookAfter).To(Equal(next.Sub(later)))
 		}
@@ -221,7 +221,7 @@ func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
 		given  Observation
 		awaits bool
 	}{
-		"while nobody can tell whether he lives": {stranger(func(*Lease) {}), true},
+		"while no one can tell whether he lives": {stranger(func(*Lease) {}), true},
 		"not when he was seen to renew":          {stranger(func(l *Lease) { l.AcquireTime, l.RenewTime, l.WatchedAt = ago(time.Hour), noon(), ago(time.Minute) }), false},
 		"not when he was seen not to":            {stranger(func(l *Lease) { l.WatchedAt, l.ChangedAt = ago(time.Hour), ago(time.Hour) }), false},
 		"not when there is none":                 {stranger(func(l *Lease) { l.Holder = "" }), false},

@@ -166,7 +166,7 @@ func (v fleetView) initialized(node Node) bool {
 func (v fleetView) identifies(node Node) bool { return v.providerID.MatchString(node.ProviderID) }
 
 // late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
-// NotReady is not late. One whose object was made anew has the time of a new one.
+// NotReady is not late. One whose object was made again has the time of a new one.
 func (v fleetView) late(machine Machine) bool {
 	since, node := machine.CreatedAt, v.nodes[machine.NodeName]
 	switch {

@@ -30,7 +30,7 @@ func TestUpToDate(t *testing.T) {
 		"a revision that was made in the second of the flags is outdated": {
 			when: func(v *fleetView, _ *Machine, s *MachineSet) { s.RestartValue, s.CreatedAt = "", v.configuredAt },
 		},
-		"somebody else's forceRestart value is not ours": {
+		"someone else's forceRestart value is not ours": {
 			when: func(_ *fleetView, _ *Machine, s *MachineSet) {
 				s.RestartValue, s.CreatedAt = "other", ago(24*time.Hour)
 			},

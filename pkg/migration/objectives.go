@@ -173,7 +173,7 @@ func (p *pass) measured() outcome {
 }
 
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no violation any
-// more, and still nobody looked. It rests on
+// more, and still no one looked. It rests on
 // no row: the CCM that violates them may let one above Roll wait.
 func (p *pass) noteViolation() {
 	if !p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || p.facts.SLO.ViolatedAt != nil || p.facts.CompletedAt != nil {
@@ -205,7 +205,7 @@ func (p *pass) mayHalt() bool {
 	return p.facts.SLO != nil && !p.undoing() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
 }
 
-// halted says that the objectives were violated, and nobody looked since. What rolls already stands still for as long.
+// halted says that the objectives were violated, and no one looked since. What rolls already stands still for as long.
 func (p *pass) halted() bool {
 	if !p.mayHalt() || p.facts.SLO.ViolatedAt == nil {
 		return false

@@ -41,7 +41,7 @@ type Observation struct {
 	Fence     Observed[Fence]
 	KCMLease  Observed[Lease]
 	CCMLease  Observed[Lease]
-	Lock      Observed[Lock]     // absent: nobody asks for protocol LeaderMigration
+	Lock      Observed[Lock]     // absent: no one asks for protocol LeaderMigration
 	Machines  Observed[Machines] // absent: the machine-controller's CRDs are not there
 	Nodes     Observed[[]Node]
 	Inventory Observed[Inventory]
@@ -68,7 +68,7 @@ type Observation struct {
 	Canary Observed[CanaryWorkload]
 	Drains Observed[[]Drain]
 
-	// Plan is foreseen while WantsPlan; absent: nobody asks for it.
+	// Plan is foreseen while WantsPlan; absent: no one asks for it.
 	Plan Observed[ForeseenPlan]
 
 	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
@@ -247,9 +247,9 @@ type AddonSet struct {
 	Foreign []string
 	// Takeovers are what adopting the foreign ones would change.
 	Takeovers []Takeover
-	// DriverProblem says why a CSIDriver that is somebody else's does not satisfy ours; empty when it does, or there is none.
+	// DriverProblem says why a CSIDriver that is someone else's does not satisfy ours; empty when it does, or there is none.
 	DriverProblem string
-	// SatisfiedBy is a healthy set that is somebody else's and satisfies ours: it stays untouched.
+	// SatisfiedBy is a healthy set that is someone else's and satisfies ours: it stays untouched.
 	SatisfiedBy string
 	// Unhealthy are sentences about workloads that are not ready yet.
 	Unhealthy []string

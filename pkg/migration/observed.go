@@ -1,7 +1,7 @@
 package migration
 
 // Observed is a fact about the world in three values: known, absent, or could not look. The zero value is "could not
-// look", so that a fact that nobody filled in never lets a step pass.
+// look", so that a fact that no one filled in never lets a step pass.
 type Observed[T any] struct {
 	state observedState
 	value T

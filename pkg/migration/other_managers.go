@@ -109,7 +109,7 @@ func (p *pass) locks() bool {
 	return undecided || WantsLock(p.facts)
 }
 
-// strangers are the other managers that nothing holds and nobody vouched for.
+// strangers are the other managers that nothing holds and no one vouched for.
 func (p *pass) strangers(by held, counts func(OtherManager) bool) []OtherManager {
 	return slices.DeleteFunc(slices.Clone(p.o.OtherManagers.Value()), func(m OtherManager) bool {
 		return m.harmless() || !counts(m) || p.bound(m, by) || slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())

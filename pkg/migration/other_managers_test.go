@@ -104,14 +104,14 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
 		},
-		"without the fence nobody can say what binds it": {
+		"without the fence no one can say what binds it": {
 			given: fresh, when: func(o *Observation) {
 				beside(ourIdentity)(o)
 				o.Fence = Unknown[Fence]("timeout")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the fence: timeout"},
 		},
-		"that nobody could look is no start": {
+		"that no one could look is no start": {
 			given: fresh, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("listing Pods: forbidden") },
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
 		},
@@ -145,14 +145,14 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"with --leader-elect=false"},
 		},
 		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
-		"a fence that somebody closed stays so beside one that is free": {
+		"a fence that someone closed stays so beside one that is free": {
 			given: completed, when: func(o *Observation) {
 				beside(free)(o)
 				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
 		},
-		"that nobody could look ends no completed migration": {
+		"that no one could look ends no completed migration": {
 			given: finished, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("timeout") }, step: ucv1.StepFinished,
 		},
 	})

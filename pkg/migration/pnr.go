@@ -104,7 +104,7 @@ func unregistered(arguments Arguments) string {
 	return ""
 }
 
-// passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by nobody.
+// passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by no one.
 func (p *pass) passedByMachines() (passed, unknown string) {
 	if p.o.Machines.IsUnknown() {
 		return "", "the Machines: " + p.o.Machines.Why()
@@ -159,7 +159,7 @@ func (p *pass) clusterNameKept() bool {
 	return known && p.facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == p.facts.Inherited.ClusterName
 }
 
-// passedByVolumes: a volume of the driver that was made since. A driver that is somebody else's stays whatever we do, and
+// passedByVolumes: a volume of the driver that was made since. A driver that is someone else's stays whatever we do, and
 // so do its volumes.
 func (p *pass) passedByVolumes() (passed, unknown string) {
 	before, now, known, why := p.inventories()
@@ -212,7 +212,7 @@ func (p *pass) beforePointOfNoReturn() outcome {
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }
 
-// rememberOriginals keeps the flags that are about to be changed: afterwards nobody could say what they were. It says
+// rememberOriginals keeps the flags that are about to be changed: afterwards no one could say what they were. It says
 // whether they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave
 // the cluster without any.
 func (p *pass) rememberOriginals(components ...Component) bool {

@@ -96,7 +96,7 @@ func TestPointOfNoReturn(t *testing.T) {
 
 func TestPointOfNoReturnOfVolumesAndLoadBalancers(t *testing.T) {
 	runJudged(t, map[string]judged{
-		"a driver that is somebody else's stays, and its volumes": {
+		"a driver that is someone else's stays, and its volumes": {
 			given: verifying, when: func(o *Observation) {
 				withVolume("cinder.csi.openstack.org")(o)
 				o.Addons = Known(Addons{CSI: AddonSet{SatisfiedBy: "helm"}})
@@ -245,7 +245,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 				g.Expect(f.Handover.Original).To(Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}))
 			},
 		},
-		"what somebody changed in between is kept first": {
+		"what someone changed in between is kept first": {
 			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["controllers"] = "*" })
 			},

@@ -11,7 +11,7 @@ import (
 type Probe struct {
 	// Set is what is wanted; empty while the probe is not.
 	Set AddonSet
-	// Lease of the probe; the zero value when nobody holds it.
+	// Lease of the probe; the zero value when no one holds it.
 	Lease Lease
 	// Left are the probe's objects that are there although it is not wanted.
 	Left []Ref
@@ -51,7 +51,7 @@ func (p *pass) probeGone() outcome {
 	probe, known := p.o.Probe.Get()
 	switch {
 	case p.facts.Handover.StartedAt != nil:
-		// While nobody runs the cloud loops, nothing but the hand-over is done.
+		// While no one runs the cloud loops, nothing but the hand-over is done.
 		return holds(ucv1.HoldsReason, "")
 	case !known:
 		return cannotLook("the probe", p.o.Probe.Why())

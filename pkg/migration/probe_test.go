@@ -65,7 +65,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			}),
 			step: ucv1.StepHandover, line: "Probed", verb: VerbApplyAddons, says: []string{"Deployment kube-system/ccm-probe"},
 		},
-		"objects of somebody else under its names are not touched": {
+		"objects of someone else under its names are not touched": {
 			given: probing(time.Second, func(o *Observation) {
 				edit(&o.Probe, func(p *Probe) { p.Set.Foreign = []string{"Lease kube-system/ccm-probe"} })
 			}),
@@ -82,7 +82,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: probing(20*time.Second, led(probeLease("probe_1", 6*time.Second))),
 			step:  ucv1.StepHandover, line: "Probed", wait: ucv1.ProbingReason,
 		},
-		"a process that comes after one that died begins anew": {
+		"a process that comes after one that died begins again": {
 			given: probing(20*time.Second, led(probeLease("probe_2", time.Second))),
 			step:  ucv1.StepHandover, line: "Probed", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeLedAt.Time).To(Equal(noon())) },
@@ -154,7 +154,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 		"it is tried again after a while": {
 			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"tried again"},
 		},
-		"a CCM that changes is probed anew": {
+		"a CCM that changes is probed again": {
 			given: unprobed, when: func(o *Observation) {
 				failed(time.Minute)(o)
 				edit(&o.Addons, func(a *Addons) {

@@ -171,8 +171,8 @@ func (p *pass) workloadAllowed() outcome {
 	return records("Recording that KCM is silent and the CCM's workload may start.")
 }
 
-// keepsKCMOut: KCM does not give its Lease back when it ends, and nobody makes pods from Deployments until it ran out. We
-// may write it only where it is by default, and there are no processes of ours to wait for where somebody else changes KCM.
+// keepsKCMOut: KCM does not give its Lease back when it ends, and no one makes pods from Deployments until it ran out. We
+// may write it only where it is by default, and there are no processes of ours to wait for where someone else changes KCM.
 func (p *pass) keepsKCMOut(lease Lease) bool {
 	namespace, name := Arguments{}.LeaderLease()
 	return lease.Namespace == namespace && lease.Name == name && lease.Holder != "" &&

@@ -118,7 +118,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			given: serializedAt(fenced), when: missing, step: ucv1.StepHandover, line: "WorkloadApplied", verb: VerbApplyAddons,
 			says: []string{"Deployment kube-system/ccm"},
 		},
-		"a workload of somebody else is never taken over": {
+		"a workload of someone else is never taken over": {
 			given: serializedAt(fenced), when: func(o *Observation) {
 				missing(o)
 				edit(&o.Addons, func(a *Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm (helm)"} })

@@ -150,7 +150,7 @@ func (p *pass) rollFacts() (generation *string, rolled *[]string) {
 	return &p.facts.RollGeneration, &p.facts.RolledMachineDeployments
 }
 
-// rollGates hold before Machines are replaced. In-tree Nodes need nobody to initialize them.
+// rollGates hold before Machines are replaced. In-tree Nodes need no one to initialize them.
 func (p *pass) rollGates() []func() outcome {
 	if p.undoing() {
 		return nil
@@ -163,7 +163,7 @@ const maxRolled = 200
 
 func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	generation, rolled := p.rollFacts()
-	// In-tree Nodes need nobody to initialize them, so a rollback gives minReadySeconds back in the same write.
+	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
 	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation, Endless: !p.undoing()}
 	deployments := deploymentsOf(pools, intents)
 	for _, deployment := range deployments {
@@ -326,7 +326,7 @@ func blockedNames(view fleetView, pools []pool) []string {
 		}
 	}
 	for _, machine := range view.orphans() {
-		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it anew")
+		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it again")
 	}
 	return names
 }

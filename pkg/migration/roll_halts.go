@@ -94,7 +94,7 @@ func lateMachines(view fleetView) []string {
 func (p *pass) awaits(view fleetView, rolling []string) outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
 		return fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+named(lost)+
-			". Look at their kubelets and network plugins; where a Node cannot be mended, delete its Machine.")
+			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.")
 	}
 	return p.waitsForMachines("Waiting for the Machines of " + named(rolling) + ".")
 }

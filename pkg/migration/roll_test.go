@@ -62,7 +62,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 			given: rolling, when: func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = []string{"md"} },
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"lost annotation forceRestart"},
 		},
-		"a KCM of somebody else that leads holds the roll up": {
+		"a KCM of someone else that leads holds the roll up": {
 			given: rolling, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepRoll, wait: ucv1.ProvingSilenceReason, says: []string{"held by stranger_1"},
 		},
@@ -88,7 +88,7 @@ func TestRollKeepsTheBudget(t *testing.T) {
 			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[0].RestartValue = generation }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"MachineDeployment kube-system/workers"},
 		},
-		"one that somebody else disrupted uses the budget up, with its name": {
+		"one that someone else disrupted uses the budget up, with its name": {
 			given: rolling, when: machines(func(m *Machines) { second(m); m.Deployments[1].Settled = false }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
 		},
@@ -290,7 +290,7 @@ func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
 			given: verifying, when: firstNode(func(n *Node) { n.Ready, n.ReadyChangedAt = false, ago(time.Minute) }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
-		"one whose object was made anew has the time of a new one": {
+		"one whose object was made again has the time of a new one": {
 			given: verifying, when: firstNode(func(n *Node) { n.Uninitialized, n.CreatedAt = true, ago(time.Minute) }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},

@@ -82,7 +82,7 @@ func (p *pass) processDoubts(kcm Component) []string {
 		named[process.PodUID] = true
 		doubt := "Pod " + kcm.Namespace + "/" + process.PodName + " may run cloud loops."
 		if process.Finished {
-			doubt += " Nobody saw its process end: make sure that it has, and name the pod in spec.handover.acceptLostManagers."
+			doubt += " No one saw its process end: make sure that it has, and name the pod in spec.handover.acceptLostManagers."
 		}
 		doubts = append(doubts, doubt)
 	}
@@ -209,7 +209,7 @@ func contended(kcm Component) string {
 		". Switch the loops off where that gets its arguments from; nothing is rolled until then."
 }
 
-// closesFence says that KCM was seen to run cloud loops again, and not only that it could: where nobody runs them, the
+// closesFence says that KCM was seen to run cloud loops again, and not only that it could: where no one runs them, the
 // fence stays open.
 func (p *pass) closesFence() bool {
 	controlPlane, known := p.o.ControlPlane.Get()
@@ -217,10 +217,10 @@ func (p *pass) closesFence() bool {
 		p.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
 }
 
-// beginAnew notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
+// beginAgain notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
 // not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
 // without the proof.
-func (p *pass) beginAnew() outcome {
+func (p *pass) beginAgain() outcome {
 	kcm, handover := p.o.ControlPlane.Value().KCM, p.facts.Handover
 	handover.ContendedAt, handover.StartedAt, handover.LoopsOffAt = p.stamp(), p.stamp(), p.stamp()
 	handover.FinishedAt, handover.FenceOpenedAt, handover.WorkloadAllowedAt = nil, nil, nil

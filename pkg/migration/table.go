@@ -74,7 +74,7 @@ func (p *pass) walk() Decision {
 			})
 			continue
 		}
-		out := p.mendable(p.evaluate(row))
+		out := p.fixable(p.evaluate(row))
 		decision.Rows = append(decision.Rows, out.state(row.step))
 		if !out.holds {
 			stopped = true
@@ -90,8 +90,8 @@ func (p *pass) walk() Decision {
 	return decision
 }
 
-// mendable calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
-func (p *pass) mendable(out outcome) outcome {
+// fixable calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
+func (p *pass) fixable(out outcome) outcome {
 	if out.wait == nil || !out.wait.Unknown || !p.o.Connection.Refused {
 		return out
 	}
@@ -99,7 +99,7 @@ func (p *pass) mendable(out outcome) outcome {
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
-// undoes nothing. Drift repair and the guard still act, which may begin the hand-over anew.
+// undoes nothing. Drift repair and the guard still act, which may begin the hand-over again.
 func (p *pass) evaluate(row row) outcome {
 	if p.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
 		return row.evaluate(p)

@@ -65,7 +65,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			given: applying, when: applied(func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} }),
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CCM addon"},
 		},
-		"a CSI driver of somebody else satisfies ours": {
+		"a CSI driver of someone else satisfies ours": {
 			given: applying, when: applied(func(a *Addons) {
 				a.CSI = AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
 			}),
@@ -161,14 +161,14 @@ func TestProfileAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a ProviderProfile that cannot be used any more needs a person": {
 			given: rolling, when: func(o *Observation) {
-				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Mend the profile." })
+				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Fix the profile." })
 				o.Addons = Unknown[Addons]("not rendered")
 			},
-			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Mend the profile."},
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Fix the profile."},
 		},
 		"a ProviderProfile that cannot be used undoes nothing when the migration is completed": {
 			given: finished, when: func(o *Observation) {
-				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Mend the profile." })
+				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Fix the profile." })
 				o.Addons = Unknown[Addons]("not rendered")
 			},
 			step: ucv1.StepFinished,

@@ -25,7 +25,7 @@ func undoTable() []undoRow {
 		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", (*pass).undoFence}, ucv1.StepHandover},
 		{row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence}, ucv1.StepHandover},
 		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
-		{row{ucv1.StepUndoLock, "Nobody holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
+		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
 		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
 	}
 }
@@ -142,14 +142,14 @@ func (p *pass) beginUndo() Decision {
 		if p.facts.Handover.FinishedAt != nil && p.guard().failure != nil {
 			return p.walk()
 		}
-		return p.stays(p.mendable(out))
+		return p.stays(p.fixable(out))
 	case ucv1.PointOfNoReturnAhead:
 	}
 	p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp()}
 	return undoStopsAt(ucv1.StepUndoMachineController, records("Recording that the migration is being undone."))
 }
 
-// standStill holds a migration where it is that a person wants undone and that cannot be, but not where nobody runs the
+// standStill holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
 func (p *pass) standStill(out outcome) Decision {
 	handover := p.facts.Handover
@@ -188,11 +188,11 @@ func (p *pass) walkUndo() Decision {
 func (p *pass) undoStep() Decision {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return undoStopsAt(ucv1.StepUndoMachineController, p.mendable(cannotLook("the control plane", p.o.ControlPlane.Why())))
+		return undoStopsAt(ucv1.StepUndoMachineController, p.fixable(cannotLook("the control plane", p.o.ControlPlane.Why())))
 	}
 	held := []ucv1.Step{}
 	for _, row := range p.undoRows(controlPlane.KCM) {
-		out := p.undoInTime(row.step, p.mendable(row.evaluate(p)))
+		out := p.undoInTime(row.step, p.fixable(row.evaluate(p)))
 		if !out.holds {
 			return undoStopsAt(row.step, out, held...)
 		}
@@ -239,13 +239,13 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 	return states
 }
 
-// undoInTime calls a person where nobody may be running the cloud loops for too long.
+// undoInTime calls a person where no one may be running the cloud loops for too long.
 func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
 	since := p.facts.Rollback.WorkloadWithdrawnAt
 	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
-	runs := "nobody may be running the cloud loops"
+	runs := "no one may be running the cloud loops"
 	if step == ucv1.StepUndoLock {
 		runs = "KCM has its cloud loops back"
 	}

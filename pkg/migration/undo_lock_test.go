@@ -61,11 +61,11 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			given: lockedQuiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
-		"somebody who gives it the lock again is not fought": {
+		"someone who gives it the lock again is not fought": {
 			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
-		"what is left of it goes when nobody holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: VerbRemoveLock, says: []string{"Role"}},
+		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: VerbRemoveLock, says: []string{"Role"}},
 		"a lock that is held stays": {
 			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Second) }) },
 			step: ucv1.StepUndoLock, wait: ucv1.ArmingReason, says: []string{"still held by new_1"},
@@ -111,11 +111,11 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 			},
 		},
 		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &ArgumentChange{Remove: []string{"controllers"}}},
-		"a lock that somebody switched off, with its file": {
+		"a lock that someone switched off, with its file": {
 			Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": lockPath}}, nil,
 			&ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
-		"the lock of somebody else": {
+		"the lock of someone else": {
 			Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": "/theirs"}}, nil, nil,
 		},
 	}

@@ -43,7 +43,7 @@ func (p *pass) inTreeProvider(kcm Component) outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// loopsAsBefore compares loops, not flags: somebody else may have put them back in another spelling.
+// loopsAsBefore compares loops, not flags: someone else may have put them back in another spelling.
 func (p *pass) loopsAsBefore(kcm Component) outcome {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
@@ -84,13 +84,13 @@ func givenBack(kcm Component, kept *ucv1.OriginalArguments) *ArgumentChange {
 	return change
 }
 
-// loopsOn does not fight: what is different again although we gave it back is somebody else's will.
+// loopsOn does not fight: what is different again although we gave it back is someone else's will.
 func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
 	case p.facts.Rollback.LoopsOnAt != nil && off:
 		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+owner(kcm)+
-			" switched them off again. Nobody runs them now: switch them on where it gets its arguments from.")
+			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
 	case p.facts.Rollback.LoopsOnAt != nil:
 		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
@@ -106,7 +106,7 @@ func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
 	})
 }
 
-// loopsOnByOthers asks for it where somebody else changes KCM: the CCM is silent, so that the order does not matter.
+// loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
 func (p *pass) loopsOnByOthers(kcm Component, kept *ucv1.OriginalArguments) outcome {
 	if out := p.nodesReady(); !out.holds && len(runningLoops(kcm)) == 0 {
 		return out
@@ -119,7 +119,7 @@ func (p *pass) loopsOnByOthers(kcm Component, kept *ucv1.OriginalArguments) outc
 	return out
 }
 
-// undoLock comes when KCM leads without it, and the CCM is gone: then nobody can come to hold it.
+// undoLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
 func (p *pass) undoLock() outcome {
 	if handover := p.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
 		return holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
@@ -157,7 +157,7 @@ func (p *pass) kcmLeads(kcm Component) outcome {
 
 func owner(component Component) string {
 	if component.FieldOwner == "" {
-		return "somebody"
+		return "someone"
 	}
 	return component.FieldOwner
 }

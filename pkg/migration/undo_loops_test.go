@@ -33,7 +33,7 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 				o.Cluster.Spec.Handover.AcceptLostManagers = []string{"ccm"}
 			}, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
-		"a pod that comes back begins the wait anew": {
+		"a pod that comes back begins the wait again": {
 			given: quiet, when: func(o *Observation) { o.CCMPods = Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt).To(BeNil()) },
 		},
@@ -104,7 +104,7 @@ func TestTheLoopsGoBack(t *testing.T) {
 		},
 		"who switches them off again is not fought": {
 			given: quiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
-			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Nobody runs them now"},
+			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"No one runs them now"},
 		},
 		"who took its provider away is named": {
 			given: quiet, when: func(o *Observation) {
@@ -117,11 +117,11 @@ func TestTheLoopsGoBack(t *testing.T) {
 			given: quiet, when: func(o *Observation) { o.Cluster.Status.Handover.Original = nil },
 			step: ucv1.StepUndoLoops, fails: ucv1.InputInvalidReason, says: []string{"set it by hand"},
 		},
-		"where nobody runs the loops for too long a person is called": {
+		"where no one runs the loops for too long a person is called": {
 			given: gone, when: func(o *Observation) {
 				o.CCMPods = Known([]string{"ccm"})
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
-			}, step: ucv1.StepUndoFence, fails: ucv1.ProvingSilenceReason, says: []string{"nobody may be running"},
+			}, step: ucv1.StepUndoFence, fails: ucv1.ProvingSilenceReason, says: []string{"no one may be running"},
 		},
 		"KCM has to lead": {
 			given: loopsBack, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "old_1" }) },

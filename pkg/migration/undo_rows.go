@@ -94,7 +94,7 @@ func gatePairs(value string, wanted func(name string) bool) []string {
 	return pairs
 }
 
-// detached: an in-tree volume that is attached by the CSI driver is detached by nobody once its gate is off.
+// detached: an in-tree volume that is attached by the CSI driver is detached by no one once its gate is off.
 func (p *pass) detached() outcome {
 	attachments, known := p.o.Attachments.Get()
 	inventory, read := p.o.Inventory.Get()

@@ -116,7 +116,7 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			given: reverted, step: ucv1.StepUndoMachineController, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
 		},
-		"a flag that came back makes them judged anew": {
+		"a flag that came back makes them judged again": {
 			given: rollingBack, when: func(o *Observation) { o.MachineController = Known(machineControllers()) },
 			step: ucv1.StepUndoMachineController, verb: VerbRecord, says: []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
@@ -217,7 +217,7 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 			given: asked, when: func(o *Observation) { withMachine(Machine{Annotation: "true"})(o) },
 			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason, says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
 		},
-		"in a hand-over that nobody leads it is refused only when somebody does": {
+		"in a hand-over that no one leads it is refused only when someone does": {
 			given: fenced, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				withMachine(Machine{Annotation: "true"})(o)

@@ -51,7 +51,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 			},
 			step: ucv1.StepComplete, verb: VerbRecord,
 		},
-		"a KCM of somebody else that leads holds the end up": {
+		"a KCM of someone else that leads holds the end up": {
 			given: soaked, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepComplete, wait: ucv1.ProvingSilenceReason,
 		},
@@ -112,7 +112,7 @@ func TestVerifySoaks(t *testing.T) {
 			given: verifying, step: ucv1.StepVerify, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
-		"a Node that was not Ready for a moment begins it anew": {
+		"a Node that was not Ready for a moment begins it again": {
 			given: soaked, when: firstNode(func(n *Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},

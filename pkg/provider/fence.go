@@ -18,7 +18,7 @@ func FenceObjects(id Identity) []*unstructured.Unstructured {
 	return leaseObjects(id, leaseRule("create"))
 }
 
-// leaseObjects let somebody hold the Lease, and what the other rules say.
+// leaseObjects let someone hold the Lease, and what the other rules say.
 func leaseObjects(id Identity, rules ...any) []*unstructured.Unstructured {
 	name := "ccm-migration:" + id.LeaseName + "-lease"
 	hold := leaseRule("get", "update", "patch")

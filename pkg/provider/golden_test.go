@@ -15,7 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden shows what a change of the catalogue means for clusters: go test ./pkg/provider -update, then read the diff.
 func TestGolden(t *testing.T) {

@@ -75,7 +75,7 @@ func TestLastInTreeMinors(t *testing.T) {
 				"the last minor migrates":                        {name, last[0], inTree, last[0], migrating, nil},
 				"the next is not created in-tree":                {name, "", "", last[1], inTree, refused},
 				"the next is created external":                   {name, "", "", last[1], external, nil},
-				"nobody in-tree is upgraded to the next":         {name, last[0], inTree, last[1], inTree, refused},
+				"no one in-tree is upgraded to the next":         {name, last[0], inTree, last[1], inTree, refused},
 				"who has migrated is upgraded to the next":       {name, last[0], external, last[1], external, nil},
 				"the next does not migrate":                      {name, last[1], inTree, last[1], migrating, refused},
 				"nothing else of a cluster beyond it is refused": {name, last[1], inTree, last[1], inTree, nil},
@@ -98,7 +98,7 @@ func TestSkewOfTheCCM(t *testing.T) {
 		"a minor without a CCM may be left by more than a step":     {"openstack", "1.38.0", external, "1.36.2", external, nil},
 		"but not for another one":                                   {"openstack", "1.38.0", external, "1.39.0", external, []string{"Kubernetes 1.39"}},
 		"a provider gives its own reason where it has one":          {"hetzner", "", "", "1.23.17", external, []string{"panic"}},
-		"a provider that nobody knows is for preflight":             {"nimbus", "", "", "1.23.17", external, nil},
+		"a provider that no one knows is for preflight":             {"nimbus", "", "", "1.23.17", external, nil},
 	})
 }
 
@@ -109,7 +109,7 @@ func TestStepsOfAnUpgrade(t *testing.T) {
 		"the same version in another spelling":         {"openstack", "1.30.14", migrating, "v1.30.14", migrating, nil},
 		"a minor is not skipped":                       {"openstack", "1.30.14", external, "1.32.11", external, []string{step}},
 		"nor by an in-tree cluster":                    {"vsphere", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
-		"nor by a provider that nobody knows":          {"nimbus", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
+		"nor by a provider that no one knows":          {"nimbus", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
 		"nor backwards":                                {"openstack", "1.36.2", external, "1.34.6", external, []string{step}},
 		"nothing goes back to what cannot read it":     {"openstack", "1.30.14", external, "1.29.14", external, []string{back}},
 		"from 1.32 on it may go back by one":           {"openstack", "1.32.11", external, "1.31.14", external, nil},

@@ -15,7 +15,7 @@ func TestLockNeedsTheCCM(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("no single workload")))
 }
 
-func TestLockLetsNobodyCreateLeases(t *testing.T) {
+func TestLockLetsNoOneCreateLeases(t *testing.T) {
 	g := NewWithT(t)
 	objects := LockObjects(Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"})
 	g.Expect(objects[0].Object["rules"]).To(HaveExactElements(And(

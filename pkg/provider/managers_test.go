@@ -32,7 +32,7 @@ func TestRecognizeManager(t *testing.T) {
 		"an image that is called otherwise":  {container: of("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere:v1.30.0"), want: "image cloud-provider-vsphere"},
 		"vSphere's former image":             {container: of("gcr.io/cloud-provider-vsphere/cpi/release/manager:v1.27.0"), want: "image manager"},
 		"another manager":                    {container: of("ghcr.io/acme/manager:v1", "/manager")},
-		"a provider that nobody knows":       {container: of("acme/nimbus-cloud-controller-manager"), want: "image nimbus-cloud-controller-manager"},
+		"a provider that no one knows":       {container: of("acme/nimbus-cloud-controller-manager"), want: "image nimbus-cloud-controller-manager"},
 		"Azure's node manager":               {container: of("mcr.microsoft.com/oss/kubernetes/azure-cloud-node-manager:v1.30.0"), want: "image azure-cloud-node-manager", nodesOnly: true},
 		"the program, whatever the image":    {container: of("acme/cloud:1", "/bin/openstack-cloud-controller-manager", "--v=1"), want: "command openstack-cloud-controller-manager"},
 		"the program in a shell":             {container: of("acme/cloud:1", "sh", "-c", "exec /bin/aws-cloud-controller-manager --v=1"), want: "command aws-cloud-controller-manager"},

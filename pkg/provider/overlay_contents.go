@@ -53,7 +53,7 @@ func newContents(profile Profile) contents {
 			return found
 		}
 		for _, object := range slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects) {
-			// The objects are nobody else's, and nothing of them is changed.
+			// The objects are no one else's, and nothing of them is changed.
 			if err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {
 				found.add(object.GetName(), pod, minor)
 			}); err != nil {

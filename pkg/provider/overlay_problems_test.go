@@ -34,7 +34,7 @@ func imageProblems() map[string]profileProblem {
 	const form = " is not the beginning of an image's name; write it like registry.example.com/k8s, without https:// and without a tag."
 	image := func(image ucv1.ImageOverride) ucv1.ProviderProfileSpec { return withImages(image) }
 	return map[string]profileProblem{
-		"a provider that nobody knows": {
+		"a provider that no one knows": {
 			ucv1.ProviderProfileSpec{ProviderName: "nimbus"}, []string{"spec.providerName: provider nimbus is not in the catalogue, which has "},
 		},
 		"a mirror that is a URL": {
@@ -114,7 +114,7 @@ func workloadProblems() map[string]profileProblem {
 		"a toleration with seconds for a taint that ends nothing": {
 			toleration(func(t *ucv1.Toleration) { t.TolerationSeconds = new(int64(1)) }), []string{at + "tolerations[0] has tolerationSeconds, which are for effect NoExecute."},
 		},
-		"a toleration with words that nobody knows": {
+		"a toleration with words that no one knows": {
 			toleration(func(t *ucv1.Toleration) { t.Operator, t.Effect = "In", "NoWay" }),
 			[]string{at + `tolerations[0].operator "In" is neither Exists nor Equal.`, at + `tolerations[0].effect "NoWay" is none of `},
 		},

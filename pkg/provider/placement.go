@@ -132,7 +132,7 @@ func (p Place) deployment(object *unstructured.Unstructured) (*manifest.Access, 
 
 func (p Place) mark(labels map[string]string) { labels[manifest.ClusterLabel] = p.Label() }
 
-// pod is one like any other in the management cluster: what let it start on a Node of the user cluster that nobody has
+// pod is one like any other in the management cluster: what let it start on a Node of the user cluster that no one has
 // initialized yet would only let it run where it should not.
 func (p Place) pod(pod *corev1.PodSpec, secret string) {
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = "", new(false)

@@ -47,7 +47,7 @@ func Probe(ccm Set, id Identity) (Set, error) {
 	lease.SetNamespace(id.LeaseNamespace)
 	lease.SetName(ProbeIdentity(id).LeaseName)
 	// Its Lease is made for it: one that may create Leases makes another one when the probe is deleted and it has not ended yet,
-	// and that one would be nobody's.
+	// and that one would be no one's.
 	objects = append(append(objects, leaseObjects(ProbeIdentity(id))...), lease)
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + ProbeSuffix
 	set := manifest.SetOf(partOf, ccm.Version, objects)

@@ -73,7 +73,7 @@ func writesLeases(rule rbacv1.PolicyRule) bool {
 		matches(rule.Verbs, "create", "update", "patch", "delete", "deletecollection")
 }
 
-// borrowsPower says whether a rule lets its holder act as somebody else, who may write Leases.
+// borrowsPower says whether a rule lets its holder act as someone else, who may write Leases.
 func borrowsPower(rule rbacv1.PolicyRule) bool {
 	return matches(rule.Verbs, "impersonate", "escalate", "bind") ||
 		matches(rule.APIGroups, "rbac.authorization.k8s.io") ||

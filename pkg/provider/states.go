@@ -28,7 +28,7 @@ func (c *Catalogue) Objections(before, after *ucv1.Cluster) string {
 	return Sentences(c.Judge(was, wanted))
 }
 
-// conditionOf a cluster. One with the feature that nobody has looked at yet was created with it.
+// conditionOf a cluster. One with the feature that no one has looked at yet was created with it.
 func conditionOf(cluster *ucv1.Cluster) manifest.Condition {
 	migrates := cluster.Status.Origin == ucv1.OriginMigrating || cluster.Status.Origin == ucv1.OriginInTree
 	switch {

@@ -49,7 +49,7 @@ func TestConditionOfACluster(t *testing.T) {
 		"with the feature that was not looked at yet it still is": {[]func(*ucv1.Cluster){origin(ucv1.OriginInTree)}, true, last},
 		"from the start it is migrating":                          {[]func(*ucv1.Cluster){started}, true, middle},
 		"while the in-tree flags are there it is migrating":       {[]func(*ucv1.Cluster){inTreeRemoved(metav1.ConditionFalse)}, true, middle},
-		"while nobody could look it is migrating":                 {[]func(*ucv1.Cluster){inTreeRemoved(metav1.ConditionUnknown)}, true, middle},
+		"while no one could look it is migrating":                 {[]func(*ucv1.Cluster){inTreeRemoved(metav1.ConditionUnknown)}, true, middle},
 		"without the in-tree flags it is external":                {[]func(*ucv1.Cluster){inTreeRemoved(metav1.ConditionTrue)}, true, ""},
 		"created with the feature it is external":                 {[]func(*ucv1.Cluster){origin(ucv1.OriginExternal)}, true, ""},
 		"created with the feature and not seen yet it is, too":    {nil, true, ""},
@@ -70,7 +70,7 @@ func TestSwitchingTheFeatureOnIsAMigration(t *testing.T) {
 	catalogue := everyProvider()
 	seen := origin(ucv1.OriginInTree)
 	g.Expect(catalogue.Objections(clusterOf("1.26.15", false, seen), clusterOf("1.26.15", true, seen))).To(ContainSubstring("is the last with"))
-	g.Expect(catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true))).To(ContainSubstring("is the last with"), "nobody saw it yet")
+	g.Expect(catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true))).To(ContainSubstring("is the last with"), "no one saw it yet")
 	g.Expect(catalogue.Objections(clusterOf("1.25.16", false, seen), clusterOf("1.25.16", true, seen))).To(BeEmpty())
 	g.Expect(catalogue.Objections(clusterOf("1.24.17", false, seen), clusterOf("1.25.16", true, seen))).To(ContainSubstring("in the middle of a migration"))
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", true))).To(BeEmpty(), "created with it, it is external")

@@ -58,7 +58,7 @@ func TestRangesOfRules(t *testing.T) {
 	}
 }
 
-// The rules are the catalogue's: a minor has a CCM, or nobody gets to it.
+// The rules are the catalogue's: a minor has a CCM, or no one gets to it.
 func TestOnlyMinorsWithACCMAreNotRefused(t *testing.T) {
 	catalogue := everyProvider()
 	for _, name := range catalogue.Names() {

@@ -28,7 +28,7 @@ func manager(c client.Client) *ssa.ResourceManager {
 
 // ApplyAddons applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
 // last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
-// somebody else's, left out those that nobody takes over (WithoutOthers), and has written the inventory before.
+// someone else's, left out those that no one takes over (WithoutOthers), and has written the inventory before.
 func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 	defer s.addons.invalidate()
 	var definitions, rest, beside, pods []*unstructured.Unstructured

@@ -23,7 +23,7 @@ func node(name string, drivers ...string) []client.Object {
 	return []client.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, csi}
 }
 
-func TestCSIDriverOfSomebodyElse(t *testing.T) {
+func TestCSIDriverOfSomeoneElse(t *testing.T) {
 	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: csiDriver, Annotations: map[string]string{"meta.helm.sh/release-name": "csi"}}}
 	const described = "CSIDriver " + csiDriver + " (Helm release csi)"
 	for name, tc := range map[string]struct {

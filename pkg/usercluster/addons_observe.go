@@ -121,9 +121,9 @@ func (s *Session) driverServes(ctx context.Context, driver string) (bool, error)
 type comparison struct {
 	drifted []migration.Ref
 	foreign []migration.Takeover
-	// foreignDriver describes the set's CSIDriver if that is somebody else's.
+	// foreignDriver describes the set's CSIDriver if that is someone else's.
 	foreignDriver string
-	// workloads of the set that are not somebody else's.
+	// workloads of the set that are not someone else's.
 	workloads []*unstructured.Unstructured
 }
 
@@ -170,7 +170,7 @@ func (m *addonMemory) keep(name migration.AddonSetName, clean cleanComparison, c
 }
 
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
-// at again in every pass: somebody is about to mend it.
+// at again in every pass: someone is about to fix it.
 func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
 	generations, err := s.beside.generations(ctx, set)
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstruct
 	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
 }
 
-// comparing leaves out what the holder of a Lease writes: the engine reads twice, and a renewal in between is nobody's change.
+// comparing leaves out what the holder of a Lease writes: the engine reads twice, and a renewal in between is no one's change.
 func comparing() ssa.DiffOptions {
 	options := ssa.DefaultDiffOptions()
 	options.DriftIgnoreRules = []jsondiff.IgnoreRule{{Paths: []string{"/spec"}, Selector: &jsondiff.Selector{Kind: "^Lease$"}}}

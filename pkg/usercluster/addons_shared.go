@@ -19,14 +19,14 @@ import (
 type standing int
 
 const (
-	nobodys standing = iota
+	unowned standing = iota
 	ours
-	somebodys
+	othersOwn
 )
 
-// WithoutOthers is a set without what the cluster has from somebody else, of the objects that it has once (manifest.SharedAnnotation).
+// WithoutOthers is a set without what the cluster has from someone else, of the objects that it has once (manifest.SharedAnnotation).
 // Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing of it, no definition and no other
-// snapshot-controller is somebody else's. It is asked again right before the set is applied.
+// snapshot-controller is someone else's. It is asked again right before the set is applied.
 func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
 	found := map[InventoryEntry]standing{}
 	for _, object := range set.Objects {
@@ -46,7 +46,7 @@ func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry,
 	}
 	others := func(entry InventoryEntry) bool {
 		whose, shared := found[entry]
-		return shared && (whose == somebodys || whose == nobodys && taken && entry.Kind != "CustomResourceDefinition")
+		return shared && (whose == othersOwn || whose == unowned && taken && entry.Kind != "CustomResourceDefinition")
 	}
 	set.Objects = slices.DeleteFunc(slices.Clone(set.Objects), func(object *unstructured.Unstructured) bool { return others(entryOf(object)) })
 	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref migration.Ref) bool {
@@ -60,24 +60,24 @@ func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured,
 	live, err := s.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nobodys, nil
+		return unowned, nil
 	case err != nil:
-		return nobodys, &lookError{because("reading "+refOf(want).String(), err)}
+		return unowned, &lookError{because("reading "+refOf(want).String(), err)}
 	case applied && live.GetLabels()[manifest.ManagedByLabel] == manifest.ManagedBy:
 		return ours, nil
 	}
-	return somebodys, nil
+	return othersOwn, nil
 }
 
-// snapshotsTaken says that somebody else sees to snapshots. Deployments are listed only where something of ours is missing: there may
+// snapshotsTaken says that someone else sees to snapshots. Deployments are listed only where something of ours is missing: there may
 // be very many of them.
 func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]standing) (bool, error) {
 	missing := false
 	for _, whose := range found {
-		if whose == somebodys {
+		if whose == othersOwn {
 			return true, nil
 		}
-		missing = missing || whose == nobodys
+		missing = missing || whose == unowned
 	}
 	if !missing {
 		return false, nil

@@ -63,16 +63,16 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 		// want is how many of the shared objects are ours or may become it.
 		want int
 	}{
-		"is wanted where there is nothing of it":                         {want: all},
-		"is ours where we applied it":                                    {labelled(manifest.ManagedBy), InventoryOf(shared), all},
-		"is somebody else's where we did not":                            {labelled(manifest.ManagedBy), nil, 0},
-		"is somebody else's who labelled it as theirs":                   {labelled("Helm"), InventoryOf(shared), 0},
-		"gets no controller of ours beside definitions of somebody else": {labelled("Helm", "CustomResourceDefinition"), nil, 0},
-		"has no controller of ours beside another ServiceAccount":        {labelled("Helm", "ServiceAccount"), nil, 3},
-		"has no controller of ours beside another one":                   {[]client.Object{controllerElsewhere("registry.example.com:5000/snapshot-controller:v8.4.0@sha256:" + strings.Repeat("0", 64))}, nil, 3},
-		"has no controller of ours beside one from a mirror":             {[]client.Object{controllerElsewhere("mirror/mirrored-sig-storage-snapshot-controller:v6")}, nil, 3},
-		"has a controller beside programs with other names":              {[]client.Object{controllerElsewhere("registry.example.com/snapshot-controller/proxy:v1")}, nil, all},
-		"keeps what is ours beside what is somebody else's":              {labelled(manifest.ManagedBy, "Deployment"), InventoryOf(shared), all},
+		"is wanted where there is nothing of it":                        {want: all},
+		"is ours where we applied it":                                   {labelled(manifest.ManagedBy), InventoryOf(shared), all},
+		"is someone else's where we did not":                            {labelled(manifest.ManagedBy), nil, 0},
+		"is someone else's who labelled it as theirs":                   {labelled("Helm"), InventoryOf(shared), 0},
+		"gets no controller of ours beside definitions of someone else": {labelled("Helm", "CustomResourceDefinition"), nil, 0},
+		"has no controller of ours beside another ServiceAccount":       {labelled("Helm", "ServiceAccount"), nil, 3},
+		"has no controller of ours beside another one":                  {[]client.Object{controllerElsewhere("registry.example.com:5000/snapshot-controller:v8.4.0@sha256:" + strings.Repeat("0", 64))}, nil, 3},
+		"has no controller of ours beside one from a mirror":            {[]client.Object{controllerElsewhere("mirror/mirrored-sig-storage-snapshot-controller:v6")}, nil, 3},
+		"has a controller beside programs with other names":             {[]client.Object{controllerElsewhere("registry.example.com/snapshot-controller/proxy:v1")}, nil, all},
+		"keeps what is ours beside what is someone else's":              {labelled(manifest.ManagedBy, "Deployment"), InventoryOf(shared), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -86,8 +86,8 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 	}
 }
 
-// What is somebody else's does not stand in the way, is not compared, and its health is not ours.
-func TestWhatAClusterHasFromSomebodyElseIsNotObserved(t *testing.T) {
+// What is someone else's does not stand in the way, is not compared, and its health is not ours.
+func TestWhatAClusterHasFromSomeoneElseIsNotObserved(t *testing.T) {
 	g := NewWithT(t)
 	set, shared := renderSnapshots(t)
 	var objects []client.Object

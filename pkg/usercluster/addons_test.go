@@ -119,7 +119,7 @@ func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
 	g.Expect(observed.CCM.Drifted).To(Equal(refs(addons.CCM.Objects[:1])), "another digest")
 }
 
-func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
+func TestAddonsThatSomeoneChangesAreDrifted(t *testing.T) {
 	g := NewWithT(t)
 	var count atomic.Int32
 	s, _, addons, inventory := applied(t, &count)
@@ -130,7 +130,7 @@ func TestAddonsThatSomebodyChangesAreDrifted(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}
 	g.Expect(s.client.Get(t.Context(), key, deployment)).To(Succeed())
-	deployment.Spec.Template.Spec.Containers[0].Image = "somebody/else"
+	deployment.Spec.Template.Spec.Containers[0].Image = "someone/else"
 	deployment.Generation = 2
 	g.Expect(s.client.Update(t.Context(), deployment, client.FieldOwner("kubectl"))).To(Succeed())
 	g.Expect(store.Update(deployment)).To(Succeed())

@@ -48,7 +48,7 @@ func (p ObjectPlan) takeover() migration.Takeover {
 	return takeover
 }
 
-// AdoptionPlan compares what is somebody else's with what would be applied in its place. Nothing is changed.
+// AdoptionPlan compares what is someone else's with what would be applied in its place. Nothing is changed.
 func (s *Session) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) ([]ObjectPlan, error) {
 	var plans []ObjectPlan
 	for _, object := range slices.Concat(sets.CSI.Objects, sets.CCM.Objects) {

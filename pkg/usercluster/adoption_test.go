@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestDriverThatServesNobody(t *testing.T) {
+func TestDriverThatServesNoOne(t *testing.T) {
 	g := NewWithT(t)
 	addons := renderSimcloud(t)
 	image := ""

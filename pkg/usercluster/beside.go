@@ -26,7 +26,7 @@ const (
 	// A token is renewed when half of what was given is over, so that the CCM does without us for 45 days.
 	tokenLifetime = 90 * 24 * time.Hour
 	// renewAnnotation says when the token of a Secret is to be renewed, accountAnnotation which ServiceAccount it is of: one
-	// that was made anew does not know it.
+	// that was made again does not know it.
 	renewAnnotation   = "ccm-migration.k8c.io/renew-token-after"
 	accountAnnotation = "ccm-migration.k8c.io/token-of"
 )

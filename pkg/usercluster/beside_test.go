@@ -128,7 +128,7 @@ func TestTokenIsRenewed(t *testing.T) {
 	}{
 		"when half of its time is over": {change: func(_ Gomega, h *hosted, _ *testing.T) { h.clock.Step(13 * time.Hour) }, due: true},
 		"not before":                    {change: func(_ Gomega, h *hosted, _ *testing.T) { h.clock.Step(11 * time.Hour) }},
-		"when its ServiceAccount was made anew": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
+		"when its ServiceAccount was made again": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
 			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"}}
 			g.Expect(h.client.Get(t.Context(), client.ObjectKeyFromObject(account), account)).To(Succeed())
 			again := account.DeepCopy()
@@ -137,7 +137,7 @@ func TestTokenIsRenewed(t *testing.T) {
 			g.Expect(h.client.Create(t.Context(), again)).To(Succeed())
 			h.clock.Step(time.Hour)
 		}},
-		"when somebody emptied the Secret": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
+		"when someone emptied the Secret": {due: true, change: func(g Gomega, h *hosted, t *testing.T) {
 			secret := h.secret(t)
 			delete(secret.Data, "token")
 			g.Expect(h.management.Update(t.Context(), secret)).To(Succeed())

@@ -125,7 +125,7 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 		entries []metav1.ManagedFieldsEntry
 		want    migration.Guard
 	}{
-		"nobody owns anything": {spec: "{}"},
+		"no one owns anything": {spec: "{}"},
 		"a 0 of an update is the default": {
 			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},
 		},
@@ -136,7 +136,7 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 			spec: "{minReadySeconds: 5}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},
 			want: migration.Guard{MinReadySeconds: 5, MinReadyOwner: "dashboard"},
 		},
-		"a value that nobody owns is a webhook's": {
+		"a value that no one owns is a webhook's": {
 			spec: "{minReadySeconds: 5}", want: migration.Guard{MinReadySeconds: 5, MinReadyOwner: "an admission webhook"},
 		},
 		"ours": {

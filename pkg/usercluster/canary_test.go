@@ -73,7 +73,7 @@ func TestRemovingTheCanaryTakesNothingElse(t *testing.T) {
 		return nil
 	}})
 	g.Expect(s.RemoveCanary(t.Context(), []migration.Ref{{Kind: "Pod", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "1"}})).To(Succeed())
-	g.Expect(asked).To(Equal([]string{"1"}), "an object of the same name that somebody else made since then stays")
+	g.Expect(asked).To(Equal([]string{"1"}), "an object of the same name that someone else made since then stays")
 }
 
 func kindsOf(workload migration.CanaryWorkload) []string {
@@ -163,7 +163,7 @@ func TestCanarysWorkload(t *testing.T) {
 			g.Expect(seen).To(Equal(tc.want))
 		})
 	}
-	t.Run("an object of somebody else", func(t *testing.T) {
+	t.Run("an object of someone else", func(t *testing.T) {
 		g := NewWithT(t)
 		s, _ := sessionWith(interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName}})
 		seen := s.Canary(t.Context())

@@ -52,7 +52,7 @@ func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb st
 	return s.subjectMayUseLease(ctx, subjectOf(id), id, verb)
 }
 
-// subject is somebody as authorizers know him.
+// subject is someone as authorizers know him.
 type subject struct {
 	user   string
 	groups []string

@@ -16,7 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// driverProblem says why a driver of somebody else, which is registered on no Node, does not satisfy: on how many it is not,
+// driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
 // and which of its workloads are not there. It is a hint for a person; what cannot be listed is left out.
 func (s *Session) driverProblem(ctx context.Context, set provider.Set, described string) string {
 	nodes := len(s.Nodes(ctx).Value())

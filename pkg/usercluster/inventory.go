@@ -14,7 +14,7 @@ import (
 )
 
 // InventoryEntry names one object that we applied to a user cluster. The inventory is written before the objects are
-// applied: an object that exists outside it is somebody else's.
+// applied: an object that exists outside it is someone else's.
 type InventoryEntry struct {
 	Group     string `json:"group,omitempty"`
 	Version   string `json:"version"`

@@ -96,5 +96,5 @@ func TestKubeletProofsAreKept(t *testing.T) {
 
 	look(now, node("c"))
 	look(now, node("c", corev1.Taint{Key: uninitializedTaint}))
-	g.Expect(memory.of("c")).To(BeZero(), "a taint that a Node was seen without was added by somebody")
+	g.Expect(memory.of("c")).To(BeZero(), "a taint that a Node was seen without was added by someone")
 }

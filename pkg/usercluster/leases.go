@@ -18,7 +18,7 @@ import (
 )
 
 // Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
-// the timestamps in it come from clocks that nobody vouches for.
+// the timestamps in it come from clocks that no one vouches for.
 func (s *Session) Lease(ctx context.Context, namespace, name string) migration.Observed[migration.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	s.watchLease(key)
@@ -136,7 +136,7 @@ func renewedBy(before, after leaseRecord, now time.Time) time.Time {
 	return now
 }
 
-// leaseStore feeds the tracker from a watch, and wakes when the Lease got another holder. Renewals wake nobody.
+// leaseStore feeds the tracker from a watch, and wakes when the Lease got another holder. Renewals wake no one.
 type leaseStore struct {
 	key     types.NamespacedName
 	tracker *leaseTracker

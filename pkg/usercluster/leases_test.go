@@ -64,7 +64,7 @@ func TestLeaseWatch(t *testing.T) {
 	woken = 0
 	clk.Step(time.Second)
 	g.Expect(store.Update(at("11", lease("a", start.Add(time.Second))))).To(Succeed())
-	g.Expect(woken).To(BeZero(), "a renewal wakes nobody")
+	g.Expect(woken).To(BeZero(), "a renewal wakes no one")
 	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Second)), "but it is a change")
 
 	clk.Step(time.Second)

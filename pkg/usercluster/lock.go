@@ -83,7 +83,7 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 	return nil
 }
 
-// ReleaseLease clears the holder from a Lease, if nobody renewed it since it was seen: for client-go a Lease without a
+// ReleaseLease clears the holder from a Lease, if no one renewed it since it was seen: for client-go a Lease without a
 // holder is free at once.
 // https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
 func (s *Session) ReleaseLease(ctx context.Context, seen migration.Lease) error {
@@ -114,7 +114,7 @@ func (s *Session) unrenewed(ctx context.Context, seen migration.Lease, to string
 	return lease, nil
 }
 
-// RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by nobody, if that is still so.
+// RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by no one, if that is still so.
 func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen migration.Lease) error {
 	objects := provider.LockObjects(id)
 	slices.Reverse(objects)

@@ -22,7 +22,7 @@ import (
 
 const (
 	// freshInterval is how long a look that found no other manager holds while the loops are not handed over: workloads are
-	// watched, pods that nobody answers for are not.
+	// watched, pods that no one answers for are not.
 	freshInterval = 20 * time.Second
 )
 
@@ -48,7 +48,7 @@ func (o Ours) names(ref migration.Ref) bool {
 	return slices.Contains(o.Workloads, ref)
 }
 
-// otherMemory keeps a look that found nobody.
+// otherMemory keeps a look that found no one.
 type otherMemory struct {
 	mu      sync.Mutex
 	change  int
@@ -81,7 +81,7 @@ func (m *otherMemory) keep(found []migration.OtherManager, now time.Time, change
 }
 
 // OtherManagers looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
-// answers for. What was found is looked at again in every pass, because somebody is about to stop it; that there is none holds
+// answers for. What was found is looked at again in every pass, because someone is about to stop it; that there is none holds
 // until a workload changes, or for a while; fresh makes that short.
 func (s *Session) OtherManagers(ctx context.Context, recognize Recognize, ours Ours, fresh bool) migration.Observed[[]migration.OtherManager] {
 	now := s.clock.Now()

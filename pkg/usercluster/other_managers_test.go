@@ -76,13 +76,13 @@ func TestOtherManagers(t *testing.T) {
 		want    []string
 		idle    bool
 	}{
-		"nobody":                             {objects: []client.Object{nginx, ccmPodOf("web", controlledBy("ReplicaSet", "ccm-abc")), deploymentOf("ccm", 1)}, want: []string{"Deployment infra/ccm"}},
+		"no one":                             {objects: []client.Object{nginx, ccmPodOf("web", controlledBy("ReplicaSet", "ccm-abc")), deploymentOf("ccm", 1)}, want: []string{"Deployment infra/ccm"}},
 		"of Helm":                            {objects: []client.Object{deploymentOf("occm", 1)}, want: []string{"Deployment infra/occm"}},
 		"of Flux":                            {objects: []client.Object{flux}, want: []string{"StatefulSet infra/occm"}},
 		"with its pods, once":                {objects: []client.Object{deploymentOf("occm", 1), ccmPodOf("occm-abc-1", controlledBy("ReplicaSet", "occm-abc"))}, want: []string{"Deployment infra/occm"}},
 		"a pod by hand":                      {objects: []client.Object{ccmPodOf("by-hand")}, want: []string{"Pod infra/by-hand"}},
 		"a static pod":                       {objects: []client.Object{ccmPodOf("static-cp-1", controlledBy("Node", "cp-1"))}, want: []string{"Pod infra/static-cp-1"}},
-		"a pod of a kind that nobody knows":  {objects: []client.Object{ccmPodOf("odd", controlledBy("CloneSet", "odd"))}, want: []string{"Pod infra/odd"}},
+		"a pod of a kind that no one knows":  {objects: []client.Object{ccmPodOf("odd", controlledBy("CloneSet", "odd"))}, want: []string{"Pod infra/odd"}},
 		"a pod whose Deployment was deleted": {objects: []client.Object{ccmPodOf("left", controlledBy("ReplicaSet", "gone-abc"))}, want: []string{"Pod infra/left"}},
 		"a pod that has finished":            {objects: []client.Object{finished}},
 		"scaled to zero":                     {objects: []client.Object{deploymentOf("occm", 0)}, want: []string{"Deployment infra/occm"}, idle: true},
@@ -137,7 +137,7 @@ func TestManyLoosePodsAreListed(t *testing.T) {
 	g.Expect(gets).To(BeZero())
 }
 
-func TestThatNobodyWasFoundIsRemembered(t *testing.T) {
+func TestThatNoOneWasFoundIsRemembered(t *testing.T) {
 	g := NewWithT(t)
 	lists := 0
 	s, clk := sessionWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {

@@ -200,7 +200,7 @@ func guardsOf(budgets []policyv1.PodDisruptionBudget) []guard {
 	return guards
 }
 
-// evictable: a drain leaves mirror pods and those of DaemonSets, and what has finished is in nobody's way.
+// evictable: a drain leaves mirror pods and those of DaemonSets, and what has finished is in no one's way.
 func evictable(pod *corev1.Pod) bool {
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed

@@ -42,7 +42,7 @@ type preflightMemory struct {
 	endedAt time.Time
 }
 
-// Preflight reads what only preflight asks for: once, and anew when it is old or the Cluster was changed.
+// Preflight reads what only preflight asks for: once, and again when it is old or the Cluster was changed.
 func (s *Session) Preflight(ctx context.Context, in PreflightInput) preflight.Read {
 	memory := s.preflight
 	memory.mu.Lock()

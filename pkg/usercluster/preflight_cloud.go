@@ -91,7 +91,7 @@ func (s *Session) routeless(ctx context.Context, needed bool) (routeless map[str
 }
 
 func complaint(object string, event corev1.Event) preflight.Complaint {
-	// What was cut in the middle of a character would be stored as another text than it is computed as, in every pass anew.
+	// What was cut in the middle of a character would be stored as another text than it is computed as, in every pass again.
 	return preflight.Complaint{Object: object, Message: strings.ToValidUTF8(event.Message[:min(len(event.Message), maxComplaint)], "")}
 }
 

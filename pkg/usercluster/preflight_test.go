@@ -288,10 +288,10 @@ func TestCloudComplaints(t *testing.T) {
 		}}
 	}
 	s, _ := sessionWith(interceptor.Funcs{List: byReason},
-		service("bad"), service("mended"), service("worse"), service("old"), service("leaving", cleanupFinalizer),
+		service("bad"), service("fixed"), service("worse"), service("old"), service("leaving", cleanupFinalizer),
 		event("leaving", serviceFailed, ago(0)), event("gone", serviceFailed, ago(0)),
 		node("n1", corev1.ConditionTrue), node("routed", corev1.ConditionFalse), event("routed", routeFailed, ago(0)), event("gone", routeFailed, ago(0)),
-		event("bad", serviceFailed, ago(0)), event("mended", serviceFailed, ago(20*time.Second)), event("mended", serviceEnsured, ago(10*time.Second)),
+		event("bad", serviceFailed, ago(0)), event("fixed", serviceFailed, ago(20*time.Second)), event("fixed", serviceEnsured, ago(10*time.Second)),
 		event("worse", serviceEnsured, ago(20*time.Second)), event("worse", serviceFailed, ago(10*time.Second)),
 		event("old", serviceFailed, ago(time.Hour)), event("n1", routeFailed, ago(0)))
 	g.Expect(s.Cloud(t.Context(), start.Add(-time.Minute)).Value()).To(Equal(preflight.Cloud{

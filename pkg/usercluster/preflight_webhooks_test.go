@@ -72,10 +72,10 @@ func TestWebhooksThatTheAddonsPass(t *testing.T) {
 		objects []client.Object
 		want    []preflight.Webhook
 	}{
-		"nobody answers":        {want: with(silent)},
-		"somebody answers":      {objects: []client.Object{endpointsOfHook(new(true))}, want: with(func(*preflight.Webhook) {})},
-		"somebody says nothing": {objects: []client.Object{endpointsOfHook(nil)}, want: with(func(*preflight.Webhook) {})},
-		"somebody is not ready": {objects: []client.Object{endpointsOfHook(new(false))}, want: with(silent)},
+		"no one answers":       {want: with(silent)},
+		"someone answers":      {objects: []client.Object{endpointsOfHook(new(true))}, want: with(func(*preflight.Webhook) {})},
+		"someone says nothing": {objects: []client.Object{endpointsOfHook(nil)}, want: with(func(*preflight.Webhook) {})},
+		"someone is not ready": {objects: []client.Object{endpointsOfHook(new(false))}, want: with(silent)},
 		"its failure is ignored": {hook: func(w *admissionregistrationv1.ValidatingWebhook) {
 			w.FailurePolicy = new(admissionregistrationv1.Ignore)
 		}, want: with(func(w *preflight.Webhook) { silent(w); w.Fails = false })},

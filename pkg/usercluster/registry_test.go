@@ -113,7 +113,7 @@ func TestConnectionSaysWhatIsWrong(t *testing.T) {
 		"exec": {kubeconfig: []byte(kubeconfigWith("server: https://a", "exec: {command: a}")),
 			reason: ucv1.KubeconfigRefusedReason, says: "uses exec", refused: true},
 		"an API server that is gone": {kubeconfig: stopped.kubeconfig("valid"), reason: ucv1.UnreachableReason, says: "refuses connections"},
-		"a certificate of somebody else": {kubeconfig: []byte(kubeconfigWith("server: "+api.URL, "token: valid")),
+		"a certificate of someone else": {kubeconfig: []byte(kubeconfigWith("server: "+api.URL, "token: valid")),
 			reason: ucv1.UnreachableReason, says: "certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // debounce coalesces the events of a cluster. It is far below the second in which a change has to show.
 const debounce = 50 * time.Millisecond
 
-// waker turns any number of wake-ups into few events. Its memory is bounded by the number of clusters, and nobody who
+// waker turns any number of wake-ups into few events. Its memory is bounded by the number of clusters, and no one who
 // wakes ever waits for a slow reader.
 type waker struct {
 	clock  clock.Clock

@@ -160,7 +160,7 @@ func (w *wakeStore) Replace([]any, string) error { w.wake(); return nil }
 func (w *wakeStore) Resync() error { return nil }
 
 // addonStore also has the addons compared again when one of our workloads changed in more than its status. At rest a status wakes
-// nobody: a DaemonSet has one for each Node that restarts. A reflector calls its store from one goroutine only.
+// no one: a DaemonSet has one for each Node that restarts. A reflector calls its store from one goroutine only.
 type addonStore struct {
 	wakeStore
 	invalidate  func()

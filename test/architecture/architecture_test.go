@@ -42,7 +42,7 @@ func TestRulesObject(t *testing.T) {
 		"a package that says nothing":   {namesSaySomething, "pkg/a/a.go", "package common\n", []string{"package common"}},
 		"a word that only looks empty":  {namesSaySomething, "pkg/commonname/utility.go", "package commonname\n", nil},
 		"a rule that is switched off": {
-			nothingIsSwitchedOff, "pkg/a/a.go", "package a\n\nvar x = 1 //" + "nolint:unused // for now\n", []string{"mend the code"},
+			nothingIsSwitchedOff, "pkg/a/a.go", "package a\n\nvar x = 1 //" + "nolint:unused // for now\n", []string{"fix the code"},
 		},
 		"a test that is left out": {
 			nothingIsSwitchedOff, "pkg/a/a_test.go", "package a\n\nfunc F(t T) { t.Skipf(\"no\") }\n", []string{"not Skipf"},

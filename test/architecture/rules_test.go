@@ -87,7 +87,7 @@ func nothingIsSwitchedOff(sources []source) []string {
 			for _, comment := range group.List {
 				if directive := strings.TrimSpace(strings.TrimPrefix(comment.Text, "//")); strings.HasPrefix(directive, "nolint") ||
 					strings.HasPrefix(directive, "lint:ignore") || strings.HasPrefix(directive, "revive:disable") {
-					objections = append(objections, fmt.Sprintf("%s: //%s: mend the code instead", s.path, directive))
+					objections = append(objections, fmt.Sprintf("%s: //%s: fix the code instead", s.path, directive))
 				}
 			}
 		}

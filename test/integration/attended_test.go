@@ -15,7 +15,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// withoutCredentials is a kubeconfig of the API server in which nobody says who he is.
+// withoutCredentials is a kubeconfig of the API server in which no one says who he is.
 func (w *world) withoutCredentials() []byte {
 	return []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'https://192.0.2.1:6443'}}]\n" +
 		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n")
@@ -29,7 +29,7 @@ func (w *world) replaceKubeconfig(data []byte) {
 	g.Expect(suite.client.Update(w.t.Context(), secret)).To(Succeed())
 }
 
-// The credentials are lost when KCM's loops are off, and the manager is killed meanwhile: nobody runs the cloud loops, and
+// The credentials are lost when KCM's loops are off, and the manager is killed meanwhile: no one runs the cloud loops, and
 // that is the first thing that is said.
 func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	t.Parallel()

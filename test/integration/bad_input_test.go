@@ -31,8 +31,8 @@ type badInput struct {
 	reason    string
 	reachable string
 	says      []string
-	// mend makes it good again; nil where nothing can.
-	mend func(w *world)
+	// fix makes it good again; nil where nothing can.
+	fix func(w *world)
 	// shared says that it is bad for the Clusters of other tests, too: no other may run beside this one.
 	shared bool
 }
@@ -42,26 +42,26 @@ func badInputs() map[string]badInput {
 		"no cloud configuration": {
 			spoil:   func(w *world) { w.secret("cloud-config", nil) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config with the cloud configuration does not exist"},
-			mend: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
+			fix: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a cloud configuration without keys": {
 			spoil:   func(w *world) { w.secret("cloud-config", map[string][]byte{"token": []byte(confidential)}) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config: it lacks endpoint, cluster"},
-			mend: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
+			fix: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
-		"a provider that nobody knows": {
+		"a provider that no one knows": {
 			modifiers: []modifier{ofProvider("nimbus")}, spoil: func(*world) {},
 			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"Provider nimbus is not in the catalogue"},
 		},
 		"a version without a CCM": {
 			modifiers: []modifier{version("1.27.16")}, spoil: func(*world) {},
 			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"},
-			mend: func(w *world) { w.edit(version("1.30.14")) },
+			fix: func(w *world) { w.edit(version("1.30.14")) },
 		},
 		"no kube-controller-manager": {
 			bare: true, spoil: func(w *world) { w.managementNode() },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/kube-controller-manager does not exist", "spec.controlPlane.kubeControllerManager"},
-			mend: func(w *world) { w.deploy(kcm, 1, kcm, "--cloud-provider=external") },
+			fix: func(w *world) { w.deploy(kcm, 1, kcm, "--cloud-provider=external") },
 		},
 		"a kube-controller-manager in a shell": {
 			bare: true, spoil: func(w *world) {
@@ -69,23 +69,23 @@ func badInputs() map[string]badInput {
 				w.deploy(kcm, 1, "sh", "-c", "exec kube-controller-manager $OPTIONS")
 			},
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{`argument "-c" of container kube-controller-manager is a shell script`},
-			mend: func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
+			fix: func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
 		},
 		"a kube-controller-manager with a variable": {
 			bare: true, spoil: func(w *world) { w.managementNode(); w.deploy(kcm, 1, kcm, "--cloud-provider=$(PROVIDER)") },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"argument --cloud-provider", "variable PROVIDER"},
-			mend: func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
+			fix: func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
 		},
 		"a kube-controller-manager that another Cluster names": {
 			spoil:   func(w *world) { w.rival("beta") },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"is also named by Cluster ", "/beta"},
-			mend: func(w *world) { w.removeRival("beta") },
+			fix: func(w *world) { w.removeRival("beta") },
 		},
 		"more than one thing": {
 			modifiers: []modifier{version("1.27.16")}, spoil: func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
 			verdict: kstatus.FailedStatus, reason: "PreflightFailed", reachable: "KubeconfigInvalid",
 			says: []string{"cannot be parsed", "for Kubernetes 1.27", "/cloud-config with the cloud configuration does not exist"},
-			mend: func(w *world) {
+			fix: func(w *world) {
 				w.edit(version("1.30.14"))
 				w.secret("cloud-config", simcloudConfig())
 				w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.user.kubeconfig})
@@ -123,12 +123,12 @@ func badKubeconfigs() map[string]badInput {
 	inputs := map[string]badInput{
 		"no kubeconfig": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", nil) },
-			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"/alpha-kubeconfig, key value is missing or empty"}, mend: renew,
+			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"/alpha-kubeconfig, key value is missing or empty"}, fix: renew,
 		},
 		"a kubeconfig under another key": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"kubeconfig": w.user.kubeconfig}) },
 			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"key value is missing or empty"},
-			mend: func(w *world) {
+			fix: func(w *world) {
 				w.edit(func(c *ucv1.Cluster) {
 					c.Spec.KubeconfigSecretRef = &ucv1.SecretKeyReference{Name: alpha + "-kubeconfig", Key: "kubeconfig"}
 				})
@@ -136,17 +136,17 @@ func badKubeconfigs() map[string]badInput {
 		},
 		"garbage for a kubeconfig": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", garbage()) },
-			verdict: kstatus.FailedStatus, reason: "KubeconfigInvalid", reachable: "KubeconfigInvalid", says: []string{"cannot be parsed"}, mend: renew,
+			verdict: kstatus.FailedStatus, reason: "KubeconfigInvalid", reachable: "KubeconfigInvalid", says: []string{"cannot be parsed"}, fix: renew,
 		},
 		"expired credentials": {
 			spoil: kubeconfig(expired), verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unauthorized",
-			says: []string{"refuses the credentials in Secret", "renew them"}, mend: renew,
+			says: []string{"refuses the credentials in Secret", "renew them"}, fix: renew,
 		},
 		"an unreachable user cluster": {
 			spoil: func(w *world) {
 				kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(w.t) })(w)
 			},
-			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unreachable", says: []string{"refuses connections"}, mend: renew,
+			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unreachable", says: []string{"refuses connections"}, fix: renew,
 		},
 	}
 	for what, change := range map[string]func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo){
@@ -167,7 +167,7 @@ func badKubeconfigs() map[string]badInput {
 	} {
 		inputs["a kubeconfig with "+what] = badInput{
 			spoil: kubeconfig(change), verdict: kstatus.FailedStatus, reason: "KubeconfigRefused", reachable: "KubeconfigRefused",
-			says: []string{"uses " + what + ", which is not allowed"}, mend: renew, origins: []ucv1.Origin{ucv1.OriginMigrating},
+			says: []string{"uses " + what + ", which is not allowed"}, fix: renew, origins: []ucv1.Origin{ucv1.OriginMigrating},
 		}
 	}
 	return inputs
@@ -231,8 +231,8 @@ func TestBadInputChangesNothingAndIsSaid(t *testing.T) {
 				g.Expect(w.requests.take()).To(HaveEach(ContainSubstring("/namespaces/"+w.namespace+"/clusters/"+alpha)), "only the Cluster itself is written")
 				g.Expect(w.userSnapshot()).To(Equal(user))
 				w.expectSaid(input, origin)
-				if input.mend != nil {
-					input.mend(w)
+				if input.fix != nil {
+					input.fix(w)
 					w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.Inherited != nil })
 					g.Expect(w.condition("Stalled").Status).To(BeEmpty())
 					g.Expect(w.condition("UserClusterReachable").Status).To(Equal(metav1.ConditionTrue))

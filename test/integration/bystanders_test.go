@@ -26,7 +26,7 @@ func TestAPIServerTakesEveryBystander(t *testing.T) {
 	}
 }
 
-// Nobody asked for them: they stand in no migration's way, and no sentence is about them.
+// No one asked for them: they stand in no migration's way, and no sentence is about them.
 func TestBystandersAreNoFinding(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -88,7 +88,7 @@ func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
 	w.until("an open fence", func(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil },
 		w.playControlPlane, func() { w.playKCM(kcm + "-r2-0") })
 	_, gone := w.cluster()
-	g.Expect(gone).To(BeFalse(), "nobody runs the loops now")
+	g.Expect(gone).To(BeFalse(), "no one runs the loops now")
 	g.Eventually(w.playCCM, deadline, interval).Should(BeTrue())
 	w.until("its end", w.gone, w.playEverybody)
 	g.Expect(w.arguments(kcm)[3]).To(ContainSubstring("-service-lb-controller"), "no loop is given back")

@@ -10,7 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// onlyCompared is in names that the controller compares with what it sees, and asks nobody for.
+// onlyCompared is in names that the controller compares with what it sees, and asks no one for.
 const onlyCompared = "only-compared"
 
 // namesMuch fills in whatever a spec can name.
@@ -47,7 +47,7 @@ func TestAClusterReachesIntoItsOwnNamespaceOnly(t *testing.T) {
 		w.playControlPlane, w.playAddons, w.playMachines, func() { w.playKCM(w.pods(kcm)[len(w.pods(kcm))-1].Name) })
 
 	for _, path := range w.requests.reached() {
-		g.Expect(path).NotTo(ContainSubstring(onlyCompared), "what a person vouches for is compared, and nobody is asked for it")
+		g.Expect(path).NotTo(ContainSubstring(onlyCompared), "what a person vouches for is compared, and no one is asked for it")
 		switch {
 		case path == "/api", path == "/apis", !strings.Contains(path, "/namespaces/") && isDiscovery(path):
 		case path == "/api/v1/nodes/"+w.namespace, path == "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+w.namespace: // That of the pods.

@@ -103,7 +103,7 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	s.do("cp-1")
 	s.expectWaiting("one Node still runs the loops")
 
-	// Somebody tidies up: a mirror pod that is gone proves nothing, and comes back.
+	// Someone tidies up: a mirror pod that is gone proves nothing, and comes back.
 	s.remove("cp-2")
 	s.expectWaiting("a mirror pod that was deleted proves nothing")
 	s.mirror("cp-2")
@@ -118,14 +118,14 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	}
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "WaitingForAdministrator"), HaveField("Message", And(
-		ContainSubstring("nobody may be running the cloud loops"), ContainSubstring("Node cp-2"), Not(ContainSubstring("cp-0"))))))
+		ContainSubstring("no one may be running the cloud loops"), ContainSubstring("Node cp-2"), Not(ContainSubstring("cp-0"))))))
 	g.Expect(w.playCCM()).To(BeFalse())
 
 	s.do("cp-2")
 	w.until("the hand-over", func(c *ucv1.Cluster) bool { return c.Status.Handover.FinishedAt != nil }, s.play)
 	w.expectVerdict(kstatus.InProgressStatus)
 
-	// Afterwards somebody restores an old manifest.
+	// Afterwards someone restores an old manifest.
 	s.write("cp-1", loopsOn())
 	w.pass()
 	w.expectVerdict(kstatus.FailedStatus)

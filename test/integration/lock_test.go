@@ -190,7 +190,7 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		"a release that is known to be bad": {
 			arguments: loopsOn(), change: func(c *ucv1.Cluster) { c.Spec.Version = "1.36.3" }, says: []string{"exits as soon as it gets the migration lock"},
 		},
-		"a lock that somebody holds": {
+		"a lock that someone holds": {
 			arguments: loopsOn(), prepare: func(t *testing.T, w *world) {
 				NewWithT(t).Expect(w.renew(w.user.client, migration.LockName, "stranger_1")).To(Succeed())
 			},

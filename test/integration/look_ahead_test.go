@@ -46,7 +46,7 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	w.clock.SetTime(first.Add(-time.Minute))
 	result := w.pass()
 	g.Expect(w.status().LookAhead).To(HaveField("LookedAt", BeNil()), "a restart does not look before it is due")
-	g.Expect(result.RequeueAfter).To(Equal(time.Minute), "nor does it wait anew")
+	g.Expect(result.RequeueAfter).To(Equal(time.Minute), "nor does it wait again")
 
 	w.look()
 	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NothingBlocks")),

@@ -59,7 +59,7 @@ func TestANodeWithoutAMachineIsNamedUntilItIsAccepted(t *testing.T) {
 	w.until("the end", finished, w.playEverybody)
 }
 
-// Without Nodes nothing can be scheduled and nobody can lead: the cluster is done, and its first Node is served later.
+// Without Nodes nothing can be scheduled and no one can lead: the cluster is done, and its first Node is served later.
 func TestAClusterWithoutMachines(t *testing.T) {
 	t.Parallel()
 	for name, definitions := range map[string]bool{"with the machine-controller's definitions": true, "without them": false} {

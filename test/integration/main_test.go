@@ -128,7 +128,7 @@ func stop() error {
 	return errors.Join(append(errs, os.RemoveAll(suite.folder))...)
 }
 
-// startManagement installs the webhook configurations as config/default renders them, and the rules of the manager. Nobody
+// startManagement installs the webhook configurations as config/default renders them, and the rules of the manager. No one
 // answers the webhooks until a test does.
 func startManagement() error {
 	configuration, err := mutatingWebhook("default")

@@ -74,7 +74,7 @@ func TestMigrationEndToEnd(t *testing.T) {
 	w.finish()
 }
 
-// prepareAddons goes on until the fenced CCM runs beside a KCM that nobody touched.
+// prepareAddons goes on until the fenced CCM runs beside a KCM that no one touched.
 func (w *world) prepareAddons() {
 	w.t.Helper()
 	g := NewWithT(w.t)
@@ -172,7 +172,7 @@ func (w *world) expectIdle() {
 	g.Expect(w.userSnapshot()).To(Equal(user))
 }
 
-func TestMachineDeploymentDeletedMeanwhileIsNotMadeAnew(t *testing.T) {
+func TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)

@@ -146,7 +146,7 @@ func planned(made plan.Plan) []string {
 	return besideLast(lines)
 }
 
-// besideLast puts what goes on beside the roll at the end, sorted: nobody can know before between which others.
+// besideLast puts what goes on beside the roll at the end, sorted: no one can know before between which others.
 func besideLast(lines []string) []string {
 	isBeside := func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")

@@ -63,7 +63,7 @@ func airGapped(spec *ucv1.ProviderProfileSpec) {
 	}}
 }
 
-// takingTheLead sets what nobody but the controller does.
+// takingTheLead sets what no one but the controller does.
 func takingTheLead(spec *ucv1.ProviderProfileSpec) {
 	airGapped(spec)
 	spec.Workloads[0].ExtraArguments = []string{"--leader-elect=false"}
@@ -76,10 +76,10 @@ func badProfiles() map[string]badInput {
 			shared:  true,
 			spoil:   func(w *world) { putProfile(w.t, "simcloud", takingTheLead) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid",
-			says: []string{"ProviderProfile simcloud cannot be used, and nothing of it is applied: spec.workloads[0].extraArguments[0]: --leader-elect is the controller's", "Mend it, or delete it"},
-			mend: func(w *world) { putProfile(w.t, "simcloud", airGapped) },
+			says: []string{"ProviderProfile simcloud cannot be used, and nothing of it is applied: spec.workloads[0].extraArguments[0]: --leader-elect is the controller's", "Fix it, or delete it"},
+			fix:  func(w *world) { putProfile(w.t, "simcloud", airGapped) },
 		},
-		"a ProviderProfile with an image that nobody knows": {
+		"a ProviderProfile with an image that no one knows": {
 			shared: true,
 			spoil: func(w *world) {
 				putProfile(w.t, "simcloud", func(spec *ucv1.ProviderProfileSpec) {
@@ -87,7 +87,7 @@ func badProfiles() map[string]badInput {
 				})
 			},
 			verdict: kstatus.FailedStatus, reason: "InputInvalid",
-			says: []string{`spec.images[0].image "registry.example/other" is not in the catalogue of simcloud`}, mend: remove,
+			says: []string{`spec.images[0].image "registry.example/other" is not in the catalogue of simcloud`}, fix: remove,
 		},
 	}
 }

@@ -44,7 +44,7 @@ const (
 	setRevision        = "machinedeployment.clusters.k8s.io/revision"
 )
 
-// What the breaker is for: without it the machine-controller replaces everything by Nodes that nobody initializes.
+// What the breaker is for: without it the machine-controller replaces everything by Nodes that no one initializes.
 func TestTheRealMachineControllerNeedsABreaker(t *testing.T) {
 	w := newWorld(t)
 	m := newRealMachines(w)

@@ -77,7 +77,7 @@ func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
 		"locked from the start":                         {running, version("1.26.0"), versionLocked},
 		"locked for a patch release, too":               {running, version("1.25.17"), versionLocked},
 		"locked while the in-tree flags are there":      {append(running, inTreeRemoved(metav1.ConditionFalse)), version("1.26.0"), versionLocked},
-		"locked while nobody could look":                {append(running, inTreeRemoved(metav1.ConditionUnknown)), version("1.26.0"), versionLocked},
+		"locked while no one could look":                {append(running, inTreeRemoved(metav1.ConditionUnknown)), version("1.26.0"), versionLocked},
 		"locked although another condition is true":     {append(running, condition("HandoverCompleted", metav1.ConditionTrue)), version("1.26.0"), versionLocked},
 		"free when the in-tree flags are gone":          {append(running, inTreeRemoved(metav1.ConditionTrue)), version("1.26.0"), ""},
 		"other fields are free while it is locked":      {running, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},

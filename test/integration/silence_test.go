@@ -12,7 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// vanished is a hand-over in which the pods of the old KCM were deleted by force: nobody saw their processes end.
+// vanished is a hand-over in which the pods of the old KCM were deleted by force: no one saw their processes end.
 func vanished(t *testing.T) *world {
 	t.Helper()
 	w := startedWorld(t, "the change of KCM", provingSilence, "pool")
@@ -75,7 +75,7 @@ func TestAKubeletThatGoesOnProvesTheEnd(t *testing.T) {
 	g.Expect(w.status().Handover.Processes[0].EndedBecause).To(ContainSubstring("the kubelet of Node " + w.namespace))
 }
 
-func TestALeaseThatSomebodyElseRenewsContradictsSilence(t *testing.T) {
+func TestALeaseThatSomeoneElseRenewsContradictsSilence(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the change of KCM", provingSilence, "pool")

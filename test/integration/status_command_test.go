@@ -62,7 +62,7 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 	g.Expect(code).To(BeZero(), out)
 	g.Expect(out).To(HavePrefix("# ProvingSilence"))
 
-	out, code = run("status", "nobody")
+	out, code = run("status", "no one")
 	g.Expect(code).To(Equal(1))
 	g.Expect(out).To(ContainSubstring("does not exist"))
 }

@@ -88,14 +88,14 @@ func TestUserClusterRulesAllowNothingElse(t *testing.T) {
 		"looking at VolumeAttachments":           {"list", "storage.k8s.io", "volumeattachments", "", "", true},
 		"looking at events of Services":          {"list", "", "events", "", "", true},
 		"watching all events":                    {"watch", "", "events", "", "", false},
-		"looking for Pods that nobody made":      {"list", "", "pods", "", "", true},
+		"looking for Pods that no one made":      {"list", "", "pods", "", "", true},
 		"looking for StatefulSets":               {"list", "apps", "statefulsets", "", "", true},
 		"watching all Pods":                      {"watch", "", "pods", "", "", false},
 		"stopping another CCM":                   {"patch", "apps", "deployments", "default", "occm", false},
 		"detaching a volume":                     {"delete", "storage.k8s.io", "volumeattachments", "", "a", false},
 		"rolling a MachineDeployment":            {"patch", "cluster.k8s.io", "machinedeployments", "default", "pool", true},
 		"writing the Lease of the CCM":           {"update", "coordination.k8s.io", "leases", "kube-system", "cloud-controller-manager", false},
-		"making a MachineDeployment anew":        {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},
+		"making a MachineDeployment again":       {"create", "cluster.k8s.io", "machinedeployments", "default", "pool", false},
 		"making the canary":                      {"create", "cluster.k8s.io", "machinedeployments", "default", "ccm-migration-canary", true},
 		"making the canary's pod":                {"create", "", "pods", "kube-system", "ccm-migration-canary", true},
 		"making its pod elsewhere":               {"create", "", "pods", "default", "ccm-migration-canary", false},
@@ -133,7 +133,7 @@ func TestUserClusterRulesBindNoForeignRole(t *testing.T) {
 	binding := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"name": "simcloud-csi-node"},
 		"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": "cluster-admin"},
-		"subjects": []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": "User", "name": "somebody"}},
+		"subjects": []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": "User", "name": "someone"}},
 	}}
 	binding.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"))
 	err := userClusterIdentity(t).Apply(t.Context(), client.ApplyConfigurationFromUnstructured(binding), client.FieldOwner("test"))
@@ -173,5 +173,5 @@ func rendered(t *testing.T, profile provider.Profile, minor int) []*unstructured
 	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
 }
 
-// simcloudConfig is complete, and of nobody.
+// simcloudConfig is complete, and of no one.
 func simcloudConfig() map[string][]byte { return simcloud.Profile{}.Example() }

@@ -77,7 +77,7 @@ func TestUnknownProvidersAreRefusedWithASuggestion(t *testing.T) {
 	g.Expect(suite.client.Update(t.Context(), early)).To(Succeed())
 }
 
-// What came to be while nobody judged may stay, be changed in every other way, be mended, and be deleted.
+// What came to be while no one judged may stay, be changed in every other way, be fixed, and be deleted.
 func TestVersionRulesRefuseNoStateThatIsThere(t *testing.T) {
 	g := NewWithT(t)
 	bad := newCluster(newNamespace(t), version("1.27.16"))

@@ -83,8 +83,8 @@ func TestWebhook(t *testing.T) {
 
 func TestFlipIsAcceptedWhileTheWebhookIsDown(t *testing.T) {
 	for name, prepare := range map[string]func(*testing.T){
-		"nobody listens":                     func(*testing.T) {},
-		"somebody listens and never answers": listenSilently,
+		"no one listens":                    func(*testing.T) {},
+		"someone listens and never answers": listenSilently,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -135,7 +135,7 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 				configurations = append(configurations, leadermigration.Configuration{Manager: manager.component, Version: atMinor(minor), Lock: tc.lock})
 			}
 			g.Eventually(p.twice).WithTimeout(patience).WithPolling(interval).Should(Equal(tc.twice))
-			g.Expect(holderOf(t.Context(), g, tc.lock.Name)).To(Equal(stranger), "nobody needs the lock for that")
+			g.Expect(holderOf(t.Context(), g, tc.lock.Name)).To(Equal(stranger), "no one needs the lock for that")
 
 			var said []leadermigration.Loop
 			for _, violation := range leadermigration.Check(leadermigration.Cluster{Configurations: configurations}) {

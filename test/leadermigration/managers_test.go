@@ -31,7 +31,7 @@ const (
 	interval = 100 * time.Millisecond
 	// cloudNode is a loop that only CCM has, and no lock moves.
 	cloudNode leadermigration.Loop = "cloud-node"
-	// stranger holds a lock that nobody is to get.
+	// stranger holds a lock that no one is to get.
 	stranger = "stranger"
 )
 
@@ -252,7 +252,7 @@ func (p *pair) twice() []leadermigration.Loop {
 }
 
 // ownAddress is a loopback address that no other manager of this test has, so that each listens on its standard port: a
-// port that was free a moment ago may be somebody else's by the time that the manager listens on it.
+// port that was free a moment ago may be someone else's by the time that the manager listens on it.
 func ownAddress() string {
 	n := suite.managers.Add(1)
 	return fmt.Sprintf("127.201.%d.%d", n>>8, n&0xff)

@@ -53,7 +53,7 @@ func inTables(rule, name, function string, how operator) mutant {
 func endings() []mutant {
 	const rule = "1 ends"
 	return []mutant{
-		in(rule, "the soak begins anew in every pass", "pass.soak", always("StableSince nil")),
+		in(rule, "the soak begins again in every pass", "pass.soak", always("StableSince nil")),
 		in(rule, "preflight is judged again after the start", "pass.preflight", never("StartedAt")),
 		in(rule, "a finished hand-over is walked again", "pass.handover", never("FinishedAt")),
 		in(rule, "a wait in the hand-over may take forever", "pass.inTime", always("started")),
@@ -102,9 +102,9 @@ func fence() []mutant {
 			"pass.evaluate", becomes("StepHandover", `"-"`)),
 		in("2 contention", "a contended fence stays open", "pass.contention", never("Fence")),
 		in("2 contention", "a fence is opened again by the template alone",
-			"pass.beginAnew", does("FenceOpenedAt", "handover.FenceOpenedAt = nil")),
-		in("2 contention", "who runs the loops now is not recorded", "pass.beginAnew", skips("addProcesses")),
-		in("2 contention", "a fence that somebody closed is opened without the proof",
+			"pass.beginAgain", does("FenceOpenedAt", "handover.FenceOpenedAt = nil")),
+		in("2 contention", "who runs the loops now is not recorded", "pass.beginAgain", skips("addProcesses")),
+		in("2 contention", "a fence that someone closed is opened without the proof",
 			"pass.fenceStaysOpen", never("doubts")),
 		in(rule, "a probe that led for a moment is enough", "pass.probeLeads", against("ProbeLedAt >=", "0")),
 		of(userClusterPackage, rule, "a Lease that was read before its holder died counts as renewed",
@@ -113,7 +113,7 @@ func fence() []mutant {
 			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")),
 		in(rule, "a probe that died may be another process", "pass.probeLeads", without("Holder ProbeHolder ==")),
 		in(rule, "KCM is touched while the probe runs", "pass.probeGone", never("Left")),
-		in(rule, "a CCM that changed is not probed anew", "pass.applied", skips("forgetProbe")),
+		in(rule, "a CCM that changed is not probed again", "pass.applied", skips("forgetProbe")),
 		in("2 serialized", "the workload is not withheld", "WithholdsWorkload", negated("WorkloadAllowedAt")),
 		in("2 serialized", "a look that did not withhold the workload is acted on",
 			"pass.applied", negated("WorkloadWithheld")),
@@ -128,7 +128,7 @@ func fence() []mutant {
 			"pass.fenceHolds", returns("FenceIneffectiveReason", `holds(ucv1.HoldsReason, "")`)),
 		in("2 fence", "a fence that stands open counts although KCM runs loops", "pass.openFenceHolds", always("==")),
 		in("2 fence", "the fence is opened while a Node is NotReady", "pass.fenceOpen", never("nodesReady")),
-		in("2 names", "load balancers are named anew", "inherit", instead("kcmClusterName", `"kubernetes"`)),
+		in("2 names", "load balancers are named again", "inherit", instead("kcmClusterName", `"kubernetes"`)),
 	}
 }
 
@@ -136,7 +136,7 @@ func fence() []mutant {
 func unknowns() []mutant {
 	const rule = "3 unknown"
 	return []mutant{
-		in(rule, "a fact that nobody filled in is absent",
+		in(rule, "a fact that no one filled in is absent",
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
 		in(rule, "Machines that cannot be looked at are none", "pass.roll", never("Machines IsUnknown")),

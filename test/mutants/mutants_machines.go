@@ -22,7 +22,7 @@ func rolls() []mutant {
 	const rule = "5 once"
 	return []mutant{
 		in(rule, "the forceRestart value is used before it is persisted", "pass.rollNext", skips("Recording")),
-		in(rule, "the forceRestart value is made anew", "pass.rollNext", always("rollFacts")),
+		in(rule, "the forceRestart value is made again", "pass.rollNext", always("rollFacts")),
 		in(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
 		in(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
 		in("5 healthy", "a Lease that stands still is a leader", "pass.ccmLeads", never("renewed")),
@@ -81,7 +81,7 @@ func kubelets() []mutant {
 		in(rule, "the proof of a Node that is gone stays", "pass.proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
 		inTables(rule, "kept proofs that cannot be looked at are taken for missed", "pass.roll", never("Proofs")),
 		inTables(rule, "any word that was kept is a proof", "Proof.passes", begins(`return proof != ""`)),
-		of(userClusterPackage, rule, "a taint that somebody added proves it", "kubeletLook.add", without("before")),
+		of(userClusterPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
 		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
 		of(userClusterPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
 		of(userClusterPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),

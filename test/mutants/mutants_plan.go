@@ -9,7 +9,7 @@ func approvals() []mutant {
 		in(rule, "a plan that was kept starts a migration", "ForeseenPlan.Keeps", without("Approval")),
 		in(rule, "a plan that could not be made is approved",
 			"pass.approved", returns("cannotLook Plan", `holds(ucv1.HoldsReason, "")`)),
-		in(rule, "nobody is asked for an approval", "pass.preflight", never("approved")),
+		in(rule, "no one is asked for an approval", "pass.preflight", never("approved")),
 		of(simulationPackage, "plan", "what could not be looked at is known in the future", "unseen", never("seen")),
 		of(planPackage, "plan", "the digest has names of Machines in it",
 			"Plan.digest", instead("Sequence", "append(p.Sequence(), p.Summary)")),

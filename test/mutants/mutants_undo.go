@@ -20,7 +20,7 @@ func pointOfNoReturn() []mutant {
 			"pass.passedByControlPlane", never("cloud-provider")),
 		in(rule, "a minor without in-tree provider does not pass it",
 			"pass.passedByVersion", never("LastInTreeMinor")),
-		in(rule, "nobody waits before it", "pass.beforePointOfNoReturn", always("PauseBeforePointOfNoReturn")),
+		in(rule, "no one waits before it", "pass.beforePointOfNoReturn", always("PauseBeforePointOfNoReturn")),
 		in(rule, "KCM is changed before its arguments are kept", "pass.loopsOff", never("rememberOriginals")),
 	}
 }
@@ -41,10 +41,10 @@ func undo() []mutant {
 		in(rule, "loops are given back while a Node is NotReady", "pass.loopsOn", never("off -LoopsOnAt")),
 		in(rule, "who switches the loops off again is fought", "pass.loopsOn", never("LoopsOnAt off")),
 		in(rule, "the loops need not be as before", "givenBack", always("CloudLoops")),
-		in(rule, "a KCM that somebody else changes is changed", "pass.loopsAsBefore", never("Instructed")),
+		in(rule, "a KCM that someone else changes is changed", "pass.loopsAsBefore", never("Instructed")),
 		in(rule, "KCM need not lead", "pass.kcmLeads", never("leads -process")),
 		in(rule, "the CCM stays beside a KCM that runs loops already", "pass.undoRows", always("runningLoops")),
-		in(rule, "a refused undo leaves nobody running the loops", "pass.standStill", without("FinishedAt")),
+		in(rule, "a refused undo leaves no one running the loops", "pass.standStill", without("FinishedAt")),
 		in(rule, "an undo that ends leaves the facts behind", "pass.undoStep", skips("Facts")),
 		in(rule, "load balancers need not be the same", "pass.undoLoops", never("changed")),
 	}
@@ -55,7 +55,7 @@ func undoneLock() []mutant {
 	const rule = "2 undo"
 	return []mutant{
 		in(rule, "the lock stays in KCM in an undo", "givenBack", never("lockPath")),
-		in(rule, "the lock of somebody else is taken out", "givenBack", judged("lockPath", `path != ""`)),
+		in(rule, "the lock of someone else is taken out", "givenBack", judged("lockPath", `path != ""`)),
 		in(rule, "who gives KCM the lock again is fought", "pass.loopsOn", never("LoopsOnAt -off")),
 		in(rule, "something of the lock is left behind", "pass.undoLock", negated("FinishedAt")),
 		in(rule, "the CCM that goes keeps the lock", "WantsLock", without("withdrawn")),

@@ -18,7 +18,7 @@ func volumes() []mutant {
 		of(userClusterPackage, rule, "volumes of vSphere in pods are not seen", "inlinePlugin", lacks("VsphereVolume")),
 		inTables(rule, "a volume is not lost although its claim is there", "comparison.noteGone", never("left")),
 		inTables(rule, "a volume is not lost although it is attached", "comparison.noteGone", never("at 0")),
-		inTables(rule, "what nobody looked for is gone", "comparison.noteGone", always("looked")),
+		inTables(rule, "what no one looked for is gone", "comparison.noteGone", always("looked")),
 		inTables(rule, "what could not be looked for does not matter", "pass.differences", never("unseen")),
 		of(userClusterPackage, rule, "a Service of another type is gone", "Session.goneService", without("UID")),
 		of(userClusterPackage, rule, "a claim without its volume is gone", "Session.goneClaim", never("VolumeName Name")),

@@ -73,7 +73,7 @@ func withoutOrderOfRolls(lines []string) []string {
 
 // Sequence is what will be done, one line for each verb and its objects, in an order and a form in which what was done can be
 // compared with it: without what is only done when it is needed, and each MachineDeployment by itself. What goes on beside the roll
-// comes last, sorted: nobody can know before between which others.
+// comes last, sorted: no one can know before between which others.
 func (p *Plan) Sequence() []string {
 	var lines, beside []string
 	for _, verb := range p.Verbs {

@@ -141,7 +141,7 @@ func passedAt(in Input, decision migration.Decision, done int) PointOfNoReturn {
 
 func limits(in Input, plan Plan) []string {
 	known := []string{
-		"People are absent: nobody else changes anything, and no process crashes.",
+		"People are absent: no one else changes anything, and no process crashes.",
 		"Load balancers and volumes stay as they are; whether they did is compared with the baseline before the migration completes.",
 		"Within a MachineDeployment the machine-controller chooses which Machine goes next.",
 		"Objects that are new are named, and their fields are not compared with anything; the command render prints them.",
@@ -155,7 +155,7 @@ func limits(in Input, plan Plan) []string {
 		}
 	}
 	if slices.ContainsFunc(plan.Findings, migration.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
-		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were mended or accepted.")
+		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were fixed or accepted.")
 	}
 	if in.Start.Observation.Cluster.Spec.Handover.PauseBeforePointOfNoReturn {
 		known = append(known, "spec.handover.pauseBeforePointOfNoReturn holds the migration before the point of no return; the plan goes on as if it were released there.")
@@ -184,12 +184,12 @@ func (p *Plan) summarize() string {
 		text += " It stops at step " + string(p.Outcome.Step) + ", and a person has to act: " + p.Outcome.Reason + "."
 	}
 	if ids := p.blocking(); len(ids) > 0 {
-		text += " It does not start before these are mended or accepted: " + strings.Join(ids, ", ") + "."
+		text += " It does not start before these are fixed or accepted: " + strings.Join(ids, ", ") + "."
 	}
 	return text
 }
 
-// blocking are the IDs of the findings that keep it from starting, and what nobody could look at.
+// blocking are the IDs of the findings that keep it from starting, and what no one could look at.
 func (p *Plan) blocking() []string {
 	var ids []string
 	for _, finding := range p.Findings {

@@ -46,7 +46,7 @@ const (
 	Finishes OutcomeState = "Finishes"
 	// Stalls means that a person has to act before it goes on.
 	Stalls OutcomeState = "Stalls"
-	// Waits means that it waits for what nobody does by himself.
+	// Waits means that it waits for what no one does by himself.
 	Waits OutcomeState = "Waits"
 )
 
@@ -56,7 +56,7 @@ type Outcome struct {
 	Step    ucv1.Step    `json:"step"`
 	Reason  string       `json:"reason,omitempty"`
 	Message string       `json:"message,omitempty"`
-	// Instructions are what somebody else has to change in the control plane before it goes on.
+	// Instructions are what someone else has to change in the control plane before it goes on.
 	Instructions []ucv1.Instruction `json:"instructions,omitempty"`
 }
 

@@ -24,7 +24,7 @@ func scenario() simulation.Scenario {
 	}
 }
 
-// inputOf is a cluster whose addons nobody applied yet.
+// inputOf is a cluster whose addons no one applied yet.
 func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 	o := simulation.NewController(simulation.NewWorld(rand.New(rand.NewPCG(seed, 1)), s)).Observe()
 	addons := o.Addons.Value()
@@ -125,13 +125,13 @@ func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
 	made := plan.Make(in)
 	g.Expect(made.Findings).To(HaveLen(2))
 	g.Expect(made.Sequence()).To(Equal(whole.Sequence()), "what is done afterwards stands there all the same")
-	g.Expect(made.Summary).To(HaveSuffix("It does not start before these are mended or accepted: NodeNotReady."))
+	g.Expect(made.Summary).To(HaveSuffix("It does not start before these are fixed or accepted: NodeNotReady."))
 	g.Expect(made.Limits).To(ContainElement(ContainSubstring("does not start while a finding blocks")))
 	g.Expect(made.Digest).To(Equal(whole.Digest), "it starts only when nothing blocks any more")
 
 	in.Start.Observation.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "NodeNotReady", Reason: "known"}}
 	accepted := plan.Make(in)
-	g.Expect(accepted.Summary).NotTo(ContainSubstring("mended"))
+	g.Expect(accepted.Summary).NotTo(ContainSubstring("fixed"))
 	g.Expect(accepted.Digest).NotTo(Equal(whole.Digest), "what was accepted is a part of what is approved")
 }
 

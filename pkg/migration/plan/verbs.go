@@ -16,7 +16,7 @@ const (
 	defaultClassPath = "metadata.annotations[storageclass.kubernetes.io/is-default-class]"
 )
 
-// conditional verbs clear up behind others. Whether there is something to clear up nobody can know before.
+// conditional verbs clear up behind others. Whether there is something to clear up no one can know before.
 func conditional() map[migration.VerbKind]string {
 	return map[migration.VerbKind]string{
 		migration.VerbRestoreAnnotations: "only when the annotations are missing",
@@ -135,7 +135,7 @@ func appliedObjects(in Input, verb migration.Verb, applied map[string]bool) []Ob
 	return list
 }
 
-// adopted are the objects of somebody else that the verb takes over.
+// adopted are the objects of someone else that the verb takes over.
 func adopted(in Input, verb migration.Verb, applied map[string]bool) []string {
 	addons := in.Start.Observation.Addons.Value()
 	foreign := map[migration.AddonSetName][]string{migration.CCMSet: addons.CCM.Foreign, migration.CSISet: addons.CSI.Foreign}[verb.AddonSet]

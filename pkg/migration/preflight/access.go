@@ -22,7 +22,7 @@ func accessChecks() []check {
 	return []check{
 		{
 			id: "WebhookBroken", severity: migration.Blocking, hazards: "H10, kkp §7",
-			means:  "An admission webhook that our addons pass has nobody who answers, and refuses what it is not asked about.",
+			means:  "An admission webhook that our addons pass has no one who answers, and refuses what it is not asked about.",
 			unseen: unseenWebhooks, find: brokenWebhooks,
 		},
 		{
@@ -64,7 +64,7 @@ func brokenWebhooks(o Facts, _ time.Time) []migration.Finding {
 		}
 	}
 	return append(findings, about(broken, "They are asked about our addons, their Service has no ready endpoint, and they refuse what they are not asked about",
-		"Mend the webhook, delete its configuration, or let its namespaceSelector leave out kube-system.")...)
+		"Fix the webhook, delete its configuration, or let its namespaceSelector leave out kube-system.")...)
 }
 
 func matchingWebhooks(o Facts, _ time.Time) []migration.Finding {
@@ -80,7 +80,7 @@ func rightsMissing(o Facts, _ time.Time) []migration.Finding {
 	}
 	return []migration.Finding{{
 		Message: "Our credentials may not " + strings.Join(denied, ", nor ") + ": the migration stops where it needs that, and without the rights to the fence " +
-			"it does so while nobody runs the cloud loops.",
+			"it does so while no one runs the cloud loops.",
 		Action: "Apply config/usercluster-rbac in the user cluster.",
 	}}
 }

@@ -29,11 +29,11 @@ func accessStories() map[string]story {
 	}
 	noCredentialsSeen := func(o *Facts) { blind(&o.Credentials) }
 	return map[string]story{
-		"nobody answers for a webhook": {
+		"no one answers for a webhook": {
 			id: "WebhookBroken", given: webhook(func(w *Webhook) { w.Fails, w.Ready = false, migration.Known(false) }),
 			wrong: webhook(func(w *Webhook) { w.Ready = migration.Known(false) }), severity: migration.Blocking, objects: hook, says: "no ready endpoint", without: noWebhooksSeen,
 		},
-		"nobody knows whether somebody answers": {
+		"no one knows whether someone answers": {
 			id: "WebhookBroken", given: webhook(func(*Webhook) {}), wrong: webhook(func(w *Webhook) { blind(&w.Ready) }), severity: migration.Blocking, unseen: true,
 			says: "timeout", without: noWebhooksSeen,
 		},

@@ -10,7 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// ComponentUnclaimed is the ID of the finding about components of the control plane that are nobody's.
+// ComponentUnclaimed is the ID of the finding about components of the control plane that are no one's.
 const ComponentUnclaimed = "ComponentUnclaimed"
 
 // longLease is from when on a Lease makes the gap of the hand-over long.
@@ -25,12 +25,12 @@ func controlPlaneChecks() []check {
 		},
 		{
 			id: "LeaderUnknown", severity: migration.Blocking, hazards: "H1, H22",
-			means:  "Somebody who is no pod of the control plane holds KCM's Lease: a KCM that nobody would switch the loops off in.",
+			means:  "Someone who is no pod of the control plane holds KCM's Lease: a KCM that no one would switch the loops off in.",
 			unseen: unseenLeader, find: unknownLeader,
 		},
 		{
 			id: "LeaseLong", severity: migration.Warning, hazards: "H21",
-			means:  "KCM's Lease lasts for more than a minute: where its end has to be waited for, nobody runs the loops for that long.",
+			means:  "KCM's Lease lasts for more than a minute: where its end has to be waited for, no one runs the loops for that long.",
 			unseen: unseenControlPlane, find: leaseLong,
 		},
 		{

@@ -35,12 +35,12 @@ func kcmStories() map[string]story {
 			id: "LeaderElectionOff", wrong: kcm(map[string]string{"leader-elect": "false"}), severity: migration.Warning, objects: deployment,
 			says: "rolling update", without: noControlPlaneSeen,
 		},
-		"somebody unknown leads": {
+		"someone unknown leads": {
 			id: "LeaderUnknown", given: lease(func(l *migration.Lease) { l.Holder, l.ChangedAt = "gone_1", noon().Add(-time.Minute) }),
 			wrong: lease(func(l *migration.Lease) { l.Holder, l.ChangedAt = "old-master_1", noon().Add(-time.Second) }), severity: migration.Blocking,
 			objects: theLease, says: "old-master_1", without: func(o *Facts) { blind(&o.KCMLease) },
 		},
-		"nobody knows yet whether a leader lives": {
+		"no one knows yet whether a leader lives": {
 			id: "LeaderUnknown", wrong: lease(func(l *migration.Lease) {
 				l.Holder, l.ChangedAt, l.WatchedAt = "old-master_1", time.Time{}, noon().Add(-time.Second)
 			}),
@@ -79,7 +79,7 @@ func componentStories() map[string]story {
 			id: ComponentUnclaimed, wrong: neighbor(false, nil), severity: migration.Blocking,
 			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): odd"}, says: "who owns", without: noControlPlaneSeen,
 		},
-		"a component of somebody else has an in-tree flag": {
+		"a component of someone else has an in-tree flag": {
 			id: ComponentUnclaimed, wrong: neighbor(true, map[string]string{"cloud-provider": "openstack"}), severity: migration.Warning,
 			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"}, says: "calls them Foreign", without: noControlPlaneSeen,
 		},
@@ -188,7 +188,7 @@ func networkStories() map[string]story {
 			id: "NetworkUnavailable", wrong: firstDetail(func(n *NodeDetail) { n.NetworkUnavailable = true }), severity: migration.Blocking, objects: n1,
 			says: "NetworkUnavailable", without: noDetailsSeen,
 		},
-		"nobody knows the routes": {id: "RoutesUnknown", wrong: routes, severity: migration.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
+		"no one knows the routes": {id: "RoutesUnknown", wrong: routes, severity: migration.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
 		"a pod pulls with the kubelet's password": {
 			id: "ImageCredentials", wrong: pods(Pods{Pulling: map[string][]string{"mine.azurecr.io": {"Pod default/web"}}}), severity: migration.Blocking,
 			objects: []string{"Pod default/web"}, says: "mine.azurecr.io", without: noPodsSeen,

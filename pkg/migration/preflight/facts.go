@@ -116,7 +116,7 @@ type Budget struct {
 // Pool is a MachineDeployment as its owner sees it.
 type Pool struct {
 	migration.Ref
-	// Tool that seems to write it, such as Argo CD; empty: nobody by himself.
+	// Tool that seems to write it, such as Argo CD; empty: no one by himself.
 	Tool string
 	// Autoscaled says that it carries annotations of the cluster-autoscaler.
 	Autoscaled bool
@@ -140,7 +140,7 @@ type Webhook struct {
 
 // Credentials are ours for the user cluster.
 type Credentials struct {
-	// Expires is when a client certificate or a token runs out. Zero: never, or nobody can tell from them.
+	// Expires is when a client certificate or a token runs out. Zero: never, or no one can tell from them.
 	Expires time.Time
 	// Source is the Secret that they are from.
 	Source string

@@ -13,7 +13,7 @@ import (
 // check is one question.
 type check struct {
 	id string
-	// severity of what it finds where that says nothing else, and what it counts as when nobody could look.
+	// severity of what it finds where that says nothing else, and what it counts as when no one could look.
 	severity migration.Severity
 	// means says in a sentence what it finds; the documentation is generated from it.
 	means string

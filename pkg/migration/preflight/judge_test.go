@@ -20,7 +20,7 @@ type story struct {
 	severity migration.Severity
 	objects  []string
 	says     string
-	// unseen says that what is wrong is that nobody can look.
+	// unseen says that what is wrong is that no one can look.
 	unseen bool
 	// without takes away what has to be looked at; nil: there is nothing.
 	without func(*Facts)

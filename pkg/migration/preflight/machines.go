@@ -22,7 +22,7 @@ func machineChecks() []check {
 		},
 		{
 			id: "MachineStandalone", severity: migration.Warning, hazards: "kkp §7",
-			means:  "A Machine belongs to no MachineDeployment: nobody replaces it.",
+			means:  "A Machine belongs to no MachineDeployment: no one replaces it.",
 			unseen: unseenMachines, find: standalone,
 		},
 		{
@@ -74,7 +74,7 @@ func paused(o Facts, _ time.Time) []migration.Finding {
 
 func standalone(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool { return m.Set == "" && !m.Deleting }),
-		"They belong to no MachineDeployment, so nobody replaces them", "Replace them by a MachineDeployment before the migration comes to step Roll.")
+		"They belong to no MachineDeployment, so no one replaces them", "Replace them by a MachineDeployment before the migration comes to step Roll.")
 }
 
 // strangers are no surprise among the Nodes of the control plane, nor when a person vouched for them.
@@ -85,7 +85,7 @@ func strangers(o Facts, _ time.Time) []migration.Finding {
 	}
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool {
 		return !owned[n.Name] && !n.ControlPlane && !slices.Contains(o.Cluster.Spec.Rollout.AcceptNodes, n.Name)
-	}), "They belong to no Machine, so nobody replaces them, and step Verify waits for them",
+	}), "They belong to no Machine, so no one replaces them, and step Verify waits for them",
 		"Replace them yourself, or name them in spec.rollout.acceptNodes.")
 }
 
@@ -162,7 +162,7 @@ func neverAllows(o Facts, _ time.Time) []migration.Finding {
 
 func exhausted(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy < b.Expected }),
-		"They allow no disruption now, because pods of theirs are not healthy", "Mend those pods before the migration comes to step Roll.")
+		"They allow no disruption now, because pods of theirs are not healthy", "Fix those pods before the migration comes to step Roll.")
 }
 
 // quotaUnknown is honest about what no API of Kubernetes tells. Without MachineDeployments nothing is rolled.

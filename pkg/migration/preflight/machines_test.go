@@ -101,7 +101,7 @@ func disruptionStories() map[string]story {
 			id: "DisruptionBudgetExhausted", given: budget(func(b *Budget) { b.Healthy, b.Allowed, b.Stale = 2, 0, true }),
 			wrong: budget(func(b *Budget) { b.Stale = false }), severity: migration.Warning, objects: web, says: "not healthy", without: noBudgetsSeen,
 		},
-		"nobody knows the quota": {
+		"no one knows the quota": {
 			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Surge = 3 }), severity: migration.Warning, says: "3 in all", unseen: true, without: noPoolsSeen,
 		},
 	}

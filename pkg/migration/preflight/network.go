@@ -27,7 +27,7 @@ func networkChecks() []check {
 		},
 		{
 			id: "PodCIDROverlap", severity: migration.Blocking, hazards: "H14",
-			means:  "Two Nodes have overlapping pod CIDRs: two allocators are at work, or one started anew.",
+			means:  "Two Nodes have overlapping pod CIDRs: two allocators are at work, or one started again.",
 			unseen: unseenDetails, find: overlaps,
 		},
 		{
@@ -152,7 +152,7 @@ func imageChecks() []check {
 }
 
 // imageCredentials: it is the minor of a kubelet that matters, not its --cloud-provider. Its own plugins are asked unless gate
-// DisableKubeletCloudCredentialProviders is on, and that is so by default from 1.29 on; where somebody switched it off for the in-tree
+// DisableKubeletCloudCredentialProviders is on, and that is so by default from 1.29 on; where someone switched it off for the in-tree
 // provider, new machines may not have that.
 // https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/credentialprovider/plugins.go
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1062

@@ -93,7 +93,7 @@ func sharedProviderIDs(o Facts, _ time.Time) []migration.Finding {
 
 func uninitialized(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.Nodes.Value(), nodeName, func(n migration.Node) bool { return n.Uninitialized }),
-		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses and labels anew; step Verify asks "+
+		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses and labels again; step Verify asks "+
 			"about those of a Node that is not replaced",
 		"Look who set it: a kubelet with --cloud-provider=external, or a person. What changes is accepted in spec.rollout.acceptChanges.")
 }

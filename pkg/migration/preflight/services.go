@@ -16,12 +16,12 @@ func serviceChecks() []check {
 	return []check{
 		{
 			id: "LoadBalancerPending", severity: migration.Warning, hazards: "H2, H5",
-			means:  "A Service of type LoadBalancer has no address: nobody could tell afterwards whether the CCM or something older is at fault.",
+			means:  "A Service of type LoadBalancer has no address: no one could tell afterwards whether the CCM or something older is at fault.",
 			unseen: unseenServices, find: pendingServices,
 		},
 		{
 			id: "LoadBalancerDeleting", severity: migration.Blocking, hazards: "H18",
-			means:  "A Service waits for its load balancer to be deleted: while nobody runs the service loop it hangs, and what it leaves may never go.",
+			means:  "A Service waits for its load balancer to be deleted: while no one runs the service loop it hangs, and what it leaves may never go.",
 			unseen: unseenServices, find: deletingServices,
 		},
 		{
@@ -31,7 +31,7 @@ func serviceChecks() []check {
 		},
 		{
 			id: "LoadBalancersEnsured", severity: migration.Info, hazards: "H6, H23",
-			means:  "Every load balancer is ensured anew when the CCM starts, by its own defaults; many of them are many calls of the cloud's API at once.",
+			means:  "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the cloud's API at once.",
 			unseen: unseenServices, find: ensuredServices,
 		},
 		{
@@ -56,7 +56,7 @@ func pendingServices(o Facts, _ time.Time) []migration.Finding {
 
 func deletingServices(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return s.Deleting }),
-		"They are being deleted and wait for their load balancer to go, which nobody does while the loops are handed over",
+		"They are being deleted and wait for their load balancer to go, which no one does while the loops are handed over",
 		"Wait until they are gone; see their events for what holds them.")
 }
 
@@ -82,7 +82,7 @@ func ensuredServices(o Facts, _ time.Time) []migration.Finding {
 	if count == 0 {
 		return nil
 	}
-	finding := migration.Finding{Message: fmt.Sprintf("Load balancers that the CCM ensures anew when it starts: %d.", count)}
+	finding := migration.Finding{Message: fmt.Sprintf("Load balancers that the CCM ensures again when it starts: %d.", count)}
 	if count > manyLoadBalancers {
 		finding.Severity = migration.Warning
 		finding.Action = "Ask for the rate limit of the cloud's API, and do not migrate other clusters of the project at the same time."
@@ -97,6 +97,6 @@ func defaultName(o Facts, _ time.Time) []migration.Finding {
 	}
 	return []migration.Finding{{
 		Message: "Load balancers have the cluster name kubernetes in their names, which other clusters of the same project may have, too.",
-		Action:  "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without making them anew.",
+		Action:  "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without making them again.",
 	}}
 }

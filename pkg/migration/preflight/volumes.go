@@ -29,7 +29,7 @@ func volumeChecks() []check {
 		},
 		{
 			id: "VolumeInline", severity: migration.Warning, hazards: "H16",
-			means:  "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and nobody can say afterwards whether they are there.",
+			means:  "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards whether they are there.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: inlineVolumes,
 		},
 		{
@@ -95,7 +95,7 @@ func stuckAttachments(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.Attachments.Value(), func(a Attachment) string { return "VolumeAttachment " + a.Name }, func(a Attachment) bool {
 		return a.Problem != "" || !names[a.Node]
 	}), "The volume could not be attached or detached, or its Node is gone, so the cloud may have it attached elsewhere",
-		"See the events of its pods, and detach the volume in the cloud if nobody uses it there.")
+		"See the events of its pods, and detach the volume in the cloud if no one uses it there.")
 }
 
 func attachedInTree(o Facts, _ time.Time) []migration.Finding {
@@ -113,7 +113,7 @@ func attachedInTree(o Facts, _ time.Time) []migration.Finding {
 func releasedVolumes(o Facts, _ time.Time) []migration.Finding {
 	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
 		return v.Plugin != "" && (v.Phase == "Released" || v.Phase == "Failed")
-	}), "They belong to no claim any more, and may be left in the cloud for good", "Delete those that nobody needs before the migration.")
+	}), "They belong to no claim any more, and may be left in the cloud for good", "Delete those that no one needs before the migration.")
 }
 
 // affinity asks for every term that could place a volume now, and whether a label that it names is about to be rewritten: the CCM
@@ -128,7 +128,7 @@ func affinity(o Facts, _ time.Time) []migration.Finding {
 		return len(v.Terms) > 0 && !slices.ContainsFunc(v.Terms, func(term Term) bool { return slices.ContainsFunc(nodes, term.matches) })
 	})
 	findings := about(placeless, "No Node has the labels that its node affinity asks for, so a pod that needs it cannot be scheduled",
-		"Add a Node where the volume is, or delete a volume that nobody needs.")
+		"Add a Node where the volume is, or delete a volume that no one needs.")
 	changing := chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
 		return len(v.Terms) > 0 && !slices.Contains(placeless, volumeName(v)) && !slices.ContainsFunc(v.Terms, func(term Term) bool {
 			return slices.ContainsFunc(nodes, func(node NodeDetail) bool { return term.matches(node.asTheCCMLabels()) })

@@ -34,7 +34,7 @@ func volumeStories() map[string]story {
 			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{cinder: {"Pod default/web"}}}), severity: migration.Warning, objects: web,
 			says: "without a PersistentVolume", without: noPodsSeen,
 		},
-		"a pod has a volume of its own that nobody serves": {
+		"a pod has a volume of its own that no one serves": {
 			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{"kubernetes.io/gce-pd": {"Pod default/web"}}}), severity: migration.Blocking,
 			objects: web, says: "does not serve", without: noPodsSeen,
 		},

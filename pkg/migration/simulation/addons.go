@@ -58,7 +58,7 @@ func (a *addonSet) has(kind string) bool {
 	return slices.ContainsFunc(a.wanted, func(object migration.Ref) bool { return object.Kind == kind && a.present[object] })
 }
 
-// serves says that the driver's pods are on the Nodes: ours, or somebody else's.
+// serves says that the driver's pods are on the Nodes: ours, or someone else's.
 func (a *addonSet) serves() bool { return a.has("DaemonSet") || a.seen.SatisfiedBy != "" }
 
 func (a *addonSet) drop(kind string) {
@@ -69,7 +69,7 @@ func (a *addonSet) drop(kind string) {
 	}
 }
 
-// adopted: what was somebody else's in a real set is ours after it was applied.
+// adopted: what was someone else's in a real set is ours after it was applied.
 func (a *addonSet) adopted() {
 	if len(a.seen.Takeovers) > 0 {
 		a.foreign, a.seen.Takeovers = nil, nil

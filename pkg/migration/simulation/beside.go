@@ -138,7 +138,7 @@ func (i *invariants) checkBeside(w *World, d migration.Decision) {
 	}
 }
 
-// settling: what somebody else changed lately need not have been seen yet.
+// settling: what someone else changed lately need not have been seen yet.
 func (w *World) settling() bool { return !w.disturbed.IsZero() && w.now.Sub(w.disturbed) < settling }
 
 func (w *World) inTree(step ucv1.Step, flags map[string]string) string {

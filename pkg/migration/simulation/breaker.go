@@ -105,11 +105,11 @@ func (w *World) meddleWith(name string, change func(*machineDeployment)) {
 	}
 }
 
-// BreakCloud has the cloud answer no question about instances, until it is mended.
+// BreakCloud has the cloud answer no question about instances, until it is fixed.
 func (w *World) BreakCloud() { w.cloudBrokenUntil = w.now.Add(100 * time.Hour) }
 
-// MendCloud ends that.
-func (w *World) MendCloud() { w.cloudBrokenUntil = w.now }
+// FixCloud ends that.
+func (w *World) FixCloud() { w.cloudBrokenUntil = w.now }
 
 func (w *World) cloudBroken() bool { return w.now.Before(w.cloudBrokenUntil) }
 

@@ -56,7 +56,7 @@ func (c *Controller) removeCanary(decision migration.Decision) bool {
 	return true
 }
 
-// stepCanary lets deleted objects go: a Service only while somebody deletes its load balancer.
+// stepCanary lets deleted objects go: a Service only while someone deletes its load balancer.
 func (w *World) stepCanary() {
 	w.canary.objects = slices.DeleteFunc(w.canary.objects, func(o canaryObject) bool {
 		goes := o.kind != "Service" || w.ccmLeader() != nil && !w.cloudBroken()

@@ -11,8 +11,8 @@ func TestCanaryAndBreaker(t *testing.T) {
 	none := func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
 	broken := Intervention{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: (*World).BreakCloud}
 	halfWay := Intervention{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud}
-	mended := func(reason string) Intervention {
-		return Intervention{Name: "mends the cloud", When: Stalled(reason), Do: (*World).MendCloud}
+	fixed := func(reason string) Intervention {
+		return Intervention{Name: "fixes the cloud", When: Stalled(reason), Do: (*World).FixCloud}
 	}
 	runScenarios(t, map[string]scenarioTest{
 		"a cloud that is broken from the start touches no Machine": {
@@ -20,17 +20,17 @@ func TestCanaryAndBreaker(t *testing.T) {
 			ends:     ucv1.StepRoll, reason: ucv1.CanaryFailedReason, never: []string{"Rolling MachineDeployment"},
 		},
 		"a canary that is proven late is enough": {
-			scenario: with(func(s *Scenario) { s.Interventions = []Intervention{broken, mended(ucv1.CanaryFailedReason)} }),
+			scenario: with(func(s *Scenario) { s.Interventions = []Intervention{broken, fixed(ucv1.CanaryFailedReason)} }),
 			ends:     ucv1.StepFinished, says: []string{"the canary is proven"},
 		},
-		"nobody wants a canary: the breaker stops the first MachineDeployment": {
+		"no one wants a canary: the breaker stops the first MachineDeployment": {
 			scenario: with(func(s *Scenario) { s.Configure, s.Interventions = none, []Intervention{broken} }),
 			ends:     ucv1.StepRoll, reason: ucv1.BreakerTrippedReason, never: []string{"canary", "StepMachineSet"},
 		},
-		"a cloud that breaks half way is mended, and it goes on by itself": {
+		"a cloud that breaks half way is fixed, and it goes on by itself": {
 			scenario: with(func(s *Scenario) {
 				s.Pools = []Pool{{Name: "a", Replicas: 9, Surge: 2, Unavailable: 1}}
-				s.Interventions = []Intervention{halfWay, mended(ucv1.BreakerTrippedReason)}
+				s.Interventions = []Intervention{halfWay, fixed(ucv1.BreakerTrippedReason)}
 			}),
 			ends: ucv1.StepFinished, says: []string{"StepMachineSet"},
 		},

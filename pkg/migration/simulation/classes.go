@@ -86,7 +86,7 @@ func (i *invariants) classifying(w *World, class *Class, becomes bool) {
 	facts := w.cluster.Status.Facts
 	switch {
 	case class.Provisioner != InTreePlugin && class.Provisioner != csiDriver:
-		i.fail("rule 7: StorageClass %s, which is somebody else's, is changed", class.Name)
+		i.fail("rule 7: StorageClass %s, which is someone else's, is changed", class.Name)
 	case facts.DefaultStorageClass != nil:
 		i.fail("rule 7: the default StorageClass is changed although it was judged")
 	case facts.Origin == ucv1.OriginMigrating && facts.CompletedAt == nil:

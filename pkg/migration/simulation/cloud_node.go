@@ -47,12 +47,12 @@ func (n *node) addresses() []string {
 	return []string{"InternalIP 10.0.0.1"}
 }
 
-// recasts says that the CCM is applied anew with or without its loop cloud-node, which takes the steps back for a pass.
+// recasts says that the CCM is applied again with or without its loop cloud-node, which takes the steps back for a pass.
 func (w *World) recasts(d migration.Decision) bool {
 	return d.Verb != nil && d.Verb.AddonSet == migration.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
 }
 
-// checkFlag: no Machine joins external before there is somebody who initializes its Node.
+// checkFlag: no Machine joins external before there is someone who initializes its Node.
 func (i *invariants) checkFlag(w *World, p pass) {
 	change := p.decision.Verb.Arguments
 	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID && d.flag != "" })

@@ -55,7 +55,7 @@ func (w *World) crashCCM() {
 	}
 }
 
-// evict deletes a pod with its grace period; an old ReplicaSet that is not scaled down yet makes it anew.
+// evict deletes a pod with its grace period; an old ReplicaSet that is not scaled down yet makes it again.
 func (w *World) evict() {
 	d, _ := pick(w, w.workloads)
 	p, ok := pick(w, d.pods)

@@ -17,8 +17,8 @@ func (w *World) observeFindings() []migration.Finding {
 	return findings
 }
 
-// Mend takes the findings of an ID away, as a person does who does what they say.
-func Mend(id string) func(*World) {
+// Fix takes the findings of an ID away, as a person does who does what they say.
+func Fix(id string) func(*World) {
 	return func(w *World) {
 		w.findings = slices.DeleteFunc(slices.Clone(w.findings), func(finding migration.Finding) bool { return finding.ID == id })
 	}

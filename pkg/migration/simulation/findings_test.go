@@ -11,7 +11,7 @@ import (
 )
 
 func blockingFinding(id string) migration.Finding {
-	return migration.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: migration.Blocking, Message: "It is wrong.", Action: "Mend it."}
+	return migration.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: migration.Blocking, Message: "It is wrong.", Action: "Fix it."}
 }
 
 func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
@@ -26,10 +26,10 @@ func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
 		interventions []Intervention
 		step          ucv1.Step
 	}{
-		"nobody mends it": {findings: []migration.Finding{blockingFinding("LeaderUnknown")}, step: ucv1.StepPreflight},
-		"a person mends it": {
+		"no one fixes it": {findings: []migration.Finding{blockingFinding("LeaderUnknown")}, step: ucv1.StepPreflight},
+		"a person fixes it": {
 			findings:      []migration.Finding{blockingFinding("LeaderUnknown")},
-			interventions: []Intervention{{Name: "mends it", When: Stalled(ucv1.PreflightFailedReason), Do: Mend("LeaderUnknown")}},
+			interventions: []Intervention{{Name: "fixes it", When: Stalled(ucv1.PreflightFailedReason), Do: Fix("LeaderUnknown")}},
 			step:          ucv1.StepFinished,
 		},
 		"a person accepts it": {
@@ -41,7 +41,7 @@ func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
 		"the cloud refuses for a while": {
 			findings: []migration.Finding{beforeRoll},
 			interventions: []Intervention{{
-				Name: "mends it", When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) }, Do: Mend("LoadBalancerRefused"),
+				Name: "fixes it", When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) }, Do: Fix("LoadBalancerRefused"),
 			}},
 			step: ucv1.StepFinished,
 		},

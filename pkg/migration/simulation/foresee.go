@@ -12,7 +12,7 @@ const (
 	// patience is how long, in seconds, a wait may last in which the controller does nothing. It is longer than the deadline of
 	// the hand-over, so that a wait that becomes a failure is seen to.
 	patience = 700
-	// settledAfter is how long, in seconds, what ends a run has to stay so: some failures mend themselves.
+	// settledAfter is how long, in seconds, what ends a run has to stay so: some failures fix themselves.
 	settledAfter = 30
 	// foreseenTicks bounds what is foreseen; every tick is a second of the model.
 	foreseenTicks = 20000
@@ -31,7 +31,7 @@ type Foreseen struct {
 	Replaced []migration.Ref
 }
 
-// Future is what the controller does from now on when nobody else changes anything.
+// Future is what the controller does from now on when no one else changes anything.
 type Future struct {
 	// Passes that do something, in order, those that only record facts among them.
 	Passes []Foreseen
@@ -98,7 +98,7 @@ func limit(d migration.Decision) int {
 	return settledAfter
 }
 
-// foresee is one pass: it looks, decides, acts and persists, and nobody comes in between.
+// foresee is one pass: it looks, decides, acts and persists, and no one comes in between.
 func (c *Controller) foresee() Foreseen {
 	w := c.world
 	o := c.Observe()

@@ -23,7 +23,7 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Scenario){
 		"two MachineDeployments":                    func(*Scenario) {},
-		"somebody grants the CCM its Lease":         func(s *Scenario) { s.LeasesAreFree = true },
+		"someone grants the CCM its Lease":          func(s *Scenario) { s.LeasesAreFree = true },
 		"protocol Serialized":                       protocol(ucv1.SerializedProtocolChoice),
 		"protocol LeaderMigration":                  protocol(ucv1.LeaderMigrationProtocolChoice),
 		"CSI migration gates":                       func(s *Scenario) { s.Version, s.Gates = "v1.25.16", map[string]bool{"CSIMigrationSimcloud": true} },
@@ -77,7 +77,7 @@ func foreseenVerbs(future Future) []migration.Verb {
 }
 
 // sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor is
-// what changes nothing but the status. What goes on beside the roll comes last: nobody can know before between which others.
+// what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
 func sequence(verbs []migration.Verb) []string {
 	var lines, beside []string
 	for _, verb := range verbs {

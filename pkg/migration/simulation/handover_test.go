@@ -52,7 +52,7 @@ func TestProofOfSilence(t *testing.T) {
 			scenario: Scenario{Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"}},
 			ends:     ucv1.StepAddons, reason: ucv1.CloudLoopsRunningReason, says: []string{"STALLED", "--cloud-provider=simcloud"}, never: []string{"ApplyAddons"},
 		},
-		"a KCM that runs loops in a cluster created with the feature is mended by a person": {
+		"a KCM that runs loops in a cluster created with the feature is fixed by a person": {
 			scenario: Scenario{
 				Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"},
 				Interventions: then(ucv1.CloudLoopsRunningReason, func(w *World) {
@@ -157,10 +157,10 @@ func TestProbe(t *testing.T) {
 			ends:     ucv1.StepHandover, reason: ucv1.ProbeFailedReason, says: []string{"STALLED ProbeFailed", "last exit code 1"},
 			never: []string{"ChangeArguments"},
 		},
-		"a cloud configuration that a person mends lets the migration go on": {
+		"a cloud configuration that a person fixes lets the migration go on": {
 			scenario: with(func(s *Scenario) {
 				s.ProbeDies = true
-				s.Interventions = then(ucv1.ProbeFailedReason, (*World).MendCloudConfig)
+				s.Interventions = then(ucv1.ProbeFailedReason, (*World).FixCloudConfig)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED ProbeFailed"},
 		},
@@ -170,7 +170,7 @@ func TestProbe(t *testing.T) {
 func TestAddonsAndGates(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
-		"addon objects of somebody else block with their names and go on when they are gone": {
+		"addon objects of someone else block with their names and go on when they are gone": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
 					Name: "installs another CCM", When: AtStep(ucv1.StepAdmitted),

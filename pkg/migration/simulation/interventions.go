@@ -209,14 +209,14 @@ func (w *World) StopCCM() {
 	w.ccmStopped = true
 }
 
-// MendCloudConfig makes the cloud accept its configuration, which is another one then.
-func (w *World) MendCloudConfig() {
+// FixCloudConfig makes the cloud accept its configuration, which is another one then.
+func (w *World) FixCloudConfig() {
 	w.scenario.ProbeDies = false
 	w.ccm.drop("Deployment")
 }
 
-// MendAddresses makes the CCM see the addresses that the kubelets see, by another cloud configuration.
-func (w *World) MendAddresses() {
+// FixAddresses makes the CCM see the addresses that the kubelets see, by another cloud configuration.
+func (w *World) FixAddresses() {
 	w.otherAddresses, w.cloudConfig = false, "2"
 	w.ccm.drop("Deployment")
 }

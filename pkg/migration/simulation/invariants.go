@@ -69,7 +69,7 @@ func (i *invariants) check(w *World) {
 		i.fail("rule 2: %s", twice)
 	}
 	if i.created > 0 {
-		i.fail("rule 2: %d load balancers were made anew", i.created)
+		i.fail("rule 2: %d load balancers were made again", i.created)
 	}
 }
 
@@ -150,7 +150,7 @@ func position(step ucv1.Step) int { return slices.Index(stepOrder(), step) }
 
 // checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
 // disturbance from outside is repaired.
-// An undo goes by the order of its own, and when it is forgotten, everything begins anew.
+// An undo goes by the order of its own, and when it is forgotten, everything begins again.
 func (i *invariants) checkOrder(w *World, o migration.Observation, d migration.Decision) {
 	undone := o.Cluster.Status.Rollback != nil
 	if undone || i.undone {
@@ -215,15 +215,15 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	i.checkRestsOn(w, without, fact)
 }
 
-// checkRestsOn: without Nodes, nobody has to lead.
+// checkRestsOn: without Nodes, no one has to lead.
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
 	facts := restsOn()[without.Verb.Kind]
 	if without.Step == ucv1.StepUndoLoops {
 		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
 	}
-	ledForNobody := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
+	ledForNoOne := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
-	if slices.Contains(facts, fact) && !ledForNobody && !inTree {
+	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {
 		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
 	}
 }

@@ -40,7 +40,7 @@ func (w *World) electLock(p *process) {
 	case l.holder == p.identity():
 		l.renewed, p.lockRenewed, p.locking = w.now, w.now, true
 	case p.locking:
-		w.restart(p) // Somebody else holds it: client-go gives up leading.
+		w.restart(p) // Someone else holds it: client-go gives up leading.
 	case l.holder == "" || w.now.Sub(l.renewed) > leaseDuration:
 		l.holder, l.acquired, l.renewed = p.identity(), w.now, w.now
 		p.lockRenewed, p.locking = w.now, true
@@ -49,7 +49,7 @@ func (w *World) electLock(p *process) {
 }
 
 func (w *World) mayLock(p *process) bool {
-	return w.lock.granted && !p.podGone && (!p.elects || !w.scenario.KCMIsSomebodyElse)
+	return w.lock.granted && !p.podGone && (!p.elects || !w.scenario.KCMIsSomeoneElse)
 }
 
 // rollCCM ends one pod that is not of the newest template: with the lock or the loop cloud-node and should not, or the other way
@@ -104,7 +104,7 @@ func (w *World) changeLeases(verb migration.Verb) {
 	}
 }
 
-// releasable are the Leases that are taken from somebody, by what takes them.
+// releasable are the Leases that are taken from someone, by what takes them.
 func (w *World) releasable() map[migration.VerbKind]lease {
 	return map[migration.VerbKind]lease{
 		migration.VerbReleaseKCMLease: w.kcmLease, migration.VerbReleaseCCMLease: w.ccmLease,
@@ -128,7 +128,7 @@ func (w *World) free(l *lease, processes []*process) {
 	*l = lease{}
 }
 
-// takeLock takes it away, but not from somebody who holds it.
+// takeLock takes it away, but not from someone who holds it.
 func (w *World) takeLock(verb migration.Verb) {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.locking {

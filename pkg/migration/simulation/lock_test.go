@@ -61,8 +61,8 @@ func TestLeaderMigration(t *testing.T) {
 		},
 		"a KCM of another name in the user cluster stops before the CCM comes": {
 			scenario: locked(func(s *Scenario) {
-				s.KCMIsSomebodyElse = true
-				s.Interventions = then(ucv1.ArmingReason, func(w *World) { w.scenario.KCMIsSomebodyElse = false })
+				s.KCMIsSomeoneElse = true
+				s.Interventions = then(ucv1.ArmingReason, func(w *World) { w.scenario.KCMIsSomeoneElse = false })
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},

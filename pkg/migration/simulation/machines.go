@@ -201,7 +201,7 @@ func (d *machineDeployment) current(s *machineSet) bool {
 	return s.restart == d.restart && s.revision == d.revision
 }
 
-// machineControllerRuns says whether somebody reconciles Machines now.
+// machineControllerRuns says whether someone reconciles Machines now.
 func (w *World) machineControllerRuns() bool {
 	_, running := w.runs("machine-controller", "node-external-cloud-provider")
 	return running

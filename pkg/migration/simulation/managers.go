@@ -170,7 +170,7 @@ func (w *World) running(loop string) []string {
 }
 
 // stepServices is the service loop of whoever runs it: a load balancer's name derives from the cluster's name, so a
-// manager that was told another one makes all of them anew.
+// manager that was told another one makes all of them again.
 func (w *World) stepServices() {
 	names := []string{}
 	for _, p := range w.processes {

@@ -22,15 +22,15 @@ func (c *Controller) measure() migration.Observed[slo.Seen] {
 	return migration.Known(c.watcher.Seen())
 }
 
-// CountAnew is what a person does who looked at a halt.
-func (w *World) CountAnew() {
+// CountAgain is what a person does who looked at a halt.
+func (w *World) CountAgain() {
 	w.say("person: lets the roll go on")
 	w.disturbed = w.now
 	w.Spec(func(spec *ucv1.ClusterSpec) { spec.SLO.CountSince = new(metav1.NewTime(w.now)) })
 }
 
-// MendNodes makes the CCM initialize Nodes in time.
-func (w *World) MendNodes() { w.slowNodes = 0 }
+// FixNodes makes the CCM initialize Nodes in time.
+func (w *World) FixNodes() { w.slowNodes = 0 }
 
 // checkHalt: what the objectives halted is not rolled before a person looked.
 func (i *invariants) checkHalt(w *World, p pass) {

@@ -7,10 +7,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// otherManager is a cloud-controller-manager that somebody else installed.
+// otherManager is a cloud-controller-manager that someone else installed.
 type otherManager struct {
 	seen migration.OtherManager
-	// until somebody takes it away; zero: nobody does by himself.
+	// until someone takes it away; zero: no one does by himself.
 	until time.Time
 }
 
@@ -42,12 +42,12 @@ func (w *World) install(name string, flags map[string]string, until time.Time) {
 	}})
 }
 
-// meddle is a fault: somebody installs a CCM that no Lease of ours holds, and takes it away after a while.
+// meddle is a fault: someone installs a CCM that no Lease of ours holds, and takes it away after a while.
 func (w *World) meddle() {
 	flags := []map[string]string{{"leader-elect": "false"}, {"leader-elect-resource-name": "theirs"}}
 	name := w.id("strange-ccm")
 	w.install(name, flags[w.rng.IntN(len(flags))], w.upTo(10, 60))
-	w.say("fault: somebody installs Deployment theirs/%s", name)
+	w.say("fault: someone installs Deployment theirs/%s", name)
 }
 
 // meddlersLeave ends what meddle began.
@@ -84,7 +84,7 @@ func (w *World) freeManager() string {
 	return ""
 }
 
-// checkAlone: nobody else runs the loops when they are given to our CCM, or back to KCM.
+// checkAlone: no one else runs the loops when they are given to our CCM, or back to KCM.
 func (i *invariants) checkAlone(t truth, what string) {
 	if t.free != "" {
 		i.fail("rule 2: %s while %s runs the cloud loops, which no Lease of ours holds", what, t.free)

@@ -45,7 +45,7 @@ func TestOtherManagers(t *testing.T) {
 			}),
 			ends: ucv1.StepFinished, never: []string{"STALLED"},
 		},
-		"KCM gets its loops back when nobody else runs them": {
+		"KCM gets its loops back when no one else runs them": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.Undo(true) }},

@@ -255,7 +255,7 @@ func changedMinds(rng *rand.Rand) []Intervention {
 	)
 }
 
-// contended is somebody who gives the cloud loops back to KCM, and then does what the condition says.
+// contended is someone who gives the cloud loops back to KCM, and then does what the condition says.
 func contended(when func(*World) bool) []Intervention {
 	loud := map[string]string{"cloud-provider": "simcloud", "controllers": "*"}
 	return []Intervention{

@@ -64,7 +64,7 @@ func (w *World) intervene() {
 		w.disturbed = w.now
 	}
 	if w.scenario.Attentive && Stalled(ucv1.SLOViolatedReason)(w) {
-		w.CountAnew()
+		w.CountAgain()
 	}
 	if w.scenario.Attentive {
 		w.attend()
@@ -82,7 +82,7 @@ func (w *World) intervene() {
 	}
 }
 
-// atRest says that nobody will change anything any more unless something happens from outside.
+// atRest says that no one will change anything any more unless something happens from outside.
 func (w *World) atRest() bool {
 	if w.released {
 		return true

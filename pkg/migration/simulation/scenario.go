@@ -25,15 +25,15 @@ type Scenario struct {
 	KCMExternal bool
 	// LeasesAreFree lets the CCM's identity write its Lease whatever the fence says.
 	LeasesAreFree bool
-	// ProbeDies ends every CCM as soon as it leads, until a person mends the cloud configuration.
+	// ProbeDies ends every CCM as soon as it leads, until a person fixes the cloud configuration.
 	ProbeDies bool
-	// KCMIsSomebodyElse keeps KCM from the migration lock's Lease until a person grants it.
-	KCMIsSomebodyElse bool
+	// KCMIsSomeoneElse keeps KCM from the migration lock's Lease until a person grants it.
+	KCMIsSomeoneElse bool
 	// CloudNodeLater is the catalogue's: the CCM starts without its loop cloud-node.
 	CloudNodeLater bool
-	// OtherAddresses lets the CCM see other addresses than the kubelets, until a person mends the cloud configuration.
+	// OtherAddresses lets the CCM see other addresses than the kubelets, until a person fixes the cloud configuration.
 	OtherAddresses bool
-	// SlowNodes is how long the CCM takes to initialize a Node, until a person mends it.
+	// SlowNodes is how long the CCM takes to initialize a Node, until a person fixes it.
 	SlowNodes time.Duration
 	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
@@ -59,7 +59,7 @@ type Scenario struct {
 	Strangers []string
 	// Classes are the StorageClasses besides that of the CSI driver.
 	Classes []Class
-	// Findings of preflight, until a person mends them.
+	// Findings of preflight, until a person fixes them.
 	Findings []migration.Finding
 	// Services is the number of load balancers.
 	Services int
@@ -69,7 +69,7 @@ type Scenario struct {
 	Interventions []Intervention
 	// KillAt kills the controller at chosen places.
 	KillAt func(pass int, point KillPoint, decision migration.Decision) bool
-	// WaitsFor is the reason of a wait that nobody ends, for scenarios that are to end in it.
+	// WaitsFor is the reason of a wait that no one ends, for scenarios that are to end in it.
 	WaitsFor string
 	// MaxTicks bounds the run; default is 900.
 	MaxTicks int

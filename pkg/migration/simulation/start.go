@@ -77,7 +77,7 @@ func unseen[T any](fact *migration.Observed[T], seen migration.Observed[T]) {
 	}
 }
 
-// withoutBlocking: what a person has to mend or to accept is not waited for.
+// withoutBlocking: what a person has to fix or to accept is not waited for.
 func withoutBlocking(seen migration.Observed[[]migration.Finding]) migration.Observed[[]migration.Finding] {
 	findings, known := seen.Get()
 	if !known {

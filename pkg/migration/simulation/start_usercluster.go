@@ -42,7 +42,7 @@ func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
 	}
 }
 
-// nodeFrom is a real Node. One that is not Ready stays so: nobody is there to repair it.
+// nodeFrom is a real Node. One that is not Ready stays so: no one is there to repair it.
 func (w *World) nodeFrom(seen migration.Node) *node {
 	n := &node{
 		name: seen.Name, uid: seen.UID, providerID: seen.ProviderID, ready: seen.Ready, tainted: seen.Uninitialized, instance: true,

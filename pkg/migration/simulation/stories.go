@@ -80,22 +80,22 @@ func UndoneAndRedone() Scenario {
 }
 
 // OtherAddresses has a CCM that starts without its loop cloud-node and sees other addresses than the kubelets, until a person
-// mends the cloud configuration.
+// fixes the cloud configuration.
 func OtherAddresses() Scenario {
 	s := HighlyAvailable()
 	s.Name, s.CloudNodeLater, s.OtherAddresses = "eta", true, true
 	s.Interventions = []Intervention{{
-		Name: "corrects the networks in the cloud configuration", When: Stalled(ucv1.NodeAddressesDifferReason), Do: (*World).MendAddresses,
+		Name: "corrects the networks in the cloud configuration", When: Stalled(ucv1.NodeAddressesDifferReason), Do: (*World).FixAddresses,
 	}}
 	return s
 }
 
-// SlowNodes has a CCM that takes longer than its objective for every Node, until a person mends it and lets the roll go on.
+// SlowNodes has a CCM that takes longer than its objective for every Node, until a person fixes it and lets the roll go on.
 func SlowNodes() Scenario {
 	s := HighlyAvailable()
 	s.Name, s.SlowNodes = "iota", 70*tick
 	s.Interventions = []Intervention{{
-		Name: "gives the CCM a larger quota of requests", When: Stalled(ucv1.SLOViolatedReason), Do: func(w *World) { w.MendNodes(); w.CountAnew() },
+		Name: "gives the CCM a larger quota of requests", When: Stalled(ucv1.SLOViolatedReason), Do: func(w *World) { w.FixNodes(); w.CountAgain() },
 	}}
 	return s
 }
@@ -107,13 +107,13 @@ func (t *Transcript) Says(words ...string) bool {
 	})
 }
 
-// BrokenHalfWay has the cloud stop answering in the middle of the roll, until a person mends it.
+// BrokenHalfWay has the cloud stop answering in the middle of the roll, until a person fixes it.
 func BrokenHalfWay() Scenario {
 	return Scenario{
 		Name: "theta", Pools: []Pool{{Name: "workers", Replicas: 4, Surge: 1, Unavailable: 1}}, Services: 1,
 		Interventions: []Intervention{
 			{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud},
-			{Name: "mends the cloud", When: Stalled(ucv1.BreakerTrippedReason), Do: (*World).MendCloud},
+			{Name: "fixes the cloud", When: Stalled(ucv1.BreakerTrippedReason), Do: (*World).FixCloud},
 		},
 	}
 }

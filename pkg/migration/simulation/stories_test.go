@@ -13,7 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-var update = flag.Bool("update", false, "write the golden transcripts anew")
+var update = flag.Bool("update", false, "write the golden transcripts again")
 
 // TestStoriesReadAsTheyDid compares the transcripts of all stories with testdata/<name>.golden; -args -update writes them.
 func TestStoriesReadAsTheyDid(t *testing.T) {

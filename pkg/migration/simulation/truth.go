@@ -27,7 +27,7 @@ type truth struct {
 	unconfigured string
 	// configured is one with a process that has its flag.
 	configured string
-	// free is a CCM of somebody else's that no Lease of ours holds.
+	// free is a CCM of someone else's that no Lease of ours holds.
 	free string
 	// defaults are the names of the default StorageClasses, and those of the in-tree plugin among them.
 	defaults, inTreeDefaults []string

@@ -90,7 +90,7 @@ func TestUndoInTrouble(t *testing.T) {
 			}),
 			ends: ucv1.StepRolledBack, says: []string{"Recording that the migration is undone"},
 		},
-		"a CCM that serves nobody does not hold up its undo": {
+		"a CCM that serves no one does not hold up its undo": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "holds the CCM's Lease and asks for the undo", When: rolled, Do: func(w *World) { w.StopCCM(); w.Undo(true) }},
@@ -100,7 +100,7 @@ func TestUndoInTrouble(t *testing.T) {
 			}),
 			ends: ucv1.StepRolledBack,
 		},
-		"a KCM that got its loops back from somebody else lets the CCM go first": {
+		"a KCM that got its loops back from someone else lets the CCM go first": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true, Do: func(w *World) {
@@ -248,7 +248,7 @@ func undoMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) bool) {
 		moments = append(moments, AtStep(step))
 	}
 	for _, line := range waitingLines(protocol) {
-		// One that holds at once, as LeaderEndsLast with one KCM, is over when somebody looks.
+		// One that holds at once, as LeaderEndsLast with one KCM, is over when someone looks.
 		moments = append(moments, func(w *World) bool { return atLine(line)(w) || w.last.Step == ucv1.StepVolumeMigration })
 	}
 	return moments

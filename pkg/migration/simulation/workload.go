@@ -125,7 +125,7 @@ func (w *World) kcm() *workload { return w.workload(kcmName) }
 func (w *World) runs(name, flag string) (on, running bool) {
 	d := w.workload(name)
 	if d == nil {
-		// Where a real cluster has Machines, somebody reconciles them whom we do not see.
+		// Where a real cluster has Machines, someone reconciles them whom we do not see.
 		return w.real != nil, w.real != nil
 	}
 	alive := slices.DeleteFunc(slices.Clone(d.pods), func(p *pod) bool { return !p.process.alive() })

@@ -198,7 +198,7 @@ func (w *World) say(format string, args ...any) {
 	w.transcript.add(w.elapsed(), fmt.Sprintf(format, args...))
 }
 
-// actor is somebody in the world who acts by itself.
+// actor is someone in the world who acts by itself.
 type actor struct {
 	name string
 	step func()

@@ -84,7 +84,7 @@ func (h *Histogram) take(suffix, value string) error {
 	return nil
 }
 
-// Since is what came after an earlier look. A process that was started anew counts from nothing.
+// Since is what came after an earlier look. A process that was started again counts from nothing.
 func (h Histogram) Since(earlier Histogram) Histogram {
 	if h.Count < earlier.Count {
 		return h
@@ -116,7 +116,7 @@ func (h Histogram) Counts() Counts {
 }
 
 // Corroborate weighs what we saw against what the CCM itself says. It can speak for itself where we saw nothing, and it can contradict;
-// it never makes good what we saw. It accuses nobody alone: it names no objects, and does not begin anew when a person asks us to.
+// it never makes good what we saw. It accuses no one alone: it names no objects, and does not begin again when a person asks us to.
 func Corroborate(own, ccm Counts, least int) Verdict {
 	verdict, said := own.Judge(least), ccm.Judge(least)
 	if own == (Counts{}) {

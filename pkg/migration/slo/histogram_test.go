@@ -29,7 +29,7 @@ func TestHistogramsOfTheCCM(t *testing.T) {
 	g.Expect(histogram.Counts()).To(Equal(Counts{Within: 40, Missed: 3, Unsure: 5}))
 	g.Expect(histogram.Since(histogram).Counts()).To(Equal(Counts{}))
 	g.Expect(histogram.Since(Histogram{UpTo: map[float64]uint64{16: 30, 64: 35}, Count: 36}).Counts()).To(Equal(Counts{Within: 10, Missed: 2}))
-	g.Expect(histogram.Since(Histogram{Count: 100}).Counts()).To(Equal(histogram.Counts()), "a process that was started anew")
+	g.Expect(histogram.Since(Histogram{Count: 100}).Counts()).To(Equal(histogram.Counts()), "a process that was started again")
 	_, err = ParseHistograms(strings.NewReader("node_controller_initial_node_sync_delay_seconds_count many\n"))
 	g.Expect(err).To(HaveOccurred())
 }
@@ -40,8 +40,8 @@ func TestCorroborate(t *testing.T) {
 		want     Verdict
 	}{
 		"the CCM speaks where we saw nothing":      {Counts{}, Counts{Within: 20}, Met},
-		"the CCM alone accuses nobody":             {Counts{}, Counts{Missed: 20}, Inconclusive},
-		"nobody saw anything":                      {Counts{}, Counts{}, Inconclusive},
+		"the CCM alone accuses no one":             {Counts{}, Counts{Missed: 20}, Inconclusive},
+		"no one saw anything":                      {Counts{}, Counts{}, Inconclusive},
 		"the CCM may be silent":                    {Counts{Within: 20}, Counts{}, Met},
 		"the CCM contradicts":                      {Counts{Within: 20}, Counts{Missed: 20}, Inconclusive},
 		"the CCM does not make good what we saw":   {Counts{Missed: 20}, Counts{Within: 500}, Violated},

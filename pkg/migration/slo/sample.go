@@ -9,7 +9,7 @@ type Sample struct {
 	Indicator Indicator
 	// Object that it is about, as Kind namespace/name.
 	Object string
-	// Least is how long it took at least. Most is how long at most; negative: nobody knows.
+	// Least is how long it took at least. Most is how long at most; negative: no one knows.
 	Least, Most time.Duration
 	// End is the look at which it was seen to be over, with microseconds: no two looks share it.
 	End time.Time

@@ -44,13 +44,13 @@ func TestJudgeErrors(t *testing.T) {
 		last, since time.Time
 		want        Verdict
 	}{
-		"nobody could look":                            {want: Inconclusive},
-		"nobody could look since an error an hour ago": {last: ago(time.Hour), want: Inconclusive},
+		"no one could look":                            {want: Inconclusive},
+		"no one could look since an error an hour ago": {last: ago(time.Hour), want: Inconclusive},
 		"none in ten minutes":                          {since: ago(10 * time.Minute), want: Inconclusive},
 		"none in a quarter of an hour":                 {since: ago(15 * time.Minute), want: Met},
 		"one in the quarter of an hour":                {last: ago(14 * time.Minute), since: ago(time.Hour), want: Violated},
 		"one before it":                                {last: ago(15 * time.Minute), since: ago(time.Hour), want: Met},
-		"one, and nobody can look any more":            {last: ago(time.Minute), want: Violated},
+		"one, and no one can look any more":            {last: ago(time.Minute), want: Violated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(JudgeErrors(test.last, test.since, noon())).To(Equal(test.want))

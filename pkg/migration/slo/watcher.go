@@ -50,7 +50,7 @@ type opening struct {
 	lastBad map[Indicator]time.Time
 }
 
-// moment is one that lies between two looks; after is zero when nobody looked before.
+// moment is one that lies between two looks; after is zero when no one looked before.
 type moment struct {
 	after, by time.Time
 }
@@ -123,7 +123,7 @@ func (w *Watcher) look(now time.Time, node NodeState, opened *opening) {
 	}
 }
 
-// changed: every load balancer has to know a Node from now on. Where none was seen, nobody could say later that it did.
+// changed: every load balancer has to know a Node from now on. Where none was seen, no one could say later that it did.
 func (w *Watcher) changed(at moment) {
 	if len(w.events) == 0 {
 		return

@@ -68,7 +68,7 @@ func TestNewNodesAreMeasured(t *testing.T) {
 			looks: []look{{at: 0}, {at: 1, tainted: []string{"a"}}, {at: 61, tainted: []string{"a"}}, {at: 62, tainted: []string{"a"}}, {at: 90, done: []string{"a"}}},
 			want:  []string{"TaintRemoval Node a 61..?", "InitialNodeSync Node a 61..?"},
 		},
-		"after a restart nobody knows at most how long": {
+		"after a restart no one knows at most how long": {
 			looks: []look{{at: 0, tainted: []string{"a"}}, {at: 5, done: []string{"a"}}},
 			want:  []string{"TaintRemoval Node a 0..?", "InitialNodeSync Node a 0..?"},
 		},
@@ -179,7 +179,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyLookedAtIsNoSync(t *testing.T) {
+func TestWhatNoOneLookedAtIsNoSync(t *testing.T) {
 	g := NewWithT(t)
 	w := &Watcher{}
 	w.Nodes(at(0), nil)

@@ -65,7 +65,7 @@ type problem struct {
 	want string
 }
 
-// brokenFiles lack something, or say what nobody reads.
+// brokenFiles lack something, or say what no one reads.
 func brokenFiles() map[string]problem {
 	const global = "key cloud.conf, section Global, "
 	const lacks = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the AWS cloud-controller-manager"
@@ -96,9 +96,9 @@ func brokenFiles() map[string]problem {
 		"no port": {secret(minimal + "ClusterServiceSharedLoadBalancerHealthProbePort=http"),
 			global + "key ClusterServiceSharedLoadBalancerHealthProbePort, is no port: write a number from 1 to 65535"},
 		"a key without value": {secret(minimal + "VPC\n"), "key cloud.conf, line 4, key VPC, has no value: write it like key = value"},
-		"a key that nobody knows": {secret(minimal + "VCP=" + password),
+		"a key that no one knows": {secret(minimal + "VCP=" + password),
 			"key cloud.conf, line 4, has a key that the AWS cloud-controller-manager does not know in section Global: correct it or remove it"},
-		"a section that nobody knows": {secret(minimal + "[Globl]\n"),
+		"a section that no one knows": {secret(minimal + "[Globl]\n"),
 			"key cloud.conf, line 4, begins a section that the AWS cloud-controller-manager does not know: it knows Global and ServiceOverride"},
 		"the configuration of OpenStack": {secret("[Global]\nauth-url=https://keystone.example.com\npassword=" + password),
 			"key cloud.conf, line 2, has auth-url, a key of OpenStack: put the configuration of AWS there"},

@@ -3,7 +3,7 @@
 // read from their tags; the comments name the files.
 //
 // The Secret has cloud.conf as the in-tree provider reads it, and accessKeyId and secretAccessKey where the instances' own
-// IAM roles are not to be used. What goes to the user cluster is rendered anew: for the release of the CCM, and the
+// IAM roles are not to be used. What goes to the user cluster is rendered again: for the release of the CCM, and the
 // credentials as a file that the AWS SDKs read.
 //
 // The StorageClass names its volume type, because the in-tree default is gp2 and that of the driver gp3.

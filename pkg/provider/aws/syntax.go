@@ -24,7 +24,7 @@ type setting struct {
 }
 
 // parse reads what gcfg reads, of which the CCM makes its configuration; names are compared without regard to case. It is
-// stricter where gcfg lets mistakes pass that nobody would see: keys that nobody knows, and keys that are there twice.
+// stricter where gcfg lets mistakes pass that no one would see: keys that no one knows, and keys that are there twice.
 // https://pkg.go.dev/gopkg.in/gcfg.v1#hdr-Syntax_description
 func parse(text string) (config, string) {
 	made := config{}

@@ -202,7 +202,7 @@ func (c config) external(migrated bool) (made config, problem string) {
 	// The CCM is not on the Node that it asks about.
 	made[instanceMetadata] = false
 	// The defaults of the in-tree provider. The CCM's own are vmss from 1.28 and standard from 1.27 on: load balancers and
-	// addresses would be made anew.
+	// addresses would be made again.
 	// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.29.6/azure/azure.go#L375-L377
 	// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.28.14/pkg/provider/azure.go#L618
 	for name, former := range map[string]string{vmType: "standard", balancerSKU: "basic"} {

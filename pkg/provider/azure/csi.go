@@ -51,7 +51,7 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	controller.Rules = []rbacv1.PolicyRule{classRule()}
 	node.Mounts = []string{secrets[1].Name}
 	if release.tag != "v1.29.12" {
-		// It would take a taint away that nobody sets here, and need to patch all Nodes for that. 1.29 does not know the flag.
+		// It would take a taint away that no one sets here, and need to patch all Nodes for that. 1.29 does not know the flag.
 		node.Arguments = append(node.Arguments, "--remove-not-ready-taint=false")
 	}
 	// The labels of its Node, where the metadata service does not answer.

@@ -63,7 +63,7 @@ func configHazards() []manifest.Hazard {
 	return []manifest.Hazard{
 		{
 			Text: "Without vmType the in-tree provider takes standard, the CCM from 1.28 on vmss; without loadBalancerSku the in-tree provider " +
-				"takes basic, the CCM from 1.27 on standard, and load balancers and addresses are made anew. A migration writes down what " +
+				"takes basic, the CCM from 1.27 on standard, and load balancers and addresses are made again. A migration writes down what " +
 				"the in-tree provider took; a cluster that was external from the start has to say it.",
 			Link: project + "/blob/v1.28.14/pkg/provider/azure.go#L618",
 		},
@@ -132,7 +132,7 @@ func clusterHazards() []manifest.Hazard {
 			Link: source + "pkg/provider/azure.go#L889-L917",
 		},
 		{
-			Text: "From 1.28 on the CCM locks Lease kube-system/" + workLease + " for every change of a load balancer. While somebody else holds " +
+			Text: "From 1.28 on the CCM locks Lease kube-system/" + workLease + " for every change of a load balancer. While someone else holds " +
 				"it, Services wait.",
 			Link: project + "/blob/v1.28.14/pkg/provider/azure_lock.go#L84-L235",
 		},

@@ -51,7 +51,7 @@ func (Profile) Facts(version string) migration.Provider {
 	return facts
 }
 
-// gateFacts: both gates are on by default in every minor from 1.24 on. They matter while somebody may have switched them off,
+// gateFacts: both gates are on by default in every minor from 1.24 on. They matter while someone may have switched them off,
 // which is until they are locked, and have to be gone from the arguments before they are unknown.
 //   - CSIMigration is unknown from 1.27 on.
 //   - CSIMigrationAzureDisk is locked from 1.25 on and unknown from 1.27 on.

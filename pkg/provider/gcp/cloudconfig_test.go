@@ -40,7 +40,7 @@ func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 		"comments, quotes, other parts": secret(
 			"# a\r\n; b\n[other]\nproject-id=\n" + minimal + "token-body = \"" + hidden + "#;\\\"\\\\\" ; c\n[other \"x\"]\nx=\"\n",
 		),
-		"keys that nobody knows": secret(minimal + "some-day = 1\nsome-day = 2\n"),
+		"keys that no one knows": secret(minimal + "some-day = 1\nsome-day = 2\n"),
 		"a byte order mark":      secret("\ufeff" + minimal),
 		"the key file in base64": keyFile(base64.StdEncoding.EncodeToString([]byte(account))),
 	}

@@ -108,7 +108,7 @@ func contradictions(data map[string][]byte) []string {
 	return problems
 }
 
-// otherSpellings finds keys like HCLOUD_TOKEN or robotUser: nobody would read them, or they stand beside the right one.
+// otherSpellings finds keys like HCLOUD_TOKEN or robotUser: no one would read them, or they stand beside the right one.
 func otherSpellings(data map[string][]byte) []string {
 	var problems []string
 	for key := range data {

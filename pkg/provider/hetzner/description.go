@@ -77,7 +77,7 @@ func hazards() []manifest.Hazard {
 				"label instance.hetzner.cloud/provided-by. One that is renamed in Robot is taken for gone, and its Node is deleted.",
 			Link: csiSource + "docs/kubernetes/explanation/integration-with-robot-servers.md",
 		}, {
-			Text: "A Node whose kubelet first started without --cloud-provider=external is never initialized. Make it anew.",
+			Text: "A Node whose kubelet first started without --cloud-provider=external is never initialized. Make it again.",
 			Link: ccmSource + "docs/guides/quickstart.md",
 		}, {
 			Text: "A CSI driver 1.x cannot be upgraded in place. Follow upstream's guide before the cluster gets this one.",

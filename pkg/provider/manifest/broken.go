@@ -20,7 +20,7 @@ type BrokenRelease struct {
 	Link string
 }
 
-// Has says whether an image's tag is one of them. A tag that is no version is somebody's own, and not known to be broken.
+// Has says whether an image's tag is one of them. A tag that is no version is someone's own, and not known to be broken.
 func (b BrokenRelease) Has(image, tag string) bool {
 	if image != b.Image {
 		return false

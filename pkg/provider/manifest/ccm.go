@@ -112,7 +112,7 @@ func (c CCM) arguments(in RenderInput) ([]string, error) {
 		"--leader-elect=true",
 		"--leader-elect-resource-name="+c.Identity.LeaseName,
 		"--leader-elect-resource-namespace="+c.Identity.LeaseNamespace,
-		// A candidate waits for 1 to 2.2 of these periods before it asks for its Lease again, and once the fence is open nobody
+		// A candidate waits for 1 to 2.2 of these periods before it asks for its Lease again, and once the fence is open no one
 		// runs the cloud loops for that long. The default is 2s:
 		// https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go
 		"--leader-elect-retry-period=1s",

@@ -24,7 +24,7 @@ type Description struct {
 	Keys []Key
 	// Hazards are what goes wrong with this provider, and what we do about it.
 	Hazards []Hazard
-	// Broken are releases of its images that nobody may take in place of the catalogue's.
+	// Broken are releases of its images that no one may take in place of the catalogue's.
 	Broken []BrokenRelease
 	// Rules are its version rules.
 	Rules []VersionRule

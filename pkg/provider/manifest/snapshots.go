@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// SharedAnnotation marks what a cluster has once for all of its CSI drivers, whoever brought it. Where somebody else did, it
-	// is neither taken over nor compared, and it does not stand in the way; nobody deletes it.
+	// SharedAnnotation marks what a cluster has once for all of its CSI drivers, whoever brought it. Where someone else did, it
+	// is neither taken over nor compared, and it does not stand in the way; no one deletes it.
 	SharedAnnotation = "ccm-migration.k8c.io/shared"
 	// SharedValue is its value.
 	SharedValue = "true"

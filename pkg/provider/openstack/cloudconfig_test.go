@@ -43,7 +43,7 @@ func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 		"a client certificate":                                  withPair(t, user+"cert-file=/etc/config/tls.pem\nkey-file=/etc/config/tls.key\n"),
 		"the Secret of the in-tree provider beside credentials": secret(user + "secret-name=a\nsecret-namespace=b\n"),
 		"a file with a byte order mark":                         secret("\ufeff" + user),
-		"keys that nobody knows":                                secret(user + "[Manila]\nshare=a\n[LoadBalancer]\nlb-version=v2\nnew-key=a\n"),
+		"keys that no one knows":                                secret(user + "[Manila]\nshare=a\n[LoadBalancer]\nlb-version=v2\nnew-key=a\n"),
 		"a list in several lines": secret(user + "[Networking]\npublic-network-name=a\npublic-network-name=b\nipv6-support-disabled\n" +
 			"[Metadata]\nsearch-order=metadataService, configDrive\nrequest-timeout=30s\n"),
 		"sections that go on": secret(user + "[LoadBalancer]\nmonitor-delay=5s\n[Route]\nrouter-id=r\n[LoadBalancer]\nmax-shared-lb=2\n"),

@@ -96,7 +96,7 @@ func (k kind) problem(value string) string {
 	return ""
 }
 
-// parse reads what in-tree provider, CCM and CSI driver read. It is stricter where they let mistakes pass that nobody would see:
+// parse reads what in-tree provider, CCM and CSI driver read. It is stricter where they let mistakes pass that no one would see:
 // of a key that is there twice they take the last one.
 func parse(text string) (config, string) {
 	entries, problem := gcfg.Read(strings.TrimPrefix(text, "\ufeff"))
@@ -147,7 +147,7 @@ func (s *section) add(entry gcfg.Entry) string {
 	return ""
 }
 
-// foreign says whose configuration it is, if it is not that of OpenStack. What nobody knows is no problem: installers share the
+// foreign says whose configuration it is, if it is not that of OpenStack. What no one knows is no problem: installers share the
 // file with other programs.
 func foreign(section, key string) string {
 	other := ""

@@ -11,7 +11,7 @@ import (
 const namedCloudsMinor = 31
 
 // external makes the CCM's file of one that may be the in-tree provider's. What is already external stays as it is, and so does
-// what nobody knows here: an image of a profile may.
+// what no one knows here: an image of a profile may.
 func (c config) external(minor int) config {
 	return c.keep(
 		func(s section) bool { return s.name != volumeSection && (s.name != globalSection || s.label == "") },

@@ -172,7 +172,7 @@ func TestCredentialsOfTheInTreeSecretAreFoundWithoutRegardToCase(t *testing.T) {
 func TestTheCABundleGoesAlong(t *testing.T) {
 	g := NewWithT(t)
 	bundle := certificate(t)
-	addons, err := render(t, secret("[Global]\nca-file=/etc/kubernetes/pki/vc.pem\n"+inTree[9:], "vc.pem", bundle, "kubeconfig", "of somebody"))
+	addons, err := render(t, secret("[Global]\nca-file=/etc/kubernetes/pki/vc.pem\n"+inTree[9:], "vc.pem", bundle, "kubeconfig", "of someone"))
 	g.Expect(err).NotTo(HaveOccurred())
 	ccm, csi := secretsOf(g, addons.CCM), secretsOf(g, addons.CSI)
 	g.Expect(ccm["vsphere-cloud-config"]).To(And(HaveLen(2), HaveKeyWithValue("vc.pem", bundle),

@@ -95,7 +95,7 @@ func hazards() []manifest.Hazard {
 func versionHazards() []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			Text: "From 1.25 on the gate CSIMigrationvSphere is on unless somebody switches it off, from 1.27 on for good: an in-tree cluster " +
+			Text: "From 1.25 on the gate CSIMigrationvSphere is on unless someone switches it off, from 1.27 on for good: an in-tree cluster " +
 				"needs the CSI driver for its volumes then, migrated or not. Have one before the upgrade, or the gate off up to 1.26.",
 			Link: "https://github.com/kubermatic/kubermatic/pull/11951",
 		},

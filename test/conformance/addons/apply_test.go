@@ -39,7 +39,7 @@ func applied(t *testing.T, c *cluster, r render) (obsolete []string) {
 	return obsolete
 }
 
-// repaired has somebody change objects, and the controller find and mend exactly those.
+// repaired has someone change objects, and the controller find and fix exactly those.
 func repaired(t *testing.T, c *cluster, r render) {
 	t.Helper()
 	g := NewWithT(t)
@@ -86,7 +86,7 @@ func damageObject(ctx context.Context, object *unstructured.Unstructured) error 
 			return err
 		}
 	case "CustomResourceDefinition":
-		// Without our label it would be somebody else's.
+		// Without our label it would be someone else's.
 		if err := unstructured.SetNestedStringSlice(live.Object, []string{"byhand"}, "spec", "names", "shortNames"); err != nil {
 			return err
 		}

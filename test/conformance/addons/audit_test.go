@@ -109,9 +109,9 @@ func TestWritesAreCounted(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		"reading writes nothing":              {do: func() error { return writer.Get(t.Context(), client.ObjectKeyFromObject(made()), made()) }},
-		"a dry run writes nothing":            {do: func() error { return writer.Update(t.Context(), made(), client.DryRunAll) }},
-		"somebody else's writes do not count": {do: func() error { return suite.admin.Update(t.Context(), made()) }},
+		"reading writes nothing":             {do: func() error { return writer.Get(t.Context(), client.ObjectKeyFromObject(made()), made()) }},
+		"a dry run writes nothing":           {do: func() error { return writer.Update(t.Context(), made(), client.DryRunAll) }},
+		"someone else's writes do not count": {do: func() error { return suite.admin.Update(t.Context(), made()) }},
 		"an update that changes nothing is one": {
 			do: func() error { return writer.Update(t.Context(), made()) }, want: []string{"update configmaps default/counted"},
 		},

@@ -31,7 +31,7 @@ func TestCatalogue(t *testing.T) {
 					if i > 0 {
 						t.Run("what the former minor had, and only that, is pruned", func(t *testing.T) { pruned(t, c, all[i-1], r, obsolete) })
 					}
-					t.Run("what somebody changes is found and repaired", func(t *testing.T) { repaired(t, c, r) })
+					t.Run("what someone changes is found and repaired", func(t *testing.T) { repaired(t, c, r) })
 					t.Run("every workload needs the pod security that is declared", func(t *testing.T) { secured(t, r) })
 					// Rules that are those of the minor before, for the same containers, are judged already: that they are there
 					// is what the first test says.

@@ -85,7 +85,7 @@ func TestARenderThatIsAnotherOneIsWrittenAgain(t *testing.T) {
 	g.Expect(c.apply(t, other)).To(Equal([]string{"patch configmaps kube-system/changes"}))
 }
 
-// What is deleted is told from what only was to be: of two renders, and with objects of somebody else beside.
+// What is deleted is told from what only was to be: of two renders, and with objects of someone else beside.
 func TestPruningLeavesWhatLasts(t *testing.T) {
 	g := NewWithT(t)
 	definition := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{

@@ -19,7 +19,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
-// grant is one thing that somebody may do.
+// grant is one thing that someone may do.
 type grant struct {
 	verb, group, resource string
 	// namespace is empty for the whole cluster, and name for all objects.
@@ -149,7 +149,7 @@ func expand(rule rbacv1.PolicyRule, namespace string) []grant {
 func (i identity) surplus(t *testing.T, known []grant) (found []grant) {
 	t.Helper()
 	for _, namespace := range []string{metav1.NamespaceSystem, metav1.NamespaceDefault} {
-		everybody := serviceAccount(metav1.NamespaceSystem, "nobody").rules(t, namespace)
+		everybody := serviceAccount(metav1.NamespaceSystem, "no one").rules(t, namespace)
 		for _, one := range i.rules(t, namespace) {
 			isKnown := slices.ContainsFunc(known, func(k grant) bool { return k.covers(one) })
 			if !isKnown && !slices.Contains(everybody, one) {

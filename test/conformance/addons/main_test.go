@@ -194,7 +194,7 @@ func connect(t *testing.T, user string) *cluster {
 	return &cluster{session: session, clock: clock, user: user}
 }
 
-// as is a client with somebody's identity: the real authorizer decides what it may do.
+// as is a client with someone's identity: the real authorizer decides what it may do.
 func as(user string, groups ...string) (client.Client, error) {
 	config := rest.CopyConfig(suite.environment.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}

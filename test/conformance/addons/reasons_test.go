@@ -59,8 +59,8 @@ func exceptions(account string) []asked {
 	return nil
 }
 
-// denied is what nobody in the catalogue may do: coming to other rights, reading secrets, running pods, making and deleting what
-// is the cluster's owner's, and holding an election of somebody else.
+// denied is what no one in the catalogue may do: coming to other rights, reading secrets, running pods, making and deleting what
+// is the cluster's owner's, and holding an election of someone else.
 func denied() []grant {
 	const rbac = "rbac.authorization.k8s.io"
 	all := grants("*", "*", "*")

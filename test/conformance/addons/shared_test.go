@@ -36,8 +36,8 @@ func kinds(objects []*unstructured.Unstructured) []string {
 	return slices.Compact(kinds)
 }
 
-// What somebody else brought of it is as it was after the addons were applied, and does not stand in their way.
-func TestWhatSomebodyElseBroughtIsLeftAlone(t *testing.T) {
+// What someone else brought of it is as it was after the addons were applied, and does not stand in their way.
+func TestWhatSomeoneElseBroughtIsLeftAlone(t *testing.T) {
 	elsewhere := func(t *testing.T) []*unstructured.Unstructured {
 		made := deployment("csi-snapshots", corev1.PodSpec{
 			Containers: []corev1.Container{{Name: "a", Image: "mirror.example.com/sig-storage/snapshot-controller:v6.3.4"}},
@@ -69,7 +69,7 @@ func TestWhatSomebodyElseBroughtIsLeftAlone(t *testing.T) {
 			removed(t, append(r.objects(), theirs...)...)
 			for _, object := range theirs {
 				object = object.DeepCopy()
-				object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "somebody"})
+				object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "someone"})
 				object.SetAnnotations(map[string]string{"api-approved.kubernetes.io": "unapproved, theirs"})
 				g.Expect(write(t.Context(), object)).To(Succeed())
 			}

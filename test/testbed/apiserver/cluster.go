@@ -207,7 +207,7 @@ func (c *Cluster) awaitReady(ctx context.Context, p *process.Process) error {
 	return err
 }
 
-// Failures reports every component that ended although nobody asked it to.
+// Failures reports every component that ended although no one asked it to.
 func (c *Cluster) Failures() <-chan error { return c.failures }
 
 // Files are the paths of the cluster's keys, certificates and kubeconfigs.

@@ -61,7 +61,7 @@ func checkIdentities(t *testing.T, cluster *apiserver.Cluster, client kubernetes
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(requestHeader.Data).To(HaveKey("requestheader-client-ca-file"))
 
-	// Somebody without a role may do nothing.
+	// Someone without a role may do nothing.
 	config, err := cluster.ClientCert("jane", "nobodies")
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = kubernetes.NewForConfigOrDie(config).CoreV1().Pods("").List(ctx, metav1.ListOptions{})

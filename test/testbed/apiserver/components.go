@@ -18,7 +18,7 @@ func (c *Cluster) etcdArgs() []string {
 		"--socket-reuse-port",
 		"--listen-client-urls=" + c.etcdURL(),
 		"--advertise-client-urls=" + c.etcdURL(),
-		// Nobody is a peer, so nobody needs to know the port.
+		// No one is a peer, so no one needs to know the port.
 		"--listen-peer-urls=http://" + loopback + ":0",
 	}
 }
@@ -77,7 +77,7 @@ func (c *Cluster) schedulerArgs() []string {
 	return []string{
 		"--kubeconfig=" + c.files.SchedulerKubeconfig,
 		"--leader-elect=false",
-		// Nobody scrapes it, and two testbeds would fight for its default port.
+		// No one scrapes it, and two testbeds would fight for its default port.
 		"--secure-port=0",
 	}
 }

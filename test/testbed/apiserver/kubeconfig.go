@@ -69,7 +69,7 @@ func (c *Cluster) MetricsTLS() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}, nil
 }
 
-// anonymous trusts the API server and is nobody. It has no client-side rate limit:
+// anonymous trusts the API server and is no one. It has no client-side rate limit:
 // waiting in a client would only blur what the testbed measures.
 func (c *Cluster) anonymous() *rest.Config {
 	return &rest.Config{

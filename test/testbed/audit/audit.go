@@ -41,7 +41,7 @@ func New(folder string, groups ...string) (Log, error) {
 
 func (l Log) policyFile() string { return filepath.Join(filepath.Dir(l.path), "audit-policy.yaml") }
 
-// Flags of the API server: their names, without dashes, and values. A log that was begun anew would have no marks any more.
+// Flags of the API server: their names, without dashes, and values. A log that was begun again would have no marks any more.
 func (l Log) Flags() map[string]string {
 	const megabytes = "10000"
 	return map[string]string{"audit-policy-file": l.policyFile(), "audit-log-path": l.path, "audit-log-maxsize": megabytes}

@@ -125,7 +125,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if refused != nil {
 		w.WriteHeader(refused.status)
 	}
-	// There is nobody to tell that the caller has gone.
+	// There is no one to tell that the caller has gone.
 	_, _ = io.WriteString(w, answer)
 }
 

@@ -33,7 +33,7 @@ func TestSignaturesAndActionsAreChecked(t *testing.T) {
 		status int
 		code   string
 	}{
-		"an action that nobody expected": {status: http.StatusBadRequest, code: "InvalidAction"},
+		"an action that no one expected": {status: http.StatusBadRequest, code: "InvalidAction"},
 		"no signature": {
 			change: func(r *http.Request) { r.Header.Del("Authorization") }, status: http.StatusForbidden, code: "MissingAuthenticationToken",
 		},

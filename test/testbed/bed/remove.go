@@ -29,7 +29,7 @@ func (b *Bed) freeIndex() int {
 }
 
 // RemoveUserCluster ends a user cluster and all its processes, and makes room for another one. Its Cluster object goes
-// without a goodbye: whatever state its migration is in, nobody is left to be protected.
+// without a goodbye: whatever state its migration is in, no one is left to be protected.
 func (b *Bed) RemoveUserCluster(u *UserCluster) error {
 	b.options.Progress("removing user cluster " + u.Options.Name)
 	cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: u.Options.Name}}

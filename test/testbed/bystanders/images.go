@@ -3,7 +3,7 @@ package bystanders
 import "strings"
 
 // blankImage is as empty as an image gets: the API server refuses "" in Pods and in templates, and takes white space in
-// templates, from which it then lets nobody make a Pod. Tools that fill images in later rely on that.
+// templates, from which it then lets no one make a Pod. Tools that fill images in later rely on that.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/apis/core/validation/validation.go#L3998
 const blankImage = " "
 

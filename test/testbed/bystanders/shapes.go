@@ -178,7 +178,7 @@ func podOfTwoOwners(d *draw) client.Object {
 }
 
 func neverScheduled(d *draw) client.Object {
-	return &corev1.Pod{ObjectMeta: named("never-scheduled"), Spec: d.pod(func(pod *corev1.PodSpec) { pod.SchedulerName = "nobody" })}
+	return &corev1.Pod{ObjectMeta: named("never-scheduled"), Spec: d.pod(func(pod *corev1.PodSpec) { pod.SchedulerName = "no one" })}
 }
 
 func budget(name string, spec policyv1.PodDisruptionBudgetSpec) client.Object {

@@ -126,7 +126,7 @@ func (f flags) scenarios() ([]Scenario, error) {
 	return only(scenarios, func(scenario Scenario) bool { return pattern.MatchString(scenario.Name) }), nil
 }
 
-// documentCommand writes the document anew, from the records of a run that has ended.
+// documentCommand writes the document again, from the records of a run that has ended.
 func documentCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "document DOCUMENT FOLDER...", Short: "Writes a report into a document, and in it scenarios that were measured again later.",

@@ -42,7 +42,7 @@ func (s *survivors) remove(pod *corev1.Pod) {
 	delete(s.pods, pod.UID)
 }
 
-// kcmHolder is who holds KCM's Lease; empty when nobody does.
+// kcmHolder is who holds KCM's Lease; empty when no one does.
 func (p *Play) kcmHolder() string {
 	p.witness.mu.Lock()
 	defer p.witness.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *Play) kcmPods(ctx context.Context) (leader *corev1.Pod, others []*corev
 	return leader, others, nil
 }
 
-// deleteAtOnce is what kubectl delete --force does: nobody asks the kubelet.
+// deleteAtOnce is what kubectl delete --force does: no one asks the kubelet.
 func (p *Play) deleteAtOnce(ctx context.Context, pod *corev1.Pod) error {
 	p.witness.note(Disturbed, "force-deleting "+pod.Name)
 	return p.Client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})

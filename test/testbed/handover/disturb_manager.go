@@ -110,7 +110,7 @@ func longerThanAnyLease(ctx context.Context, p *Play) error {
 	return p.Stays(ctx, 2*max(p.Scenario.Setup.Lease, usualLease)+time.Second)
 }
 
-// killNode has a Node die when nobody runs the loop that would delete it.
+// killNode has a Node die when no one runs the loop that would delete it.
 func killNode(ctx context.Context, p *Play) error { return p.load.kill(ctx, "late-victim") }
 
 // deleteDeadNode is what the condition asks a person to do: the fence is not opened beside a Node that is not Ready.

@@ -69,7 +69,7 @@ func (p *Play) strangePod() *corev1.Pod {
 	}
 }
 
-// contend is somebody who puts KCM's old arguments back after the hand-over, and mends that later.
+// contend is someone who puts KCM's old arguments back after the hand-over, and fixes that later.
 func contend(ctx context.Context, p *Play) error {
 	if err := p.finished(ctx); err != nil {
 		return err
@@ -78,7 +78,7 @@ func contend(ctx context.Context, p *Play) error {
 	if err != nil {
 		return err
 	}
-	mended := deployment.Spec.Template.Spec.Containers[0].Command
+	fixed := deployment.Spec.Template.Spec.Containers[0].Command
 	p.witness.note(PersonBegins, "putting KCM's old arguments back")
 	if err := p.setCommand(ctx, p.command); err != nil {
 		return err
@@ -94,11 +94,11 @@ func contend(ctx context.Context, p *Play) error {
 	if err := p.kcmServes(ctx); err != nil {
 		return err
 	}
-	p.witness.note(Disturbed, "mending KCM's arguments")
-	if err := p.setCommand(ctx, mended); err != nil {
+	p.witness.note(Disturbed, "fixing KCM's arguments")
+	if err := p.setCommand(ctx, fixed); err != nil {
 		return err
 	}
-	return p.witness.until(ctx, "the hand-over to begin anew", patience, func(w *witness) bool {
+	return p.witness.until(ctx, "the hand-over to begin again", patience, func(w *witness) bool {
 		handover := w.seen[len(w.seen)-1].Handover
 		return handover.ContendedAt != nil && handover.FinishedAt != nil
 	})
@@ -130,5 +130,5 @@ func (p *Play) setCommand(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
-	return p.patchKCM(ctx, types.JSONPatchType, patch, client.FieldOwner("somebody"))
+	return p.patchKCM(ctx, types.JSONPatchType, patch, client.FieldOwner("someone"))
 }

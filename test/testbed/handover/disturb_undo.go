@@ -74,7 +74,7 @@ func (p *Play) undo(ctx context.Context) error {
 	return nil
 }
 
-// redo begins the migration anew.
+// redo begins the migration again.
 func (p *Play) redo(ctx context.Context) error {
 	p.witness.forget()
 	p.witness.note(Disturbed, "redoing")

@@ -125,7 +125,7 @@ func (p *Play) cordon(ctx context.Context, on bool) error {
 }
 
 // zombieStandby force-deletes the standby's pod on a Node that is cut off: its process goes on with the loops on, and
-// nobody sees it. Then KCM's leaders are killed until it leads.
+// no one sees it. Then KCM's leaders are killed until it leads.
 func zombieStandby(ctx context.Context, p *Play) error {
 	if err := p.AtLine(ctx, "Silent"); err != nil {
 		return err

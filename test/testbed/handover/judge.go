@@ -143,7 +143,7 @@ func only[T any](records []T, holds func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(records), func(record T) bool { return !holds(record) })
 }
 
-// gap is that of the first hand-over that was finished; one that began anew after contention is the person's.
+// gap is that of the first hand-over that was finished; one that began again after contention is the person's.
 func (j *judgement) gap(absolute bool) {
 	finished := time.Time{}
 	for _, seen := range j.records.Clusters {
@@ -233,6 +233,6 @@ func (j *judgement) bars() {
 	}
 	if bars.NoRoutes {
 		asked := slices.ContainsFunc(j.records.Calls, func(call simcloud.Call) bool { return call.Loop == "route" })
-		j.expect(!asked, "somebody asked the cloud about routes")
+		j.expect(!asked, "someone asked the cloud about routes")
 	}
 }

@@ -112,13 +112,13 @@ func judgeTests() map[string]judgeTest {
 			},
 			want: "loops ran in two managers",
 		},
-		"a load balancer that was made anew": {
+		"a load balancer that was made again": {
 			change: func(r *Records) {
 				r.Calls = append(r.Calls, simcloud.Call{Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.CreateLoadBalancer, Object: balancerOf("keep-0")})
 			},
 			want: "was created 2 times",
 		},
-		"a load balancer that nobody wanted to be deleted": {
+		"a load balancer that no one wanted to be deleted": {
 			change: func(r *Records) {
 				r.Calls = append(r.Calls, simcloud.Call{Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.DeleteLoadBalancer, Object: balancerOf("keep-0")})
 			},
@@ -134,7 +134,7 @@ func judgeTests() map[string]judgeTest {
 			},
 			want: "Node x was deleted by mistake",
 		},
-		"a Service that nobody served": {
+		"a Service that no one served": {
 			change: func(r *Records) { r.State.Services = append(r.State.Services, "lost") },
 			want:   "Service lost has no load balancer",
 		},
@@ -159,7 +159,7 @@ func late(r *Records) {
 func barTests() map[string]judgeTest {
 	return map[string]judgeTest{
 		"a gap that is too long":     {change: late, want: "the gap was 7s"},
-		"a gap that nobody asks for": {change: late, relative: true},
+		"a gap that no one asks for": {change: late, relative: true},
 		"a fence that was opened":    {scenario: func(s *Scenario) { s.Bars.NothingOpened = true }, want: "the fence was opened"},
 		"a KCM that was changed": {
 			change:   func(r *Records) { r.State.KCMChanges = 1 },

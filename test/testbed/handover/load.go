@@ -194,7 +194,7 @@ func take(names *[]string, at int) string {
 func (l *load) do(ctx context.Context, event, name string, try func(context.Context) error) error {
 	l.play.witness.note(event, name)
 	var last error
-	// What was begun is ended: a Service of which nobody knows whether it was made proves nothing.
+	// What was begun is ended: a Service of which no one knows whether it was made proves nothing.
 	ctx = context.WithoutCancel(ctx)
 	err := wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		last = try(ctx)

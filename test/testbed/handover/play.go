@@ -255,7 +255,7 @@ func (p *Play) KCM(ctx context.Context) (*appsv1.Deployment, error) {
 }
 
 // AtLine waits until a line of the hand-over's table is current, or was, or one behind it: a status that met a conflict is
-// not written, and nobody sees its line.
+// not written, and no one sees its line.
 func (p *Play) AtLine(ctx context.Context, line string) error {
 	table := lines(p.Scenario.Setup.Protocol)
 	behind := table[max(slices.Index(table, line), 0):]

@@ -17,7 +17,7 @@ func killTime(protocol ucv1.HandoverProtocolChoice, lease time.Duration) time.Du
 	return 30 * time.Second
 }
 
-// Random are hand-overs in which somebody is killed at some moment, or nobody; the seed says which.
+// Random are hand-overs in which someone is killed at some moment, or no one; the seed says which.
 func Random(count int, seed uint64, lease time.Duration) []Scenario {
 	random := rand.New(rand.NewPCG(seed, 0))
 	scenarios := make([]Scenario, 0, count)

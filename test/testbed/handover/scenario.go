@@ -66,7 +66,7 @@ func (s Setup) controlPlaneNodes() int {
 }
 
 // Bars are the limits of a scenario; those that hold everywhere are not among them: no overlap, no load balancer made
-// anew or deleted by mistake, no Node deleted by mistake, nothing lost.
+// again or deleted by mistake, no Node deleted by mistake, nothing lost.
 type Bars struct {
 	// Gap is the longest time from KCM's end of a loop to the CCM's begin. It depends on the machine.
 	Gap time.Duration
@@ -76,7 +76,7 @@ type Bars struct {
 	NothingOpened bool
 	// Untouched: KCM's Deployment is not changed.
 	Untouched bool
-	// NoRoutes: nobody ever asks the cloud for a route.
+	// NoRoutes: no one ever asks the cloud for a route.
 	NoRoutes bool
 	// CausedOverlap bounds an overlap that a person makes, between the events PersonBegins and PersonEnds.
 	CausedOverlap time.Duration

@@ -47,7 +47,7 @@ func protocols() []ucv1.HandoverProtocolChoice {
 	return []ucv1.HandoverProtocolChoice{ucv1.FencedProtocolChoice, ucv1.SerializedProtocolChoice, ucv1.LeaderMigrationProtocolChoice}
 }
 
-// gapBar is the limit of the gap in a Hosted control plane that nobody disturbs in it.
+// gapBar is the limit of the gap in a Hosted control plane that no one disturbs in it.
 func gapBar(protocol ucv1.HandoverProtocolChoice, lease time.Duration) Bars {
 	switch protocol {
 	case ucv1.SerializedProtocolChoice:
@@ -102,7 +102,7 @@ func administrators() []Scenario {
 
 // kcmKilled kills KCM's leader at each line of the table.
 func kcmKilled() []Scenario {
-	const why = "nobody runs the loops from the kill on until another KCM gets the dead one's Lease or, if that is sooner, the CCM leads"
+	const why = "no one runs the loops from the kill on until another KCM gets the dead one's Lease or, if that is sooner, the CCM leads"
 	var scenarios []Scenario
 	for _, protocol := range protocols() {
 		for _, line := range lines(protocol) {
@@ -206,11 +206,11 @@ func besideControlPlane() []Scenario {
 	)
 }
 
-// zombies are processes that nobody sees any more.
+// zombies are processes that no one sees any more.
 func zombies() []Scenario {
 	setup := before(Setup{Protocol: ucv1.FencedProtocolChoice, KCMReplicas: 2, Lease: shortLease}, standbyApart)
 	late := func(what string) Bars {
-		return Bars{NoGap: what + " runs the loops no more and has not ended, so that nobody may"}
+		return Bars{NoGap: what + " runs the loops no more and has not ended, so that no one may"}
 	}
 	return []Scenario{
 		{
@@ -219,7 +219,7 @@ func zombies() []Scenario {
 		},
 		{
 			Name: "standby-outlives-pod-and-ends", Setup: setup, Disturb: inOrder(zombieStandby, endZombie), Want: HandedOver,
-			Bars: Bars{NoGap: "the CCM waits until the process that nobody sees has ended for certain"},
+			Bars: Bars{NoGap: "the CCM waits until the process that no one sees has ended for certain"},
 		},
 		{
 			Name: "kcm-leader-frozen", Setup: before(usual(ucv1.FencedProtocolChoice), holdRolloutsBefore), Disturb: frozenLeader, Want: HandedOver,
@@ -235,7 +235,7 @@ func zombies() []Scenario {
 func managerTroubles() []Scenario {
 	fenced := usual(ucv1.FencedProtocolChoice)
 	held := before(fenced, holdRolloutsBefore)
-	const away = "nobody can open the fence while the manager is away"
+	const away = "no one can open the fence while the manager is away"
 	scenarios := []Scenario{
 		{Name: "manager-away", Setup: held, Disturb: withoutManager(longerThanAnyLease), Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: away}},
 		{
@@ -246,7 +246,7 @@ func managerTroubles() []Scenario {
 	for _, protocol := range protocols() {
 		scenarios = append(scenarios, Scenario{
 			Name: strings.ToLower("manager-killed-at-every-line-" + short(protocol)), Setup: usual(protocol), Disturb: killManagerAtEveryLine,
-			Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: "the manager starts anew at each line of the gap, which takes seconds"},
+			Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: "the manager starts again at each line of the gap, which takes seconds"},
 		})
 	}
 	return scenarios

@@ -47,7 +47,7 @@ func (r Records) ways() []way {
 	return append(ways, next)
 }
 
-// begin is when the migration that a moment is part of was begun anew; zero for the first one.
+// begin is when the migration that a moment is part of was begun again; zero for the first one.
 func (r Records) begin(moment time.Time) time.Time {
 	var begin time.Time
 	for _, undone := range r.undos() {

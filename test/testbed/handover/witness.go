@@ -203,7 +203,7 @@ func (w *witness) untilAny(ctx context.Context, what string, patience time.Durat
 	})
 }
 
-// forget all versions but the newest: a migration that begins anew passes the same lines.
+// forget all versions but the newest: a migration that begins again passes the same lines.
 func (w *witness) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,7 +28,7 @@ func accessGroups() []Group {
 			Name: "webhook", Options: withoutMachines(), Nodes: []string{"steady"}, CI: true,
 			Hazards: []Hazard{
 				{
-					Name: "An admission webhook that refuses what it is not asked about, and nobody answers", ID: "WebhookBroken", Severity: blocking,
+					Name: "An admission webhook that refuses what it is not asked about, and no one answers", ID: "WebhookBroken", Severity: blocking,
 					Objects: []string{webhookText}, Stage: brokenWebhook, Happens: refusedAddons,
 				},
 				{
@@ -114,7 +114,7 @@ func fenceRefused(ctx context.Context, p *Play) (string, error) {
 	}
 	happened := "The API server refused it, and the migration stood still with reason CouldNotAct before KCM was touched, until we had the right."
 	if silent {
-		happened = "The API server refused to open the fence when KCM's loops were off already: with reason CouldNotAct nobody ran the cloud loops until we had the right."
+		happened = "The API server refused to open the fence when KCM's loops were off already: with reason CouldNotAct no one ran the cloud loops until we had the right."
 	}
 	return happened, p.handedOver(ctx)
 }

@@ -63,7 +63,7 @@ func cloudGroups() []Group {
 					Happens: outside,
 				},
 				{
-					Name: "A route of somebody else's inside of --cluster-cidr", ID: "RoutesUnknown", Severity: warning, NotLookedAt: true,
+					Name: "A route of someone else's inside of --cluster-cidr", ID: "RoutesUnknown", Severity: warning, NotLookedAt: true,
 					Stage: foreignRoute, Happens: foreignRouteDeleted,
 				},
 			},
@@ -105,9 +105,9 @@ func ensured(ctx context.Context, p *Play) (string, error) {
 	if slices.ContainsFunc(calls, func(call simcloud.Call) bool {
 		return call.Object == keptBalancer && call.Method == simcloud.CreateLoadBalancer
 	}) {
-		return "", errors.New("it was made anew")
+		return "", errors.New("it was made again")
 	}
-	return "The CCM ensured it anew when it led, and the load balancer stayed the same one.", err
+	return "The CCM ensured it again when it led, and the load balancer stayed the same one.", err
 }
 
 func leaving(ctx context.Context, p *Play) error {
@@ -120,7 +120,7 @@ func leaving(ctx context.Context, p *Play) error {
 	return p.User.Client.Delete(ctx, bed.LoadBalancer("leaving"))
 }
 
-// left looks at the calls for the load balancer: from KCM's last one to the CCM's first one nobody deleted it.
+// left looks at the calls for the load balancer: from KCM's last one to the CCM's first one no one deleted it.
 func left(ctx context.Context, p *Play) (string, error) {
 	if err := p.handedOver(ctx); err != nil {
 		return "", err
@@ -145,7 +145,7 @@ func left(ctx context.Context, p *Play) (string, error) {
 	if len(p.members(leavingBalancer)) > 0 {
 		return "", errors.New("the Service is gone and its load balancer is not")
 	}
-	return "Nobody tried to delete the load balancer while the loops were handed over. The Service hung until the cloud gave in; then the CCM deleted both.", nil
+	return "No one tried to delete the load balancer while the loops were handed over. The Service hung until the cloud gave in; then the CCM deleted both.", nil
 }
 
 // inTurn says that KCM's last call of a kind was before the CCM's first one.
@@ -211,7 +211,7 @@ func overlap(ctx context.Context, p *Play) error {
 	return p.untilNetwork(ctx, "other", corev1.ConditionTrue)
 }
 
-// addRoutedNode registers a Node that somebody gave a pod CIDR.
+// addRoutedNode registers a Node that someone gave a pod CIDR.
 func (p *Play) addRoutedNode(ctx context.Context, name, podCIDR string) error {
 	return p.addNode(ctx, name, "simcloud://"+p.Group.Name+"/"+name, nil, podCIDR)
 }
@@ -300,7 +300,7 @@ const foreignDestination = "10.244.200.0/24"
 
 // foreignRoute is kept from KCM, which would delete it as well.
 func foreignRoute(_ context.Context, p *Play) error {
-	const name = "kubernetes-somebody"
+	const name = "kubernetes-someone"
 	p.Cloud.AddFault(simcloud.Fault{Cluster: p.Group.Name, Method: "DeleteRoute", Object: name, ErrorStatus: http.StatusServiceUnavailable})
 	return p.Cloud.AddRoute(p.Group.Name, simcloud.Route{Name: name, ID: name, TargetNode: "gateway", DestinationCIDR: foreignDestination})
 }

@@ -27,7 +27,7 @@ func controlPlaneGroups() []Group {
 		{
 			Name: "forgotten-kcm", Options: withoutMachines(), Nodes: []string{"steady"},
 			Hazards: []Hazard{{
-				Name: "A KCM that nobody knows of, which leads", ID: "LeaderUnknown", Severity: blocking,
+				Name: "A KCM that no one knows of, which leads", ID: "LeaderUnknown", Severity: blocking,
 				Objects: []string{"Lease kube-system/kube-controller-manager"}, Stage: forget, Happens: remembered,
 			}},
 		},
@@ -78,7 +78,7 @@ func (p *Play) scale(ctx context.Context, replicas int) error {
 	return p.Client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)))
 }
 
-// leads waits until somebody whose name begins so holds a Lease.
+// leads waits until someone whose name begins so holds a Lease.
 func (p *Play) leads(ctx context.Context, name, holder string) error {
 	return p.WaitFor(ctx, holder+" to hold Lease "+name, patience, func(ctx context.Context) (string, error) {
 		lease := &coordinationv1.Lease{}
@@ -110,7 +110,7 @@ func remembered(ctx context.Context, p *Play) (string, error) {
 		"until it was stopped.", p.handedOver(ctx)
 }
 
-// forgottenRuns says that the KCM which nobody knows of runs the loops now, and that the CCM never did.
+// forgottenRuns says that the KCM which no one knows of runs the loops now, and that the CCM never did.
 func (p *Play) forgottenRuns() error {
 	samples, err := p.samples()
 	if err != nil {
@@ -178,7 +178,7 @@ func nameKept(ctx context.Context, p *Play) (string, error) {
 		return "", err
 	}
 	p.Group.Spec = nil
-	if err := p.anew(ctx, accepted); err != nil {
+	if err := p.again(ctx, accepted); err != nil {
 		return "", err
 	}
 	if err := p.handedOver(ctx); err != nil {
@@ -188,7 +188,7 @@ func nameKept(ctx context.Context, p *Play) (string, error) {
 	if len(before) != 1 || !slices.Equal(ids(before), ids(after)) {
 		return "", fmt.Errorf("the load balancers were %v and are %v", before, after)
 	}
-	return "It blocked although it stood in spec.preflight.accept. When the Cluster was deleted and made anew without the name, the migration started, and the load balancer " +
+	return "It blocked although it stood in spec.preflight.accept. When the Cluster was deleted and made again without the name, the migration started, and the load balancer " +
 		"kept its name and address.", nil
 }
 
@@ -200,8 +200,8 @@ func ids(balancers []simcloud.LoadBalancer) []string {
 	return list
 }
 
-// anew makes the Cluster object again when it is gone.
-func (p *Play) anew(ctx context.Context, cluster *ucv1.Cluster) error {
+// again makes the Cluster object again when it is gone.
+func (p *Play) again(ctx context.Context, cluster *ucv1.Cluster) error {
 	err := p.WaitFor(ctx, "the end of the Cluster", patience, func(ctx context.Context) (string, error) {
 		err := p.Client.Get(ctx, client.ObjectKeyFromObject(cluster), &ucv1.Cluster{})
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
-// found waits until every hazard is named, and nothing blocks that nobody made.
+// found waits until every hazard is named, and nothing blocks that no one made.
 func (p *Play) found(ctx context.Context) error {
 	blocking := len(p.Group.blocking())
 	var findings []ucv1.PreflightFinding

@@ -12,13 +12,13 @@ import (
 type Hazard struct {
 	// Name says what was made, as a sentence without its end.
 	Name string
-	// ID and Severity of the finding that has to name it; NotLookedAt where the finding says that nobody can look.
+	// ID and Severity of the finding that has to name it; NotLookedAt where the finding says that no one can look.
 	ID          string
 	Severity    ucv1.FindingSeverity
 	NotLookedAt bool
 	// Objects that the finding has to name, all of them and no other.
 	Objects []string
-	// Refused says that nobody can accept it: Happens mends it, and the migration starts then.
+	// Refused says that no one can accept it: Happens fixes it, and the migration starts then.
 	Refused bool
 	// Stage makes it before there is a Cluster object; it may be nil.
 	Stage func(context.Context, *Play) error

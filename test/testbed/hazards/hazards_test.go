@@ -46,7 +46,7 @@ func TestAmong(t *testing.T) {
 			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: warning, Objects: []string{"Node a", "Node b"}}},
 			"NodeNotReady is Warning about [Node a Node b], not looked at: false",
 		},
-		"one that nobody could look at does not": {
+		"one that no one could look at does not": {
 			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, NotLookedAt: true}}, "NodeNotReady is Blocking about [], not looked at: true",
 		},
 	} {

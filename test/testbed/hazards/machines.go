@@ -170,7 +170,7 @@ func exhaust(ctx context.Context, p *Play) error {
 	return p.User.Client.Patch(ctx, machine, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// exhausted takes the Machine away that nobody would replace, so that the roll is all that is left.
+// exhausted takes the Machine away that no one would replace, so that the roll is all that is left.
 func exhausted(ctx context.Context, p *Play) (string, error) {
 	before := &machines.MachineList{}
 	if err := p.User.Client.List(ctx, before, client.MatchingLabels{"pool": "workers"}); err != nil {

@@ -140,7 +140,7 @@ func taint(ctx context.Context, p *Play) error {
 		`"spec":{"taints":[{"key":"`+uninitializedTaint+`","value":"true","effect":"NoSchedule"}]}}`)
 }
 
-// initialized has the address that only a CCM writes: in the testbed nobody else writes one of type Hostname.
+// initialized has the address that only a CCM writes: in the testbed no one else writes one of type Hostname.
 func initialized(ctx context.Context, p *Play) (string, error) {
 	leads := false
 	err := p.WaitFor(ctx, "the taint to go", patience, func(ctx context.Context) (string, error) {
@@ -158,7 +158,7 @@ func initialized(ctx context.Context, p *Play) (string, error) {
 			return "it is there", nil
 		}
 		if !slices.ContainsFunc(node.Status.Addresses, func(a corev1.NodeAddress) bool { return a.Type == corev1.NodeHostName }) {
-			return "", errors.New("nobody wrote its addresses anew")
+			return "", errors.New("no one wrote its addresses again")
 		}
 		return "", nil
 	})

@@ -110,7 +110,7 @@ func (p *Play) stage(ctx context.Context) error {
 	return nil
 }
 
-// begin makes the Cluster object in-tree and switches the feature on. Where nothing blocks, a plan that nobody approved keeps the
+// begin makes the Cluster object in-tree and switches the feature on. Where nothing blocks, a plan that no one approved keeps the
 // migration back.
 func (p *Play) begin(ctx context.Context) error {
 	deployment := &appsv1.Deployment{}

@@ -88,7 +88,7 @@ func One(ctx context.Context, testbed *bed.Bed, group Group) ([]Row, error) {
 	return rows, testbed.RemoveUserCluster(play.User)
 }
 
-// all rows of the group: one that broke off has some that nobody came to.
+// all rows of the group: one that broke off has some that no one came to.
 func (p *Play) all(played error) []Row {
 	rows := p.rows
 	for i, hazard := range p.Group.Hazards {

@@ -16,7 +16,7 @@ const (
 var errNoAddress = errors.New("no Pod address is free")
 
 // addresses hands out the loopback addresses of one cluster, upwards, so that an
-// address is not reused while somebody may still remember its last owner.
+// address is not reused while someone may still remember its last owner.
 type addresses struct {
 	index int
 

@@ -143,7 +143,7 @@ func (h *heart) renewLease(ctx context.Context, node *corev1.Node, life *nodeLif
 		life.lease, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		// Somebody else changed or deleted it: read it again next time.
+		// Someone else changed or deleted it: read it again next time.
 		life.lease = nil
 		return fmt.Errorf("renew lease of node %s: %w", node.Name, err)
 	}

@@ -22,11 +22,11 @@ func TestTally(t *testing.T) {
 		results             string
 		want                string
 	}{
-		"one success is enough by default":                       {results: "+", want: "+"},
-		"three failures are needed by default":                   {results: "---", want: "..-"},
-		"a success in between starts the count of failures anew": {results: "+--+---", want: "+++++" + "+-"},
-		"several successes may be asked for":                     {successes: 2, failures: 1, results: "+-+++-", want: ".--++-"},
-		"a verdict stays until the opposite is established":      {failures: 2, results: "+-+-+--", want: "++++++-"},
+		"one success is enough by default":                        {results: "+", want: "+"},
+		"three failures are needed by default":                    {results: "---", want: "..-"},
+		"a success in between starts the count of failures again": {results: "+--+---", want: "+++++" + "+-"},
+		"several successes may be asked for":                      {successes: 2, failures: 1, results: "+-+++-", want: ".--++-"},
+		"a verdict stays until the opposite is established":       {failures: 2, results: "+-+-+--", want: "++++++-"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestProbeOnce(t *testing.T) {
 		"success passes":                                   {status: 200, passes: true},
 		"an error of the server fails":                     {status: 500},
 		"an error of the client fails":                     {status: 403},
-		"a certificate of nobody in particular is trusted": {secure: true, status: 204, passes: true},
+		"a certificate of no one in particular is trusted": {secure: true, status: 204, passes: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

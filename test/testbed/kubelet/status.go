@@ -23,7 +23,7 @@ func (k *Kubelet) LogFile(namespace, pod, container string) string {
 	return filepath.Join(k.options.RunDir, "logs", k.options.Cluster, namespace+"_"+pod+"_"+container+".log")
 }
 
-// publish writes the Pod's status when it changed, or when somebody else made the
+// publish writes the Pod's status when it changed, or when someone else made the
 // API say something different about readiness.
 func (w *worker) publish(ctx context.Context, pod *corev1.Pod) error {
 	status := w.render(pod, metav1.Now())

@@ -129,7 +129,7 @@ func TestBackoff(t *testing.T) {
 	g.Expect(waits).To(Equal([]time.Duration{0, 1 * s, 2 * s, 4 * s, 8 * s, 10 * s, 10 * s}))
 	c.begin(now)
 	c.end(1, now.Add(backoffReset))
-	g.Expect(c.retryAt).To(Equal(now.Add(backoffReset)), "a container that ran long enough starts anew at once")
+	g.Expect(c.retryAt).To(Equal(now.Add(backoffReset)), "a container that ran long enough starts again at once")
 }
 
 func TestConditionsKeepTheirDate(t *testing.T) {

@@ -148,7 +148,7 @@ func (w *worker) sync(ctx context.Context) (next time.Duration, done bool) {
 	return next, false
 }
 
-// forced tells whether somebody deletes the Pod without waiting for its kubelet;
+// forced tells whether someone deletes the Pod without waiting for its kubelet;
 // the API shows that for a moment before the Pod is gone.
 func forced(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0

@@ -172,7 +172,7 @@ func TestLoadBalancers(t *testing.T) {
 		"one that was deleted before the start is not counted": {
 			calls: []simcloud.Call{create(1, "a", ""), remove(2, "a", "")},
 		},
-		"one that is deleted and made anew is not kept": {
+		"one that is deleted and made again is not kept": {
 			calls: []simcloud.Call{create(1, "a", ""), remove(11, "a", ""), create(12, "a", "")},
 			want:  LoadBalancerSummary{Before: 1, Created: 1, Deleted: 1},
 		},

@@ -47,7 +47,7 @@ func (p *Process) LogFile() string { return p.logFile }
 // Done is closed when the process has ended and was reaped.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Stopping tells whether somebody asked the process to end.
+// Stopping tells whether someone asked the process to end.
 func (p *Process) Stopping() bool { return p.stopping.Load() }
 
 // ExitCode is the process's exit code, 128 plus the number of the signal that

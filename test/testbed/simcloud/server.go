@@ -70,7 +70,7 @@ func (s *Server) Start(addr string) (string, error) {
 	s.http, s.done = server, done
 	go func() {
 		defer close(done)
-		// It returns when Stop closes the server; there is nobody to tell.
+		// It returns when Stop closes the server; there is no one to tell.
 		_ = server.Serve(listener)
 	}()
 	return "http://" + listener.Addr().String(), nil

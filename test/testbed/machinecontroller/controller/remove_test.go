@@ -159,7 +159,7 @@ func TestLostInstance(t *testing.T) {
 				w.Expect(w.client.Delete(t.Context(), node)).To(Succeed())
 			}
 			w.steps(4)
-			w.Expect(w.cloud).To(HaveKeyWithValue(victim, HaveField("ExternalCloudProvider", false)), "the instance is made anew")
+			w.Expect(w.cloud).To(HaveKeyWithValue(victim, HaveField("ExternalCloudProvider", false)), "the instance is made again")
 			w.Expect(w.cloud).To(HaveKeyWithValue(victim, BeAssignableToTypeOf(cloud.Instance{})))
 			w.Expect(w.nodes()).To(HaveLen(3))
 		})
