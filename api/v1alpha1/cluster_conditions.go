@@ -154,6 +154,8 @@ const (
 	ProvingCanaryReason = "ProvingCanary"
 	// WaitingForNodesReason surfaces while a Node is not proven.
 	WaitingForNodesReason = "WaitingForNodes"
+	// RegisteringVolumesReason surfaces while the CSI driver registers in-tree volumes, before a Node is drained.
+	RegisteringVolumesReason = "RegisteringVolumes"
 	// WaitingForBudgetReason surfaces while the rollout budget allows nothing.
 	WaitingForBudgetReason = "WaitingForBudget"
 	// WaitingForApprovalReason surfaces while spec.mode is PlanOnly and no one approved the plan in status.plan.
@@ -201,6 +203,8 @@ const (
 	BreakerTrippedReason = "BreakerTripped"
 	// NodesNotInitializedReason surfaces when a Node missed its deadline.
 	NodesNotInitializedReason = "NodesNotInitialized"
+	// VolumesNotRegisteredReason surfaces when the CSI driver did not register an in-tree volume in time.
+	VolumesNotRegisteredReason = "VolumesNotRegistered"
 	// KubeletsNotExternalReason surfaces when a new Node joined in-tree, or nothing shows that it did not.
 	KubeletsNotExternalReason = "KubeletsNotExternal"
 	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and no one knows why.

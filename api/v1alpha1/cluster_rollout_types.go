@@ -76,6 +76,15 @@ type RolloutSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=600
 	AcceptChanges []string `json:"acceptChanges,omitempty"`
+
+	// acceptVolumes names PersistentVolumes that the CSI driver did not register and that a person looked at: Nodes are drained
+	// without waiting for them. Only vSphere's driver has to register in-tree volumes.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AcceptVolumes []string `json:"acceptVolumes,omitempty"`
 }
 
 // CanaryKind says what proves that new Machines become Nodes, before the others are replaced.

@@ -39,6 +39,7 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 		{[]string{"handover", "acceptOtherManagers"}, spec.Handover.AcceptOtherManagers},
 		{[]string{"rollout", "acceptChanges"}, spec.Rollout.AcceptChanges},
 		{[]string{"rollout", "acceptNodes"}, spec.Rollout.AcceptNodes},
+		{[]string{"rollout", "acceptVolumes"}, spec.Rollout.AcceptVolumes},
 	} {
 		for _, value := range slices.Sorted(slices.Values(set.values)) {
 			list = append(list, acceptance{path: set.path, item: "v:" + strconv.Quote(value), value: value})

@@ -267,6 +267,9 @@ func (s *scope) observeRoll(ctx context.Context) {
 		s.observed.Canary = s.session.Canary(ctx)
 	}
 	s.observed.Drains = s.session.Drains(ctx, migration.WantsDrains(s.observed.Machines.Value(), s.now))
+	if migration.WantsRegistered(s.cluster.Status.Facts, s.observed.Provider.Value()) {
+		s.observed.Registered = s.session.RegisteredVolumes(ctx)
+	}
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
 		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}

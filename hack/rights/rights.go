@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,11 +57,13 @@ type names struct {
 // rightsOf a provider are those for what it renders in any minor.
 func rightsOf(profile provider.Profile) (rights, error) {
 	found := names{own: map[string]map[string]bool{}, shared: map[string]map[string]bool{}, bound: map[string]map[string]bool{}}
+	registered := ""
 	for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue
 		}
+		registered = profile.Facts(version).RegisteredBy
 		objects, err := objectsOf(profile, version)
 		if err != nil {
 			return rights{}, err
@@ -72,6 +75,9 @@ func rightsOf(profile provider.Profile) (rights, error) {
 		}
 	}
 	made, id := found.rights(), profile.Identity()
+	if resource, group, found := strings.Cut(registered, "."); found {
+		made.cluster = append(made.cluster, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"list"}})
+	}
 	// Beside the control plane the CCM and its probe get in with a token.
 	made.namespace = append(made.namespace, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"},

@@ -41,6 +41,9 @@ type Deadlines struct {
 	Handover time.Duration
 	// Probe is how long the probe may take until it has led for ProbeTime.
 	Probe time.Duration
+	// VolumeRegistration is how long the CSI driver may take to register an in-tree volume. It looks for them every half an hour:
+	// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go (getFullSyncIntervalInMin)
+	VolumeRegistration time.Duration
 	// CanaryRemoval is how long the canary's workload may take to go before its Machine is taken away all the same.
 	CanaryRemoval time.Duration
 
@@ -57,7 +60,7 @@ func RealDeadlines() Deadlines {
 	return Deadlines{
 		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
 		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
-		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute,
+		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: time.Hour,
 		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 )
 
 // InventoryVersion is the form that is taken now. 0 is that of the first releases: load balancers and volumes, of one provider
@@ -64,6 +65,9 @@ type Volume struct {
 	// Driver is the CSI driver, Plugin the in-tree plugin of a cloud, that it was made for.
 	Driver string `json:"driver,omitempty"`
 	Plugin string `json:"plugin,omitempty"`
+	// Path of one that the CSI driver has to register before it can serve it, and when it was made: the baseline has neither.
+	Path      string    `json:"-"`
+	CreatedAt time.Time `json:"-"`
 }
 
 // Digest identifies an inventory whose lists are sorted: sha256 over its JSON form, in hex. What a form does not have is left out of

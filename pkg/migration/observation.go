@@ -48,6 +48,9 @@ type Observation struct {
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
 	// Proofs are those of kubelets that were kept; absent: none were, or their Secret is gone.
 	Proofs Observed[KeptProofs]
+	// Registered are the paths of the in-tree volumes that the CSI driver knows, while WantsRegistered; absent: the kind that says so does
+	// not exist.
+	Registered Observed[map[string]bool]
 	// Gone is what was found where something of MissingOf was, by its UID.
 	Gone Observed[map[string]Gone]
 	// Measured is how long Nodes and load balancers took; absent while nothing is measured.

@@ -43,6 +43,8 @@ type Provider struct {
 	MigratedPlugins []string
 	// InTreePlugins are all of its in-tree volume plugins.
 	InTreePlugins []string
+	// RegisteredBy is the CRD, as resource.group, by which the CSI driver says that it knows an in-tree volume; empty: it needs not to.
+	RegisteredBy string
 	// Registries are the cloud's.
 	Registries Registries
 	// CloudNodeLater says that the CCM of a cluster that migrates starts without its loop cloud-node, which row MachineController

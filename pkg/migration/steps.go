@@ -30,7 +30,7 @@ func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
 		if pool.state != rollout.Rolling || !may {
 			continue
 		}
-		for _, gate := range p.rollGates() {
+		for _, gate := range append(p.rollGates(), p.volumesRegistered) {
 			if out := gate(); !out.holds {
 				return out, true
 			}

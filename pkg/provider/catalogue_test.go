@@ -103,6 +103,7 @@ func lateFacts() map[string]facts {
 		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
 			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
 			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RegisteredBy:            "cnsvspherevolumemigrations.cns.vmware.com",
 			DefaultClass:            migration.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
 			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
 			RetiredGates: []string{"CSIMigrationvSphere"}, MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
@@ -110,6 +111,7 @@ func lateFacts() map[string]facts {
 		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", migration.Provider{
 			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
 			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
+			RegisteredBy:            "cnsvspherevolumemigrations.cns.vmware.com",
 			DefaultClass:            migration.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
 			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
 			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},

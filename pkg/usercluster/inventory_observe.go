@@ -95,7 +95,8 @@ func annotationsOf(service *corev1.Service) map[string]string {
 }
 
 func toVolume(volume *corev1.PersistentVolume) migration.Volume {
-	result := migration.Volume{Name: volume.Name, UID: string(volume.UID), Phase: string(volume.Status.Phase)}
+	result := migration.Volume{Name: volume.Name, UID: string(volume.UID), Phase: string(volume.Status.Phase),
+		Path: pathToRegister(volume), CreatedAt: volume.CreationTimestamp.Time}
 	if claim := volume.Spec.ClaimRef; claim != nil {
 		result.Claim = claim.Namespace + "/" + claim.Name
 	}

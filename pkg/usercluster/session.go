@@ -186,6 +186,7 @@ func knownKinds() meta.RESTMapper {
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview", "SelfSubjectAccessReview")
 	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
+	add(registrationGroupVersion(), meta.RESTScopeRoot, registrationKind)
 	add(machineGroupVersion(), meta.RESTScopeNamespace, machineKind, machineSetKind, machineDeploymentKind)
 	return mapper
 }

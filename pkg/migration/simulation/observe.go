@@ -99,8 +99,18 @@ func (c *Controller) modelled() migration.Observation {
 	if w.baseline != nil {
 		o.Baseline, o.Proofs = migration.Known(*w.baseline), migration.Known(w.observeProofs())
 	}
+	o.Registered = migration.Known(registered(o.Inventory.Value()))
 	o.Gone = migration.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
 	return o
+}
+
+// registered: a CSI driver that has to register in-tree volumes does so at once.
+func registered(inventory migration.Inventory) map[string]bool {
+	paths := map[string]bool{}
+	for _, volume := range inventory.Volumes {
+		paths[volume.Path] = true
+	}
+	return paths
 }
 
 // FactNames are the facts of an observation that can be unknown.

@@ -41,8 +41,8 @@ func hazards() []manifest.Hazard {
 			Link: "https://kubernetes.io/docs/concepts/storage/volumes/#vsphere-csi-migration",
 		},
 		{
-			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. Wait until each has a " +
-				"CnsVSphereVolumeMigration before Nodes are drained, and never delete those objects while volumes exist.",
+			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. No Node is drained before each has a " +
+				"CnsVSphereVolumeMigration; never delete those objects while volumes exist.",
 			Link: csi + "issues/2165",
 		},
 		{

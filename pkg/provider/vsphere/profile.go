@@ -30,6 +30,8 @@ func (Profile) Facts(version string) migration.Provider {
 		CSIDrivers:              []string{driver},
 		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
+		// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/apis/migration/config/cns.vmware.com_cnsvspherevolumemigrations.yaml
+		RegisteredBy: "cnsvspherevolumemigrations.cns.vmware.com",
 		// cloud.Initialize only looks: it lists Nodes and asks vCenter for them. What deletes is for NSX, which is refused:
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/cloud.go#L120-L163
 		ProbeHazard: "",

@@ -1,0 +1,65 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// WantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
+func WantsRegistered(facts ucv1.Facts, provider Provider) bool {
+	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
+}
+
+// volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node that its
+// pod moves to.
+func (p *pass) volumesRegistered() outcome {
+	provider, known := p.o.Provider.Get()
+	switch {
+	case !known:
+		return cannotLook("the catalogue", p.o.Provider.Why())
+	case p.undoing() || provider.RegisteredBy == "":
+		return holds(ucv1.HoldsReason, "")
+	case !p.o.Inventory.IsKnown():
+		return cannotLook("the volumes", p.o.Inventory.Why())
+	case p.o.Registered.IsUnknown():
+		return cannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", p.o.Registered.Why())
+	}
+	awaited, late, left := p.unregistered()
+	begun := ""
+	if p.o.Registered.IsAbsent() {
+		begun = " The CRD does not exist, so the CSI driver's syncer did not begin."
+	}
+	switch {
+	case len(late) > 0:
+		return fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
+			p.o.Deadlines.VolumeRegistration.String()+": "+named(late)+"."+begun+
+			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
+	case len(awaited) > 0:
+		return waitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
+			named(awaited)+"."+begun, left)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first of
+// these is late.
+func (p *pass) unregistered() (awaited, late []string, left time.Duration) {
+	for _, volume := range p.o.Inventory.Value().Volumes {
+		if volume.Path == "" || p.o.Registered.Value()[volume.Path] || slices.Contains(p.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
+			continue
+		}
+		since := volume.CreatedAt
+		if configured := p.facts.MachineControllerConfiguredAt; configured != nil && configured.After(since) {
+			since = configured.Time
+		}
+		rest := p.o.Deadlines.VolumeRegistration - p.now.Sub(since)
+		if rest <= 0 {
+			late = append(late, "PersistentVolume "+volume.Name)
+			continue
+		}
+		awaited, left = append(awaited, "PersistentVolume "+volume.Name), sooner(left, rest)
+	}
+	return awaited, late, left
+}
