@@ -15,6 +15,8 @@ const (
 
 	// ClusterFinalizer keeps a Cluster until the hand-over is at a row where leaving is safe.
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
+	// AbandonAnnotation with the value "true" on a Cluster that is being deleted lets it go at once, whatever that leaves behind.
+	AbandonAnnotation = "usercluster.k8c.io/abandon"
 
 	// CloudConfigLabel with the value "true" on a Secret says that it is a cloud configuration, which goes into user clusters.
 	CloudConfigLabel = "usercluster.k8c.io/cloud-config"

@@ -179,6 +179,11 @@ const (
 	// LoopsOffAlreadyReason surfaces when KCM has an in-tree cloud provider and its cloud loops are switched off, and no migration
 	// of this Cluster did that.
 	LoopsOffAlreadyReason = "LoopsOffAlready"
+	// RecordUnusableReason surfaces when the record of an earlier migration of this name cannot be used: it is of another control
+	// plane or provider, or cannot be read.
+	RecordUnusableReason = "RecordUnusable"
+	// MigrationRecordedReason surfaces when the feature is off and the record says that a migration of this control plane began.
+	MigrationRecordedReason = "MigrationRecorded"
 	// CloudLoopsRunningReason surfaces when the KCM of a cluster created with the feature runs cloud loops.
 	CloudLoopsRunningReason = "CloudLoopsRunning"
 	// CloudLoopsContendedReason surfaces when KCM, or a CCM that is not ours, may run cloud loops after the hand-over.

@@ -172,6 +172,12 @@ type InheritedConfiguration struct {
 	// +optional
 	AllocateNodeCIDRs bool `json:"allocateNodeCIDRs,omitempty"`
 
+	// clusterUID is what volumes of clusters with the same name are told apart by: the UID of the Cluster that began. One that
+	// returns under its name has another UID.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	ClusterUID string `json:"clusterUID,omitempty"`
+
 	// loops that KCM ran, by their registered names.
 	// +optional
 	// +listType=set

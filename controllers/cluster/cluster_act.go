@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,7 +66,7 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 		migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
 		return s.changeObjects(ctx, verb)
 	case migration.VerbRelease:
-		return r.release(ctx, s.cluster)
+		return r.release(ctx, s)
 	}
 	return fmt.Errorf("verb %s is not known", verb.Kind)
 }
@@ -120,7 +119,7 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 		c = s.session.Client()
 	}
 	if file := change.Mount; file != nil {
-		if err := r.applyLockFile(ctx, s.cluster, *file); err != nil {
+		if err := r.applyLockFile(ctx, s, *file); err != nil {
 			return err
 		}
 	}
@@ -135,7 +134,7 @@ func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.A
 		return err
 	}
 	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Wanted()))
-	if err := r.writeInventory(ctx, s.cluster, inventory); err != nil {
+	if err := r.writeInventory(ctx, s, inventory); err != nil {
 		return err
 	}
 	return s.session.ApplyAddons(ctx, set)
@@ -163,28 +162,26 @@ func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 		return err
 	}
 	// What someone else provides is wanted too, but never becomes ours here.
-	return r.writeInventory(ctx, s.cluster, usercluster.Subtract(s.inventory, obsolete))
+	return r.writeInventory(ctx, s, usercluster.Subtract(s.inventory, obsolete))
 }
 
-func (r *Reconciler) writeInventory(ctx context.Context, cluster *ucv1.Cluster, inventory []usercluster.InventoryEntry) error {
+func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []usercluster.InventoryEntry) error {
 	encoded, err := usercluster.EncodeInventory(inventory)
 	if err != nil {
 		return err
 	}
-	object := r.owned(cluster, "ConfigMap", inventoryName(cluster))
+	object := beside(s, "ConfigMap", inventoryName(s.cluster))
 	object.Object["data"] = map[string]any{inventoryKey: string(encoded)}
 	return r.apply(ctx, object)
 }
 
-// owned is an object beside the Cluster that goes with it.
-func (r *Reconciler) owned(cluster *ucv1.Cluster, kind, name string) *unstructured.Unstructured {
+// beside makes an object beside the Cluster that goes with the control plane: a Cluster that returns needs it.
+func beside(s *scope, kind, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
-	object.SetNamespace(cluster.Namespace)
+	object.SetNamespace(s.cluster.Namespace)
 	object.SetName(name)
 	object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": ucv1.FieldManager})
-	object.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: ucv1.GroupVersion().String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID,
-	}})
+	object.SetOwnerReferences(owners(s))
 	return object
 }
 
@@ -216,8 +213,12 @@ func (r *Reconciler) addFinalizer(ctx context.Context, cluster *ucv1.Cluster) er
 	return r.patchFinalizers(ctx, cluster, func(c *ucv1.Cluster) { controllerutil.AddFinalizer(c, ucv1.ClusterFinalizer) })
 }
 
-func (r *Reconciler) release(ctx context.Context, cluster *ucv1.Cluster) error {
-	return r.patchFinalizers(ctx, cluster, func(c *ucv1.Cluster) { controllerutil.RemoveFinalizer(c, ucv1.ClusterFinalizer) })
+// release makes sure of the record first: it is what is left of the migration.
+func (r *Reconciler) release(ctx context.Context, s *scope) error {
+	if err := r.keepRecord(ctx, s, s.cluster.Status.Facts); err != nil {
+		return err
+	}
+	return r.patchFinalizers(ctx, s.cluster, func(c *ucv1.Cluster) { controllerutil.RemoveFinalizer(c, ucv1.ClusterFinalizer) })
 }
 
 // patchFinalizers carries the resource version: the list is replaced as a whole, and others have finalizers too.

@@ -46,7 +46,7 @@ func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	object := r.owned(s.cluster, "Secret", s.decision.Facts.Baseline.SecretName)
+	object := beside(s, "Secret", s.decision.Facts.Baseline.SecretName)
 	object.Object["data"] = map[string]any{migration.BaselineKey: base64.StdEncoding.EncodeToString(encoded)}
 	return r.apply(ctx, object)
 }
@@ -70,7 +70,7 @@ func (r *Reconciler) keepProofs(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	object := r.owned(s.cluster, "Secret", proofs.Secret.Name)
+	object := beside(s, "Secret", proofs.Secret.Name)
 	object.SetUID(types.UID(proofs.Secret.UID))
 	object.SetResourceVersion(proofs.Version)
 	object.Object["data"] = map[string]any{migration.ProofsKey: base64.StdEncoding.EncodeToString(encoded)}

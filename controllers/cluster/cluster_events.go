@@ -14,6 +14,7 @@ const (
 	stepChangedEvent = "StepChanged"
 	resumedEvent     = "Resumed"
 	acceptedEvent    = "Accepted"
+	releasedEvent    = "Released"
 )
 
 // tell records what the saved status changed: one event a transition, and the metrics of it. What the controller did is in
@@ -35,6 +36,10 @@ func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
 			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".")
 		case ucv1.TimelineVerb:
 		}
+	}
+	if s.decision.Leaving != "" && before.ObservedGeneration != after.ObservedGeneration {
+		// The deletion is a generation of its own: who deleted it learns once that it waits.
+		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.decision.Leaving)
 	}
 	r.Metrics.sampled(before.SLO, after.SLO)
 	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {

@@ -60,12 +60,12 @@ func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) 
 }
 
 // applyLockFile comes before the pods that mount it. No one changes it afterwards: those that read it have one lock.
-func (r *Reconciler) applyLockFile(ctx context.Context, cluster *ucv1.Cluster, file migration.MountedFile) error {
-	object := r.owned(cluster, "ConfigMap", file.ConfigMap)
+func (r *Reconciler) applyLockFile(ctx context.Context, s *scope, file migration.MountedFile) error {
+	object := beside(s, "ConfigMap", file.ConfigMap)
 	object.Object["immutable"] = true
 	object.Object["data"] = map[string]any{file.Key: file.Data}
 	if err := r.apply(ctx, object); err != nil {
-		return fmt.Errorf("apply ConfigMap %s/%s with the migration lock: %w", cluster.Namespace, file.ConfigMap, err)
+		return fmt.Errorf("apply ConfigMap %s/%s with the migration lock: %w", s.cluster.Namespace, file.ConfigMap, err)
 	}
 	return nil
 }

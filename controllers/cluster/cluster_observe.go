@@ -22,6 +22,8 @@ import (
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
+	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
+	r.observeRecord(ctx, s)
 	if !s.cluster.ExternalCloudProvider() {
 		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		s.observed.InTree = controlplane.Template(ctx, r.Client, s.cluster)
@@ -118,7 +120,7 @@ func (r *Reconciler) rendered(s *scope, profile provider.Profile, data map[strin
 	for _, step := range []func(){
 		func() {
 			addons, err = profile.Render(provider.RenderInput{
-				Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: data, ClusterUID: string(s.cluster.UID),
+				Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: data, ClusterUID: migration.ClusterUID(s.cluster),
 			})
 		},
 		func() { addons, err = r.overlaid(s, addons) },

@@ -51,6 +51,7 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 			return nil
 		},
 	}).Build()
+	w.reconciler.Live = w.reconciler.Client
 	return w
 }
 

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +16,7 @@ import (
 // report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if s.decision.Verb != nil && s.decision.Verb.Kind == migration.VerbRelease && s.actErr == nil {
+		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Verb.Why)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
@@ -26,9 +28,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	after := computeStatus(s)
 	r.Metrics.stands(key, after.Conditions)
 	if equality.Semantic.DeepEqual(before, after) {
-		return nil
+		return r.keepRecord(ctx, s, after.Facts)
 	}
-	err := r.applyStatus(ctx, s.cluster, after)
+	err := r.persist(ctx, s, after)
 	if isRefused(err) {
 		return r.reportRefused(ctx, s, after, err)
 	}
@@ -38,6 +40,14 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	r.tell(s, before, after)
 	return nil
+}
+
+// persist the facts in the record and then in the status: what rests on one finds it in both.
+func (r *Reconciler) persist(ctx context.Context, s *scope, after ucv1.ClusterStatus) error {
+	if err := r.keepRecord(ctx, s, after.Facts); err != nil {
+		return err
+	}
+	return r.applyStatus(ctx, s.cluster, after)
 }
 
 // applyStatus applies the whole intent with the resourceVersion that it was computed from: a status that comes from a

@@ -210,6 +210,8 @@ func progressMessage(s *scope) string {
 		return prefix + "could not act, trying again; the cause is in the controller's log. " + s.tried()
 	case s.decision.Wait != nil:
 		return prefix + s.decision.Wait.Message
+	case s.decision.Verb != nil && s.decision.Leaving != "":
+		return prefix + s.decision.Leaving + " " + s.decision.Verb.Why
 	case s.decision.Verb != nil:
 		return prefix + s.decision.Verb.Why
 	}

@@ -115,7 +115,7 @@ func returning(reason, message string) func(*migration.Decision) {
 // passOf is the pass that made the decision.
 func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s := &scope{cluster: c, now: start(), decision: decision}
-	s.observed = migration.Observation{Cluster: c, Connection: migration.Connection{
+	s.observed = migration.Observation{Cluster: c, Keeper: migration.Absent[migration.Ref](), Connection: migration.Connection{
 		Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
 	}}
 	return s

@@ -120,7 +120,7 @@ func TestBreakerTrips(t *testing.T) {
 		},
 		"a deleted Cluster says how to let it go as it is": {
 			given: turning, when: func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-			says: []string{"remove its finalizer"},
+			says: []string{"or at once with annotation usercluster.k8c.io/abandon=true"},
 		},
 		"a rollback is not held up": {
 			given: turning, when: func(o *Observation) {

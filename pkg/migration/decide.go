@@ -21,6 +21,8 @@ type pass struct {
 	findings []Finding
 	// seen is what fleet has of the observation.
 	seen *fleetView
+	// recalled says that the facts are those of an earlier Cluster of this name.
+	recalled bool
 }
 
 // Decide names the one next thing for a cluster. It is total and deterministic.
@@ -28,11 +30,14 @@ func Decide(o Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
-	decision.PointOfNoReturn, decision.LookAfter = p.judgePointOfNoReturn(), p.lookAfter()
+	decision.LookAfter = p.lookAfter()
+	if !p.recalled { // What an undo rests on is looked at when the status has the facts.
+		decision.PointOfNoReturn = p.judgePointOfNoReturn()
+	}
 	decision.Proofs = p.proofsToKeep(decision)
 	p.lookAhead(&decision)
 	decision.Findings = p.findings
-	if o.Cluster.Spec.Paused {
+	if o.Cluster.Spec.Paused && !p.recalled && !p.released(decision) {
 		decision.Verb, decision.Wait, decision.Instructions = nil, nil, nil
 		if decision.Step != ucv1.StepInTree {
 			decision.Failure = nil
@@ -68,7 +73,14 @@ func (p *pass) seenWhilePaused() ucv1.Facts {
 
 func (p *pass) decide() Decision {
 	cluster := p.o.Cluster
-	if !cluster.DeletionTimestamp.IsZero() {
+	deleted := !cluster.DeletionTimestamp.IsZero()
+	if why := p.letsGo(); deleted && why != "" {
+		return p.stopAt(p.currentStep(), p.release(why))
+	}
+	if decision, stops := p.recall(); stops {
+		return decision
+	}
+	if deleted {
 		return p.decideDeletion()
 	}
 	if !cluster.ExternalCloudProvider() {
@@ -193,63 +205,6 @@ func (p *pass) annotationsMissing() bool {
 	_, ccm := annotations[ucv1.CCMMigrationNeededAnnotation]
 	_, csi := annotations[ucv1.CSIMigrationNeededAnnotation]
 	return !ccm || !csi
-}
-
-// decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
-// where leaving is safe: exactly one manager runs the loops and no Machine is half replaced.
-func (p *pass) decideDeletion() Decision {
-	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
-		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
-	}
-	release := does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go."})
-	if p.undoing() {
-		return p.deletedWhileUndone(release)
-	}
-	if p.untouched() || p.facts.CompletedAt != nil || p.o.ControlPlane.IsAbsent() {
-		return p.stopAt(p.currentStep(), release)
-	}
-	if p.facts.Handover.FinishedAt == nil {
-		decision := p.walk()
-		if decision.Wait != nil {
-			decision.Wait.Message = "The Cluster is being deleted; it goes when the hand-over is complete, so that the cloud loops do not stay off. " + decision.Wait.Message
-		}
-		return decision
-	}
-	if out, busy := p.leaveRoll(); busy {
-		return p.stopAt(ucv1.StepRoll, out)
-	}
-	return p.stopAt(p.currentStep(), release)
-}
-
-// leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is given
-// back, and the canary goes.
-func (p *pass) leaveRoll() (outcome, bool) {
-	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
-		return cannotLook("the Machines, and the deleted Cluster goes when they are rolled out (to let it go as it is, remove its finalizer "+
-			ucv1.ClusterFinalizer+")", p.o.Machines.Why()), true
-	}
-	if p.facts.RollGeneration != "" && !p.o.Machines.IsAbsent() {
-		view := p.fleet()
-		pools := p.pools(view)
-		if out, busy := p.tidy(view, pools); busy {
-			return out, true
-		}
-		if out := p.rollHalts(view, pools); !out.holds {
-			out.failure.Message += " The Cluster is being deleted, and goes when they are rolled out; to let it go as it is, remove its finalizer " +
-				ucv1.ClusterFinalizer + "."
-			return out, true
-		}
-		if out, granted := p.step(view, pools); granted {
-			return out, true
-		}
-		if out, left := p.returnAll(pools); left {
-			return out, true
-		}
-	}
-	if rolling := p.rollingDeployments(); len(rolling) > 0 {
-		return waits(ucv1.WaitingForMachinesReason, "The Cluster is being deleted; it goes when these are rolled out: "+named(rolling)+"."), true
-	}
-	return p.removeCanary()
 }
 
 // currentStep walks the table only to name the step.

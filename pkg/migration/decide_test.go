@@ -202,7 +202,7 @@ func TestDeletion(t *testing.T) {
 		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, verb: VerbStepMachineSet},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *Machines) { m.Deployments[0].RestartValue = generation }),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when these are rolled out: MachineDeployment kube-system/workers"},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
 		},
 		"Machines that cannot be looked at are not taken for rolled out": {
 			given: deleted(rolling), when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") },

@@ -24,6 +24,8 @@ type Decision struct {
 	Attendance *Attendance
 	// Readiness is what a look ahead found; nil unless the feature is off and looks are wanted.
 	Readiness *Readiness
+	// Leaving says what a Cluster waits for that is being deleted; empty when it does not wait.
+	Leaving string
 	// LookAfter is when the next pass has to be at the latest, because a Node is late then; zero: the usual time will do.
 	LookAfter time.Duration
 	// RollsOn are the MachineDeployments that are in the middle of a roll while the Cluster is paused.

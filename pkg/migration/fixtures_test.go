@@ -90,7 +90,9 @@ func finished() Observation {
 		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
 	o := Observation{
-		Cluster: cluster, Contenders: Absent[[]string](), CloudConfig: Known(CloudConfig{}),
+		Cluster: cluster, Contenders: Absent[[]string](), Record: Absent[Record](), NamespaceTerminating: Absent[bool](),
+		Keeper:      Known(Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
+		CloudConfig: Known(CloudConfig{}),
 		Provider: Known(Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
 			CSIDrivers: []string{"cinder.csi.openstack.org"},

@@ -201,24 +201,24 @@ func TestInherit(t *testing.T) {
 		"a KCM that ran routes hands them over": {
 			flags: inTree().Flags,
 			want: ucv1.InheritedConfiguration{
-				ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
+				ClusterUID: "cluster", ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
 				Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
 			},
 		},
 		"a KCM that ran no routes hands none over": {
 			flags: map[string]string{"cloud-provider": "openstack", "allocate-node-cidrs": "true", "configure-cloud-routes": "false"},
 			want: ucv1.InheritedConfiguration{
-				ClusterName: "kubernetes", AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, ServiceLoop},
+				ClusterUID: "cluster", ClusterName: "kubernetes", AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, ServiceLoop},
 			},
 		},
 		"a cluster created with the feature takes its name from the spec": {
 			flags: map[string]string{"cloud-provider": "external", "allocate-node-cidrs": "true"}, cluster: "mine",
-			want: ucv1.InheritedConfiguration{ClusterName: "mine", AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, ServiceLoop}},
+			want: ucv1.InheritedConfiguration{ClusterUID: "cluster", ClusterName: "mine", AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, ServiceLoop}},
 		},
 		"a cluster created with the feature runs routes when they are asked for": {
 			flags: map[string]string{"allocate-node-cidrs": "true", "configure-cloud-routes": "true"},
 			want: ucv1.InheritedConfiguration{
-				ClusterName: "kubernetes", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
+				ClusterUID: "cluster", ClusterName: "kubernetes", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true, Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
 			},
 		},
 	}

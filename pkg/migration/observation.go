@@ -27,6 +27,12 @@ type Observation struct {
 	CloudConfig Observed[CloudConfig]
 	// Connection is the way into the user cluster.
 	Connection Connection
+	// Record is what an earlier Cluster of this name left, and this one keeps; absent when there is none. Keeper is the object that it
+	// is a record of: KCM's Deployment, or the kubeconfig Secret that leads to static pods.
+	Record Observed[Record]
+	Keeper Observed[Ref]
+	// Namespace of a Cluster that is being deleted: whether it is, too.
+	NamespaceTerminating Observed[bool]
 
 	// ControlPlane is what runs in the namespace of the Cluster; absent when the KCM Deployment does not exist.
 	ControlPlane Observed[ControlPlane]

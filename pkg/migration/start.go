@@ -34,6 +34,7 @@ func inherit(cluster *ucv1.Cluster, arguments Arguments) *ucv1.InheritedConfigur
 	inherited := &ucv1.InheritedConfiguration{
 		ClusterName:       kcmClusterName(arguments),
 		ClusterCIDR:       cidr,
+		ClusterUID:        string(cluster.UID),
 		AllocateNodeCIDRs: arguments.True("allocate-node-cidrs", false),
 		Loops:             arguments.CloudLoops(),
 	}

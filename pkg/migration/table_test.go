@@ -17,7 +17,7 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 				g.Expect(f.StartedAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.Protocol).To(Equal(ucv1.FencedProtocol))
 				g.Expect(*f.Inherited).To(Equal(ucv1.InheritedConfiguration{
-					ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
+					ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ClusterUID: "cluster", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
 					Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
 				}))
 			},

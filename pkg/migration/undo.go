@@ -251,15 +251,3 @@ func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
 	}
 	return fails(out.reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.message))
 }
-
-// deletedWhileUndone lets a deleted Cluster go when KCM has its cloud loops back.
-func (p *pass) deletedWhileUndone(release outcome) Decision {
-	decision := p.walkUndo()
-	if decision.Step == ucv1.StepUndoAddons {
-		return undoStopsAt(ucv1.StepUndoAddons, release)
-	}
-	if decision.Wait != nil {
-		decision.Wait.Message = "The Cluster is being deleted; it goes when KCM has its cloud loops back. " + decision.Wait.Message
-	}
-	return decision
-}

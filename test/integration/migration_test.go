@@ -65,7 +65,7 @@ func TestMigrationEndToEnd(t *testing.T) {
 	w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.StartedAt != nil })
 	g.Expect(w.ccmDeployed()).To(BeFalse())
 	g.Expect(w.status().Inherited).To(HaveValue(Equal(ucv1.InheritedConfiguration{
-		ClusterName: "alpha-1", Loops: []string{"cloud-node-lifecycle-controller", "service-lb-controller"},
+		ClusterName: "alpha-1", ClusterUID: string(c.UID), Loops: []string{"cloud-node-lifecycle-controller", "service-lb-controller"},
 	})))
 	w.prepareAddons()
 	c, _ = w.cluster()

@@ -30,7 +30,7 @@ func mutants() []mutant {
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), looksAhead(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
-		network(), shares(), deputies(),
+		network(), shares(), records(), deputies(),
 	)
 }
 

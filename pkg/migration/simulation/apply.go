@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
@@ -17,10 +19,12 @@ const (
 	AfterDecide   KillPoint = "after deciding"
 	WhileActing   KillPoint = "between two objects"
 	BeforePersist KillPoint = "after acting, before its facts were persisted"
+	BeforeStatus  KillPoint = "after its facts were recorded, before they were in the status"
 )
 
 // pass is one pass of the controller between looking and acting: the others may act in between.
 type pass struct {
+	cluster  types.UID
 	decision migration.Decision
 	truth    truth
 	leases   map[migration.VerbKind]lease
@@ -38,7 +42,7 @@ func (c *Controller) step() {
 		c.seen = o.Inventory.Value()
 		decision := migration.Decide(o, w.now)
 		w.invariants.decided(w, o, decision)
-		c.pending = &pass{decision: decision, truth: w.truth(), leases: w.releasable()}
+		c.pending = &pass{cluster: w.cluster.UID, decision: decision, truth: w.truth(), leases: w.releasable()}
 		c.report(decision)
 		if c.killed(AfterDecide, decision) || w.chance(0.3) {
 			return
@@ -63,8 +67,13 @@ func (c *Controller) Apply(p pass) {
 			return
 		}
 	}
-	if p.decision.Facts != nil {
-		w.invariants.persisting(w, p)
+	if p.decision.Facts == nil {
+		return
+	}
+	w.invariants.persisting(w, p)
+	w.keep(*p.decision.Facts)
+	// The status of a Cluster that is another one by now is refused.
+	if !c.killed(BeforeStatus, p.decision) && p.cluster == w.cluster.UID {
 		w.cluster.Status.Facts = *p.decision.Facts.DeepCopy()
 	}
 }
@@ -100,6 +109,7 @@ func (c *Controller) act(p pass) bool {
 	case migration.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
 	case migration.VerbRelease:
+		w.keep(w.cluster.Status.Facts)
 		w.released = true
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
@@ -141,8 +151,8 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	switch verb.AddonSet {
 	case migration.CCMSet:
 		set = &w.ccm
-		w.inherited = *w.cluster.Status.Inherited
-		w.ccmArmed = migration.WantsLock(w.cluster.Status.Facts)
+		w.inherited = *w.facts().Inherited
+		w.ccmArmed = migration.WantsLock(w.facts())
 		w.ccmCloudNode = w.wantsCloudNode()
 	case migration.ProbeSet:
 		set = &w.probe

@@ -126,7 +126,7 @@ func (w *World) observeBeside(controlPlane *migration.ControlPlane) {
 func (i *invariants) checkBeside(w *World, d migration.Decision) {
 	for _, row := range d.Rows {
 		for _, deployment := range w.workloads {
-			if !row.Holds || !isBeside(deployment) || w.cluster.Status.Origin != ucv1.OriginMigrating {
+			if !row.Holds || !isBeside(deployment) || w.facts().Origin != ucv1.OriginMigrating {
 				continue
 			}
 			for _, p := range deployment.pods {
@@ -146,7 +146,7 @@ func (w *World) inTree(step ucv1.Step, flags map[string]string) string {
 	switch provider, _ := arguments.Flag("cloud-provider"); {
 	case step == ucv1.StepFinalize && provider != "":
 		return "--cloud-provider=" + provider
-	case step == ucv1.StepVolumeMigration && w.cluster.Status.CompletedAt == nil:
+	case step == ucv1.StepVolumeMigration && w.facts().CompletedAt == nil:
 		for gate, want := range w.scenario.Gates {
 			if value, given := arguments.FeatureGate(gate); !given || value != want {
 				return "not " + gate

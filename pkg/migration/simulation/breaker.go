@@ -126,7 +126,7 @@ func (w *World) breakCloud() {
 
 // checkUnproven: no roll of ours has more Machines whose Node was never initialized than its bounds allow, whether we run or not.
 func (i *invariants) checkUnproven(w *World) {
-	status := w.cluster.Status
+	status := w.facts()
 	if w.undoing() || status.RollGeneration == "" || status.CompletedAt != nil {
 		return
 	}

@@ -125,7 +125,7 @@ func (w *World) observeDrains() []migration.Drain {
 // checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so.
 func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.Decision) {
 	kind := o.Cluster.Spec.Rollout.Canary
-	if provenCanary(&o.Cluster.Status.Facts) {
+	if facts := w.facts(); provenCanary(&facts) {
 		return
 	}
 	if !w.undoing() && (kind == "" || kind == ucv1.CanaryMachine) {

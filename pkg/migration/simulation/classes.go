@@ -83,7 +83,7 @@ func (c *Controller) switchDefaultClass(p pass) bool {
 
 // classifying checks one change of a default.
 func (i *invariants) classifying(w *World, class *Class, becomes bool) {
-	facts := w.cluster.Status.Facts
+	facts := w.facts()
 	switch {
 	case class.Provisioner != InTreePlugin && class.Provisioner != csiDriver:
 		i.fail("rule 7: StorageClass %s, which is someone else's, is changed", class.Name)

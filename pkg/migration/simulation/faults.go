@@ -90,7 +90,7 @@ func (w *World) vanishCCM() {
 }
 
 func (w *World) wasSeen(p *pod) bool {
-	handover := w.cluster.Status.Handover
+	handover := w.facts().Handover
 	if handover == nil || handover.StartedAt == nil {
 		return p.process != nil && w.now.Sub(p.createdAt) > settling
 	}

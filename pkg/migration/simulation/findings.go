@@ -10,7 +10,7 @@ import (
 func (w *World) observeFindings() []migration.Finding {
 	findings := slices.Clone(w.findings)
 	for i := range findings {
-		if handover := w.cluster.Status.Handover; findings[i].BeforeRoll && (handover == nil || handover.FinishedAt == nil) {
+		if handover := w.facts().Handover; findings[i].BeforeRoll && (handover == nil || handover.FinishedAt == nil) {
 			findings[i].NotLookedAt = true
 		}
 	}

@@ -197,7 +197,7 @@ func (w *World) SwitchOffLostNodes() {
 
 // AcceptLostManagers names every recorded process that is not proven to have ended.
 func (w *World) AcceptLostManagers() {
-	for _, p := range w.cluster.Status.Handover.Processes {
+	for _, p := range w.facts().Handover.Processes {
 		if p.EndedAt == nil {
 			w.cluster.Spec.Handover.AcceptLostManagers = append(w.cluster.Spec.Handover.AcceptLostManagers, p.PodName)
 		}

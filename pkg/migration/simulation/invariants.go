@@ -122,7 +122,8 @@ func haltsBeside(d migration.Decision) bool {
 		ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason,
 		ucv1.MachineDeploymentFieldConflictReason, ucv1.KubeletsNotExternalReason,
 	}
-	return d.Failure != nil && (d.Verb != nil || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
+	restores := d.Verb != nil && d.Verb.Kind == migration.VerbRestoreAnnotations
+	return d.Failure != nil && ((d.Verb != nil && !restores) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }
 
 func (i *invariants) checkRows(d migration.Decision) {
@@ -279,7 +280,7 @@ func (i *invariants) checkRoll(w *World, p pass) {
 func (i *invariants) checkSilent(w *World, what string) {
 	for _, process := range w.processes {
 		// A CCM with the migration lock may lead beside a KCM that has it.
-		locked := process.armed && migration.WantsLock(w.cluster.Status.Facts)
+		locked := process.armed && migration.WantsLock(w.facts())
 		if process.elects && len(process.loops) > 0 && !locked && !w.accepted(process.podName) {
 			i.fail("rule 2: %s while %s may run %v", what, process.podName, process.loops)
 		}
@@ -303,7 +304,7 @@ func (i *invariants) checkChange(w *World, p pass, change migration.ArgumentChan
 	for _, loop := range unlocked(after.arguments) {
 		switch {
 		case slices.Contains(before, loop):
-		case !w.undoing() || w.cluster.Status.CompletedAt != nil:
+		case !w.undoing() || w.facts().CompletedAt != nil:
 			i.fail("rule 2: a verb gives %s back to KCM", loop)
 		default:
 			i.checkCCMSilent(w, "KCM gets "+loop+" back")
@@ -330,16 +331,16 @@ func (i *invariants) checkCCMSilent(w *World, what string) {
 }
 
 func (w *World) undoing() bool {
-	rollback := w.cluster.Status.Rollback
+	rollback := w.facts().Rollback
 	return rollback != nil && rollback.FinishedAt == nil
 }
 
 // generation is the forceRestart value of the present direction.
 func (w *World) generation() string {
 	if w.undoing() {
-		return w.cluster.Status.Rollback.RollGeneration
+		return w.facts().Rollback.RollGeneration
 	}
-	return w.cluster.Status.RollGeneration
+	return w.facts().RollGeneration
 }
 
 // rolling checks one MachineDeployment whose forceRestart value is about to be set.
@@ -361,7 +362,7 @@ func (i *invariants) rolling(w *World, d *machineDeployment, verb migration.Verb
 		i.rollingBack(w, d)
 		return
 	}
-	configured := w.cluster.Status.MachineControllerConfiguredAt
+	configured := w.facts().MachineControllerConfiguredAt
 	for _, s := range w.setsOf(d) {
 		if d.current(s) && configured != nil && s.createdAt.After(configured.Time) && s.external {
 			i.fail("rule 5: MachineDeployment %s is rolled although it is up-to-date", d.name)

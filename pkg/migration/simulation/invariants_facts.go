@@ -12,7 +12,10 @@ import (
 
 // persisting checks what is written into the status: facts that the world cannot say again are never lost.
 func (i *invariants) persisting(w *World, p pass) {
-	before, after := w.cluster.Status.Facts, *p.decision.Facts
+	before, after := w.facts(), *p.decision.Facts
+	if w.cluster.Status.Origin == "" && after.Origin == "" {
+		return // The record is left as it is.
+	}
 	if forgets(before, after) {
 		i.checkRolledBack(w, before)
 		return
@@ -73,7 +76,7 @@ func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
 
 // rollingBack: a MachineDeployment that was in-tree all the time is left alone.
 func (i *invariants) rollingBack(w *World, d *machineDeployment) {
-	started := w.cluster.Status.StartedAt.Time
+	started := w.facts().StartedAt.Time
 	for _, s := range w.setsOf(d) {
 		if !d.current(s) || s.external || !s.createdAt.Before(started) {
 			continue

@@ -34,7 +34,7 @@ func (w *World) FixNodes() { w.slowNodes = 0 }
 
 // checkHalt: what the objectives halted is not rolled before a person looked.
 func (i *invariants) checkHalt(w *World, p pass) {
-	facts := w.cluster.Status.Facts
+	facts := w.facts()
 	if p.decision.Facts != nil {
 		facts = *p.decision.Facts
 	}

@@ -68,8 +68,13 @@ func (c *Controller) modelled() migration.Observation {
 	w := c.world
 	cluster := *w.cluster
 	o := migration.Observation{
-		Cluster:           &cluster,
-		Contenders:        migration.Absent[[]string](),
+		Cluster:    &cluster,
+		Contenders: migration.Absent[[]string](),
+		Record:     w.observeRecord(),
+		Keeper:     migration.Known(w.keeper()),
+
+		NamespaceTerminating: migration.Known(false),
+
 		Provider:          migration.Known(w.provider()),
 		CloudConfig:       migration.Known(migration.CloudConfig{Version: w.cloudConfig}),
 		Connection:        migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
@@ -116,7 +121,7 @@ func registered(inventory migration.Inventory) map[string]bool {
 // FactNames are the facts of an observation that can be unknown.
 func FactNames() []string {
 	return []string{
-		"Contenders", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
+		"Contenders", "Record", "Keeper", "NamespaceTerminating", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
 		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "Proofs", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
 		"Findings",
 		"Canary", "Drains",
@@ -128,6 +133,8 @@ func FactNames() []string {
 func Forget(o *migration.Observation, fact string) {
 	forget := map[string]func(){
 		"Contenders":        func() { blank(&o.Contenders) },
+		"Record":            func() { blank(&o.Record) },
+		"Keeper":            func() { blank(&o.Keeper) },
 		"Provider":          func() { blank(&o.Provider) },
 		"CloudConfig":       func() { blank(&o.CloudConfig) },
 		"ControlPlane":      func() { blank(&o.ControlPlane) },
@@ -152,6 +159,8 @@ func Forget(o *migration.Observation, fact string) {
 		"Drains":            func() { blank(&o.Drains) },
 		"Measured":          func() { blank(&o.Measured) },
 		"Gone":              func() { blank(&o.Gone) },
+
+		"NamespaceTerminating": func() { blank(&o.NamespaceTerminating) },
 	}
 	forget[fact]()
 }

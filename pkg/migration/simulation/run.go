@@ -84,7 +84,7 @@ func (w *World) intervene() {
 
 // atRest says that no one will change anything any more unless something happens from outside.
 func (w *World) atRest() bool {
-	if w.released {
+	if w.released && len(w.scenario.Interventions) == 0 {
 		return true
 	}
 	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() {

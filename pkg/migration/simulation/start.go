@@ -46,6 +46,8 @@ func (s *Start) complete(o *migration.Observation) {
 	seen := s.Observation
 	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection, migration.Absent[migration.ForeseenPlan]()
 	o.Provider = seen.Provider
+	unseen(&o.Record, seen.Record)
+	unseen(&o.Keeper, seen.Keeper)
 	unseen(&o.ControlPlane, seen.ControlPlane)
 	unseen(&o.MachineController, seen.MachineController)
 	unseen(&o.Addons, seen.Addons)

@@ -122,7 +122,7 @@ func (w *World) unproven() []string {
 
 // undoTurned says that KCM may run the loops already: the rows of an undo have another order then.
 func (w *World) undoTurned() bool {
-	if w.cluster.Status.Rollback == nil {
+	if w.facts().Rollback == nil {
 		return false
 	}
 	loud := func(arguments map[string]string) bool {

@@ -33,6 +33,7 @@ type World struct {
 	scenario Scenario
 
 	cluster  *ucv1.Cluster
+	record   *migration.Record
 	released bool
 	last     migration.Decision
 

@@ -1,0 +1,162 @@
+package migration
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// The keys of the Secret with the record. Each is plain, so that a person can read it, and say by RecordKeeperKey that another
+// object is the same control plane.
+const (
+	RecordKeeperKey   = "controlPlaneUID"
+	RecordProviderKey = "provider"
+	RecordFactsKey    = "facts.json"
+)
+
+// mostRecord bounds what a Secret that someone changed can make of our memory; the facts of a large cluster have 20 KiB.
+const mostRecord = 256 << 10
+
+// Record is what is kept of a migration outside of its Cluster: backups leave the status out, and a Cluster can be deleted in the
+// middle. One that returns under its name goes on where it was.
+type Record struct {
+	// Ref is the Secret, Version its resourceVersion.
+	Ref
+	Version string
+	// Keeper is the UID of what it is a record of: KCM's Deployment, or the kubeconfig Secret that leads to static pods.
+	Keeper   string
+	Provider string
+	Facts    ucv1.Facts
+	// Problem is a sentence when it cannot be read.
+	Problem string
+}
+
+// RecordName of the Secret beside the Cluster.
+func RecordName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-record" }
+
+// RecordOf is what is to be kept; nil before there is anything that the world could not say again.
+func RecordOf(cluster *ucv1.Cluster, keeper string, facts ucv1.Facts) *Record {
+	if !resolved(facts.Origin) {
+		return nil
+	}
+	return &Record{Keeper: keeper, Provider: cluster.Spec.Cloud.ProviderName, Facts: withoutOutput(facts)}
+}
+
+func resolved(origin ucv1.Origin) bool {
+	return origin == ucv1.OriginMigrating || origin == ucv1.OriginExternal
+}
+
+// withoutOutput leaves out what nothing reads back.
+func withoutOutput(facts ucv1.Facts) ucv1.Facts {
+	kept := *facts.DeepCopy()
+	if kept.Handover != nil {
+		kept.Handover.Line, kept.Handover.Proof, kept.Handover.PointOfNoReturn = "", nil, nil
+	}
+	return kept
+}
+
+// Holds says that the Secret has this record already.
+func (r Record) Holds(wanted Record) bool {
+	return r.Problem == "" && r.Keeper == wanted.Keeper && r.Provider == wanted.Provider && equality.Semantic.DeepEqual(r.Facts, wanted.Facts)
+}
+
+// Data of the Secret.
+func (r Record) Data() (map[string][]byte, error) {
+	facts, err := json.Marshal(r.Facts)
+	if err != nil {
+		return nil, fmt.Errorf("encode the record: %w", err)
+	}
+	return map[string][]byte{RecordKeeperKey: []byte(r.Keeper), RecordProviderKey: []byte(r.Provider), RecordFactsKey: facts}, nil
+}
+
+// DecodeRecord reads the data of the Secret. What it does not know may be a fact of a newer version: nothing is left out. A problem
+// quotes nothing of it.
+func DecodeRecord(data map[string][]byte) Record {
+	record := Record{Keeper: string(data[RecordKeeperKey]), Provider: string(data[RecordProviderKey])}
+	record.Facts, record.Problem = decodeFacts(data[RecordFactsKey])
+	if record.Keeper == "" || record.Provider == "" {
+		record.Problem = cmp.Or(record.Problem, "key "+RecordKeeperKey+" or "+RecordProviderKey+" is empty")
+	}
+	return record
+}
+
+func decodeFacts(encoded []byte) (facts ucv1.Facts, problem string) {
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.DisallowUnknownFields()
+	switch err := decoder.Decode(&facts); {
+	case len(encoded) == 0, len(encoded) > mostRecord:
+		problem = fmt.Sprintf("key %s has %d bytes", RecordFactsKey, len(encoded))
+	case err != nil, decoder.More():
+		problem = "key " + RecordFactsKey + " does not hold the facts of a migration as this version writes them"
+	case !resolved(facts.Origin):
+		problem = "key " + RecordFactsKey + " does not say where the cluster came from"
+	default:
+		return facts, ""
+	}
+	return ucv1.Facts{}, problem
+}
+
+// ClusterUID tells the volumes of clusters apart that have the same name. A Cluster that returned keeps that of the first.
+func ClusterUID(cluster *ucv1.Cluster) string {
+	if inherited := cluster.Status.Inherited; inherited != nil && inherited.ClusterUID != "" {
+		return inherited.ClusterUID
+	}
+	return string(cluster.UID)
+}
+
+// recall takes up what an earlier Cluster of this name had recorded, when the status knows nothing of a migration. A record that
+// is not certainly of this control plane is refused: its processes, flags and originals would be those of another one.
+func (p *pass) recall() (Decision, bool) {
+	if resolved(p.facts.Origin) || p.o.Record.IsAbsent() {
+		return Decision{}, false
+	}
+	feature := p.o.Cluster.ExternalCloudProvider()
+	record, known := p.o.Record.Get()
+	switch refused := p.refusal(record); {
+	case !known && !feature:
+		return Decision{}, false
+	case !known:
+		return p.stopAt(ucv1.StepAdmitted, cannotLook("the record of an earlier migration", p.o.Record.Why())), true
+	case !feature && (refused != nil || record.Facts.StartedAt == nil):
+		return Decision{}, false
+	case !feature:
+		return Decision{Step: ucv1.StepInTree, Failure: fails(ucv1.MigrationRecordedReason, "The feature externalCloudProvider is off, but "+record.String()+
+			" says that a migration of this control plane began. Set spec.features.externalCloudProvider to true: it goes on where it was, or, with "+
+			"spec.handover.rollback, back.").failure}, true
+	case refused != nil:
+		return p.stopAt(ucv1.StepAdmitted, *refused), true
+	}
+	p.facts = *record.Facts.DeepCopy()
+	p.recalled = true
+	return p.stopAt(p.rows()[0].step, records("Going on where an earlier Cluster of this name was, by "+record.String()+".")), true
+}
+
+// refusal of a record; nil when it can be used.
+func (p *pass) refusal(record Record) *outcome {
+	keeper, known := p.o.Keeper.Get()
+	discard := ", or, only when no migration of this cluster ever began, delete the Secret."
+	var out outcome
+	switch provider := p.o.Cluster.Spec.Cloud.ProviderName; {
+	case record.Problem != "":
+		out = fails(ucv1.RecordUnusableReason, record.String()+" with the record of an earlier migration cannot be read: "+record.Problem+
+			". Restore it from a backup, go back to the version of the controller that wrote it"+discard)
+	case p.o.Keeper.IsAbsent():
+		out = fails(ucv1.RecordUnusableReason, record.String()+" has the record of an earlier migration, and its control plane is not there. Restore that"+discard)
+	case !known:
+		out = cannotLook("whose record "+record.String()+" is", p.o.Keeper.Why())
+	case record.Keeper != keeper.UID:
+		out = fails(ucv1.RecordUnusableReason, record.String()+" has the record of an earlier migration of an object with UID "+record.Keeper+", and "+keeper.String()+
+			" has UID "+keeper.UID+". If that is the same control plane, restored, write its UID into key "+RecordKeeperKey+discard)
+	case record.Provider != provider:
+		out = fails(ucv1.RecordUnusableReason, record.String()+" has the record of an earlier migration with provider "+record.Provider+
+			", and spec.cloud.providerName is "+provider+". Create the Cluster with the provider of before"+discard)
+	default:
+		return nil
+	}
+	return &out
+}

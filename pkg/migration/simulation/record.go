@@ -1,0 +1,69 @@
+package simulation
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// keeper is what the record belongs to.
+func (w *World) keeper() migration.Ref {
+	if w.kcm() == nil {
+		return migration.Ref{}
+	}
+	return w.observeWorkload(w.kcm()).Ref
+}
+
+// facts that a Cluster of this name has recorded: they are not lost with its status.
+func (w *World) facts() ucv1.Facts {
+	if w.cluster.Status.Origin == "" && w.record != nil {
+		return w.record.Facts
+	}
+	return w.cluster.Status.Facts
+}
+
+// keep the record, as comes before every write of the status and before the Cluster goes.
+func (w *World) keep(facts ucv1.Facts) {
+	if record := migration.RecordOf(w.cluster, w.keeper().UID, facts); record != nil {
+		w.record = record
+	}
+}
+
+func (w *World) observeRecord() migration.Observed[migration.Record] {
+	if w.record == nil {
+		return migration.Absent[migration.Record]()
+	}
+	record := *w.record
+	record.Ref = migration.Ref{Kind: "Secret", Namespace: w.cluster.Namespace, Name: migration.RecordName(w.cluster)}
+	return migration.Known(record)
+}
+
+// Abandon the Cluster: it goes at once when it is deleted.
+func (w *World) Abandon() {
+	metav1.SetMetaDataAnnotation(&w.cluster.ObjectMeta, ucv1.AbandonAnnotation, "true")
+}
+
+// Return applies the Cluster again that is gone, from the same file: it has the feature from its first generation.
+func (w *World) Return() {
+	if !w.released {
+		return
+	}
+	w.DropStatus()
+	w.cluster.DeletionTimestamp, w.released = nil, false
+}
+
+// DropStatus is a backup that is restored: another object, of the same name, with the same spec and without a status.
+func (w *World) DropStatus() {
+	w.cluster = &ucv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: w.cluster.Name, Namespace: w.cluster.Namespace, UID: types.UID(w.id("cluster")), Generation: 1,
+			CreationTimestamp: metav1.NewTime(w.now), DeletionTimestamp: w.cluster.DeletionTimestamp,
+		},
+		Spec: *w.cluster.Spec.DeepCopy(),
+	}
+}
+
+// Gone is for interventions that come when the deleted Cluster is gone.
+func Gone(w *World) bool { return w.released }
