@@ -2,17 +2,22 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
+
+// requestsOfALook is what one of a small cluster takes; TestALookAheadWritesNothing prints it.
+const requestsOfALook = 44
 
 func keyOf(i int) client.ObjectKey {
 	return client.ObjectKey{Namespace: "user", Name: fmt.Sprint("c", i)}
@@ -84,4 +89,59 @@ func TestClustersAreCountedByReadyToMigrate(t *testing.T) {
 	metrics.stands(keyOf(2), of(metav1.ConditionTrue))
 	metrics.stands(keyOf(3), nil)
 	g.Expect([]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")}).To(Equal([]float64{1, 1, 0}))
+}
+
+// fleetOf looks ahead at so many clusters, seen for the first time at one moment, for two days, and counts looks and requests an hour.
+func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [48]int) {
+	l := &looks{}
+	fleet, next := make([]*ucv1.Cluster, clusters), make([]time.Time, clusters)
+	for i := range fleet {
+		fleet[i] = clusterOf(ucv1.OriginInTree, func(c *ucv1.Cluster) { c.UID = types.UID(fmt.Sprintf("6d0b0b52-7c38-4a3e-9a50-%012x", i)) })
+	}
+	for second := 0; second < 48*3600; second += 5 {
+		now := start().Add(time.Duration(second) * time.Second)
+		for i, c := range fleet {
+			if now.Before(next[i]) {
+				continue
+			}
+			// What two Clusters share is a finding that needs nothing else to be looked at.
+			o := migration.Observation{Cluster: c, Contenders: migration.Known([]string{"user/other"}), Connection: migration.Connection{Reachable: true}}
+			if migration.LooksAhead(c, now) && l.begin(keyOf(i), limits, now) != nil {
+				l.take(keyOf(i))
+				l.pay(int64(perLook), limits, now)
+				o.Look = migration.LookDone
+				looked[second/3600]++
+				requests[second/3600] += perLook
+			}
+			decision := migration.Decide(o, now)
+			if decision.Facts != nil {
+				c.Status.Facts = *decision.Facts
+			}
+			next[i] = now.Add(decision.LookAfter)
+		}
+	}
+	return looked, requests
+}
+
+func sum(numbers []int) (total int) {
+	for _, number := range numbers {
+		total += number
+	}
+	return total
+}
+
+// docs/operations.md has the numbers that this prints.
+func TestWhatLooksOfAFleetCost(t *testing.T) {
+	g := NewWithT(t)
+	limits := LookAheadLimits{}.orDefault()
+	looked, requests := fleetOf(1000, requestsOfALook, limits)
+	t.Logf("1,000 clusters: %d looks in the first 6 hours, %d in the next 17, %d on the second day; at most %d requests an hour, %d on the second day",
+		sum(looked[:6]), sum(looked[6:23]), sum(looked[24:]), slices.Max(requests[:]), sum(requests[24:]))
+	g.Expect(sum(looked[:6])).To(BeNumerically(">=", 970), "all were looked at within 6 hours, but for those whose turn comes a little later")
+	g.Expect(sum(looked[:7])).To(BeNumerically(">=", 1000))
+	g.Expect(sum(looked[7:22])).To(BeZero(), "and not again on that day")
+	g.Expect(sum(looked[24:])).To(BeNumerically("~", 1000, 100))
+	for hour, count := range looked[:6] {
+		g.Expect(count).To(BeNumerically("~", 1000/6, 60), "hour %d", hour)
+	}
 }

@@ -23,8 +23,9 @@ const (
 	lookRetry = time.Hour
 	// lookAfterChange is the least time between two looks when the spec is changed: a person wants to know, a tool may not ask for ever.
 	lookAfterChange = 10 * time.Minute
-	// lookTurn is when one that is due asks again for its turn, lookGoesOn when one that watches a Lease looks at it again.
-	lookTurn   = 30 * time.Second
+	// lookTurn is when one that is due asks again for its turn: thousands may wait. lookGoesOn is when one that watches a Lease
+	// looks at it again.
+	lookTurn   = 5 * time.Minute
 	lookGoesOn = 5 * time.Second
 )
 

@@ -121,3 +121,66 @@ func TestALookAheadWritesNothing(t *testing.T) {
 	all, _, _ := audit.Count(quiet.since(t), controllerIdentity)
 	g.Expect(all).To(BeZero(), "it is let go of")
 }
+
+func TestSwitchingTheFeatureOnEndsTheLooks(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := inTreeWorld(t)
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition).Status).To(Equal(metav1.ConditionTrue))
+	w.edit(feature(true))
+	w.until("the step after preflight", at(ucv1.StepAddons))
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(BeZero())
+	g.Expect(w.status().LookAhead).To(BeNil())
+	g.Expect(w.condition(ucv1.PreflightPassedCondition).Status).To(Equal(metav1.ConditionTrue))
+}
+
+func TestALookThatDoesNotReachTheUserClusterIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := inTreeWorld(t)
+	w.look()
+	found := w.status().Preflight
+	w.replaceKubeconfig(w.withoutCredentials())
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring("ConnectionRefused"))),
+		"what only a person can fix is a finding")
+
+	w.secret(alpha+"-kubeconfig", nil)
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
+		HaveField("Message", ContainSubstring("put the kubeconfig there"))))
+	g.Expect(w.status().LookAhead.NextAt.Sub(w.clock.Now())).To(BeNumerically("<=", 2*time.Hour))
+	w.expectVerdict(kstatus.CurrentStatus)
+
+	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.kubeconfig})
+	w.look()
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition).Status).To(Equal(metav1.ConditionTrue))
+	g.Expect(w.status().Preflight).To(HaveField("Warnings", found.Warnings))
+}
+
+// The Lease of KCM is looked at, too: whoever holds it is a pod of KCM, or is watched for as long as the Lease lasts.
+func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := inTreeWorld(t)
+	w.playKCM("elsewhere")
+	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
+	g.Expect(w.pass().RequeueAfter).To(Equal(5*time.Second), "it has to be watched")
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition).Reason).To(Equal("NotLookedYet"))
+	for range 3 {
+		w.clock.Step(5 * time.Second)
+		w.playKCM("elsewhere")
+		w.pass()
+	}
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Reason", "Findings"), HaveField("Message", ContainSubstring("LeaderUnknown"))))
+
+	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
+	for range 5 {
+		w.pass()
+		w.clock.Step(5 * time.Second)
+	}
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended"),
+		HaveField("Message", HavePrefix("No manager runs the cloud loops: no process of Deployment"))))
+	w.expectVerdict(kstatus.CurrentStatus)
+}
