@@ -37,11 +37,16 @@ func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
 		case ucv1.TimelineVerb:
 		}
 	}
+	r.Metrics.sampled(before.SLO, after.SLO)
+	r.tellAhead(s, before, after)
+}
+
+// tellAhead says what will be done: each is told once, when it is first written into the status.
+func (r *Reconciler) tellAhead(s *scope, before, after ucv1.ClusterStatus) {
 	if s.decision.Leaving != "" && before.ObservedGeneration != after.ObservedGeneration {
 		// The deletion is a generation of its own: who deleted it learns once that it waits.
 		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.decision.Leaving)
 	}
-	r.Metrics.sampled(before.SLO, after.SLO)
 	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
 		r.event(s, ucv1.TimelineEntry{Step: after.Step, Objects: plan.Changes}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
 			"Adopting changes: "+strings.Join(plan.Changes, "; "))

@@ -211,12 +211,17 @@ func (p *pass) whatToDo(decision Decision) string {
 		return " The controller cannot look at all that step " + string(decision.Step) + " rests on; see the condition of that step."
 	case decision.Wait != nil:
 		return " " + decision.Wait.Message
-	case p.ccmHasTakenOver() && cluster.AddonsReleased():
-		return " Another tool has to apply the CCM, because spec.addons.management is Released."
-	case p.ccmHasTakenOver():
-		return " Look at the pods of the CCM and their logs."
+	case !p.ccmHasTakenOver():
+		return ""
 	}
-	return ""
+	return p.lookAtCCM()
+}
+
+func (p *pass) lookAtCCM() string {
+	if p.o.Cluster.AddonsReleased() {
+		return " Another tool has to apply the CCM, because spec.addons.management is Released."
+	}
+	return " Look at the pods of the CCM and their logs."
 }
 
 // fenceWasClosed says that the CCM, which had led, may not lead any more.

@@ -31,15 +31,11 @@ func (p *pool) done() bool { return p.state == rollout.Done }
 // roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
 // it is reported when they are done.
 func (p *pass) roll() outcome {
-	switch {
-	case p.o.Machines.IsAbsent():
+	if p.o.Machines.IsAbsent() {
 		return holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
-	case p.o.Machines.IsUnknown():
-		return cannotLook("the Machines", p.o.Machines.Why())
-	case !p.o.Nodes.IsKnown():
-		return cannotLook("the Nodes", p.o.Nodes.Why())
-	case p.o.Proofs.IsUnknown():
-		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
+	}
+	if out := p.seesRoll(); !out.holds {
+		return out
 	}
 	view := p.fleet()
 	pools := p.pools(view)
@@ -66,6 +62,19 @@ func (p *pass) roll() outcome {
 		return out
 	}
 	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+}
+
+// seesRoll says whether all is seen that the roll goes by.
+func (p *pass) seesRoll() outcome {
+	switch {
+	case !p.o.Machines.IsKnown():
+		return cannotLook("the Machines", p.o.Machines.Why())
+	case !p.o.Nodes.IsKnown():
+		return cannotLook("the Nodes", p.o.Nodes.Why())
+	case p.o.Proofs.IsUnknown():
+		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
+	}
+	return holds(ucv1.HoldsReason, "")
 }
 
 // rollOn lets the next Machines go, or begins with the next MachineDeployments.

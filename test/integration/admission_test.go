@@ -74,6 +74,10 @@ func (w *world) deploymentAttempts() map[string]attempt {
 		nothing   = "changes nothing but its containers"
 	)
 	lock := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}}}
+	unlabeled := w.aDeployment(w.namespace, nil)
+	labeled := w.aDeployment(w.namespace, map[string]string{manifest.ClusterLabel: alpha})
+	ofTheSystem := w.aDeployment(metav1.NamespaceSystem, map[string]string{manifest.ClusterLabel: alpha})
+	existing := w.deployment(kcm)
 	return map[string]attempt{
 		"a flag":        {pod(kcm, func(p *corev1.PodSpec) { p.Containers[0].Command[1] = "--cloud-provider=external" }), ""},
 		"flags in args": {pod(kcm, func(p *corev1.PodSpec) { p.Containers[0].Args = []string{"--controllers=*"} }), ""},
@@ -107,16 +111,16 @@ func (w *world) deploymentAttempts() map[string]attempt {
 			p.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "ccm-migration-lock", MountPath: "/etc/lock"}}
 		}), ""},
 		"a Deployment of its own": {func(ctx context.Context, c client.Client) error {
-			return c.Create(ctx, w.aDeployment(w.namespace, nil), client.DryRunAll)
+			return c.Create(ctx, unlabeled, client.DryRunAll)
 		}, "makes and deletes only Deployments with label"},
 		"a Deployment with a token": {func(ctx context.Context, c client.Client) error {
-			return c.Create(ctx, w.aDeployment(w.namespace, map[string]string{manifest.ClusterLabel: alpha}), client.DryRunAll)
+			return c.Create(ctx, labeled, client.DryRunAll)
 		}, "no token of the management cluster"},
 		"a Deployment in kube-system": {func(ctx context.Context, c client.Client) error {
-			return c.Create(ctx, w.aDeployment(metav1.NamespaceSystem, map[string]string{manifest.ClusterLabel: alpha}), client.DryRunAll)
+			return c.Create(ctx, ofTheSystem, client.DryRunAll)
 		}, "namespaces of the management cluster itself"},
 		"the end of a Deployment": {func(ctx context.Context, c client.Client) error {
-			return c.Delete(ctx, w.deployment(kcm), client.DryRunAll)
+			return c.Delete(ctx, existing, client.DryRunAll)
 		}, "makes and deletes only Deployments with label"},
 	}
 }

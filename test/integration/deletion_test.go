@@ -15,9 +15,9 @@ func (w *world) delete() {
 	NewWithT(w.t).Expect(suite.client.Delete(w.t.Context(), c)).To(Succeed())
 }
 
-func (w *world) expectGone(after int) {
+func (w *world) expectGone() {
 	w.t.Helper()
-	w.passes(after)
+	w.pass()
 	_, gone := w.cluster()
 	NewWithT(w.t).Expect(gone).To(BeTrue())
 	w.pass()
@@ -62,7 +62,7 @@ func TestDeletionBeforeTheHandoverIsImmediate(t *testing.T) {
 			tc.prepare(w)
 			management, user := w.snapshot(), w.userSnapshot()
 			w.delete()
-			w.expectGone(1)
+			w.expectGone()
 			g := NewWithT(t)
 			g.Expect(w.userSnapshot()).To(Equal(user), "nothing is rolled back")
 			g.Expect(w.snapshot()).To(Equal(management))

@@ -44,5 +44,5 @@ func TestAnAPIServerThatHangsKeepsNoStatusAndNoDeletionBack(t *testing.T) {
 		"reads that take all their time leave some to say so")
 
 	w.delete()
-	w.expectGone(1)
+	w.expectGone()
 }

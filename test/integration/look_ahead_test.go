@@ -15,13 +15,13 @@ import (
 )
 
 // inTreeWorld is a cluster whose feature is off and whose control plane runs; one that waits for its first look.
-func inTreeWorld(t *testing.T, modifiers ...modifier) *world {
+func inTreeWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
 	w.pool("small", 1)
 	w.playKCM(kcm + "-r1-0")
-	w.create(modifiers...)
+	w.create()
 	w.pass()
 	return w
 }

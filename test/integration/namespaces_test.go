@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,8 +117,7 @@ func startManager(t *testing.T, arguments ...string) {
 	folder := t.TempDir()
 	kubeconfig, log := filepath.Join(folder, "kubeconfig"), &strings.Builder{}
 	g.Expect(clientcmd.WriteToFile(*file, kubeconfig)).To(Succeed())
-	ctx, cancel := context.WithCancel(context.Background())
-	command := exec.CommandContext(ctx, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "ccm-migration-controller"), append([]string{
+	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "ccm-migration-controller"), append([]string{
 		"manager", "--leader-elect=false", "--webhook-certificates=none", "--metrics-bind-address=0",
 		"--health-probe-bind-address=0", "--allow-user-cluster-addresses=127.0.0.0/8",
 	}, arguments...)...)
@@ -128,8 +126,7 @@ func startManager(t *testing.T, arguments ...string) {
 	command.Stdout, command.Stderr = log, log
 	g.Expect(command.Start()).To(Succeed())
 	t.Cleanup(func() {
-		cancel()
-		_ = command.Wait()
+		_ = command.Wait() // The context of the test has ended.
 		if t.Failed() {
 			t.Log(log.String())
 		}

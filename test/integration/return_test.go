@@ -61,7 +61,7 @@ func (w *world) abandon() {
 	c, _ := w.cluster()
 	w.edit(func(c *ucv1.Cluster) { metav1.SetMetaDataAnnotation(&c.ObjectMeta, ucv1.AbandonAnnotation, "true") })
 	w.delete()
-	w.expectGone(1)
+	w.expectGone()
 	w.collectGarbage(c.UID)
 }
 
@@ -235,7 +235,7 @@ func TestANamespaceThatGoesTakesTheClusterWithIt(t *testing.T) {
 	// No one plays the namespace controller, which would delete what is in it.
 	g.Expect(suite.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})).To(Succeed())
 	w.delete()
-	w.expectGone(1)
+	w.expectGone()
 }
 
 func TestAControlPlaneThatIsGoneLetsTheClusterGo(t *testing.T) {
@@ -252,5 +252,5 @@ func TestAControlPlaneThatIsGoneLetsTheClusterGo(t *testing.T) {
 	_, gone := w.cluster()
 	g.Expect(gone).To(BeFalse(), "no one runs the loops now")
 	g.Expect(suite.client.Delete(t.Context(), w.deployment(kcm))).To(Succeed())
-	w.expectGone(1)
+	w.expectGone()
 }

@@ -22,7 +22,7 @@ const (
 
 // estimate adds up what the verbs of the plan take.
 func estimate(in Input, plan Plan, is situation) Duration {
-	parts := slices.Concat(handoverParts(plan), machineParts(in, plan, is), undoParts(plan), closingParts(in, plan, is))
+	parts := slices.Concat(handoverParts(plan), machineParts(in, plan, is), undoParts(plan), closingParts(plan, is))
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
 	for _, part := range duration.Parts {
 		duration.Seconds += part.Seconds
@@ -91,7 +91,7 @@ func machineParts(in Input, plan Plan, is situation) []Part {
 	return parts
 }
 
-func closingParts(in Input, plan Plan, is situation) []Part {
+func closingParts(plan Plan, is situation) []Part {
 	parts := []Part{}
 	if is.migrates() && slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) {
 		soak := migration.SoakTime(is.cluster)

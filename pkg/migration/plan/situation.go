@@ -73,16 +73,8 @@ func (s situation) stands() string {
 	switch {
 	case s.deleted:
 		return "The Cluster is being deleted."
-	case s.undone && s.cluster.Spec.Handover.Rollback:
-		return "The migration was rolled back, and stays so while spec.handover.rollback is true."
-	case s.undone:
-		return "The migration was rolled back, and stays so until spec.handover.retryAfter is later than " + timestamp(status.Rollback.FinishedAt.Time) + "."
-	case s.restarts():
-		return "The migration was rolled back, and starts again."
-	case s.undoing && status.Rollback == nil:
-		return "A rollback is asked for, and has not begun."
-	case s.undoing:
-		return "The migration is being rolled back."
+	case s.undone, s.undoing, s.restarts():
+		return s.rolledBack()
 	case !s.cluster.ExternalCloudProvider():
 		return "The feature is off. The plan begins when spec.features.externalCloudProvider is true."
 	case s.external:
@@ -93,6 +85,22 @@ func (s situation) stands() string {
 		return "The migration has not started."
 	}
 	return "The migration has started."
+}
+
+// rolledBack says how far a rollback is.
+func (s situation) rolledBack() string {
+	rollback := s.cluster.Status.Rollback
+	switch {
+	case s.undone && s.cluster.Spec.Handover.Rollback:
+		return "The migration was rolled back, and stays so while spec.handover.rollback is true."
+	case s.undone:
+		return "The migration was rolled back, and stays so until spec.handover.retryAfter is later than " + timestamp(rollback.FinishedAt.Time) + "."
+	case s.undoing && rollback == nil:
+		return "A rollback is asked for, and has not begun."
+	case s.undoing:
+		return "The migration is being rolled back."
+	}
+	return "The migration was rolled back, and starts again."
 }
 
 // ending is the last sentence of a plan that no person has to help.

@@ -29,9 +29,12 @@ func (i *invariants) persisting(w *World, p pass) {
 	}
 	if after.CompletedAt != nil && before.CompletedAt == nil {
 		i.checkNothingLeft(w, "the migration counts as completed")
+		i.checkProven(p, after)
 	}
-	migrated := before.CompletedAt == nil && after.CompletedAt != nil && after.Origin == ucv1.OriginMigrating
-	if migrated && len(p.truth.unproven) > 0 {
+}
+
+func (i *invariants) checkProven(p pass, after ucv1.Facts) {
+	if after.Origin == ucv1.OriginMigrating && len(p.truth.unproven) > 0 {
 		i.fail("completed, but not proven: %v", p.truth.unproven)
 	}
 }

@@ -74,7 +74,8 @@ func newRelease(t *testing.T) *release {
 	g.Expect(assets).NotTo(BeEmpty(), "KUBEBUILDER_ASSETS does not name the directory that make binaries-test fills: run make test")
 	r := &release{supervisor: process.NewSupervisor()}
 	t.Cleanup(r.supervisor.Close)
-	servers, program := assets, ""
+	servers := assets
+	var program string
 	if built := os.Getenv(folder); built != "" {
 		servers, program = built, filepath.Join(built, kcm)
 	} else {
