@@ -126,10 +126,11 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 		*generation = strconv.FormatInt(p.now.UnixNano(), 10)
 		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
 	}
-	for _, gate := range []func() outcome{func() outcome { return p.canary(pools, intents) }, p.volumesRegistered} {
-		if out := gate(); !out.holds {
-			return out, true
-		}
+	if out := p.canary(pools, intents); !out.holds {
+		return out, true
+	}
+	if out := p.volumesRegistered(); !out.holds {
+		return out, true
 	}
 	return does(p.rollVerb(pools, intents)), true
 }

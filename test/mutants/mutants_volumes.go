@@ -8,7 +8,7 @@ func volumes() []mutant {
 			"labels.topology", always("severalCenters")),
 		of(vspherePackage, rule, "zones of several vCenters are in the form for one",
 			"labels.topology", never("severalCenters")),
-		inTables(rule, "Nodes are drained before their volumes are registered", "pass.rollNext", instead("volumesRegistered", "p.canary(pools, intents)")),
+		inTables(rule, "Nodes are drained before their volumes are registered", "pass.rollNext", never("volumesRegistered")),
 		inTables(rule, "a step is granted before the volumes are registered", "pass.step", instead("append", "p.rollGates()")),
 		inTables(rule, "registered volumes that cannot be looked at are all of them", "pass.volumesRegistered", never("Registered IsUnknown")),
 		inTables(rule, "one accepted volume is all of them", "pass.unregistered", instead("Contains AcceptVolumes", "len(p.o.Cluster.Spec.Rollout.AcceptVolumes) > 0")),
