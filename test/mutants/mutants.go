@@ -139,7 +139,7 @@ func unknowns() []mutant {
 		in(rule, "a fact that no one filled in is absent",
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
-		in(rule, "Machines that cannot be looked at are none", "pass.roll", never("Machines IsUnknown")),
+		in(rule, "Machines that cannot be looked at are none", "pass.seesRoll", never("Machines IsKnown")),
 		in(rule, "an inventory that cannot be looked at is the same", "pass.verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
 			"pass.unseenAddons", returns("cannotLook", `holds(ucv1.HoldsReason, "")`)),

@@ -79,7 +79,7 @@ func kubelets() []mutant {
 		inTables(rule, "what nothing proves is external", "fleetView.kubeletLacks", returns("shows no proof", `""`)),
 		in(rule, "proofs that pass are kept in memory only", "pass.proofsToKeep", begins(`return nil`)),
 		in(rule, "the proof of a Node that is gone stays", "pass.proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
-		inTables(rule, "kept proofs that cannot be looked at are taken for missed", "pass.roll", never("Proofs")),
+		inTables(rule, "kept proofs that cannot be looked at are taken for missed", "pass.seesRoll", never("Proofs")),
 		inTables(rule, "any word that was kept is a proof", "Proof.passes", begins(`return proof != ""`)),
 		of(userClusterPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
 		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),

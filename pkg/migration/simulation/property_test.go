@@ -268,7 +268,10 @@ func contended(when func(*World) bool) []Intervention {
 
 // fromStep also comes when the step is over: an undo may have taken the time in between.
 func fromStep(step ucv1.Step) func(*World) bool {
-	return func(w *World) bool { return w.last.Step == step || Finished(w) }
+	return func(w *World) bool {
+		at := position(w.last.Step)
+		return at >= position(step) && at <= position(ucv1.StepFinished) // One that returns may be past it.
+	}
 }
 
 func hasPaused(pools []Pool) bool {
