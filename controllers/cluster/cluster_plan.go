@@ -21,6 +21,8 @@ func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *u
 		Cluster: s.cluster, Deadlines: r.Deadlines, Contenders: r.observeContenders(ctx, s.cluster),
 		Connection: migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 	}
+	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
+	r.observeRecord(ctx, s)
 	r.observeControlPlane(ctx, s)
 	before := s.cluster.Status.Inherited
 	if controlPlane, known := s.observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {

@@ -233,6 +233,7 @@ func TestPlanNamesBudgetsThatAllowNothing(t *testing.T) {
 	t.Cleanup(func() { g.Expect(w.user.client.Delete(context.WithoutCancel(t.Context()), budget)).To(Succeed()) })
 	run, _ := w.planner()
 	made := planOf(t, run)
+	g.Expect(made.Rollouts).NotTo(BeEmpty(), "%+v", made.Outcome)
 	g.Expect(made.Rollouts[0].Pods).To(HaveValue(Equal(1)))
 	g.Expect(made.Rollouts[0].Budgets).To(ConsistOf(plan.Budget{Name: "default/web", Pods: 1}))
 }
