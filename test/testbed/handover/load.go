@@ -214,7 +214,7 @@ func (l *load) state(ctx context.Context) (State, error) {
 		return State{}, err
 	}
 	for _, service := range services.Items {
-		if service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+		if service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil { // Others serve the other classes.
 			state.Services = append(state.Services, service.Name)
 		}
 	}
