@@ -205,19 +205,22 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	without := migration.Decide(o, w.now)
 	drift := w.undoesNothing(o, fact)
 	// A deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would leave half done.
-	goes := d.Verb != nil && d.Verb.Kind == migration.VerbRelease
-	if position(without.Step) > position(d.Step) && !drift && !goes && !w.undoTurned() {
+	if position(without.Step) > position(d.Step) && !drift && !does(d, migration.VerbRelease) && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
 	if without.Verb == nil || slices.Contains([]migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbCloseFence}, without.Verb.Kind) {
 		return
 	}
 	// What is left of the probe goes first where it is seen; a deletion does not wait for a user cluster that cannot be looked at.
-	probeLeft := fact == "Probe" && without.Verb.Kind == migration.VerbRelease
-	if !drift && !probeLeft && (d.Verb == nil || without.Verb.Kind != d.Verb.Kind) {
+	drift = drift || fact == "Probe" && does(without, migration.VerbRelease)
+	if !drift && !does(d, without.Verb.Kind) {
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
 	}
 	i.checkRestsOn(w, without, fact)
+}
+
+func does(d migration.Decision, kind migration.VerbKind) bool {
+	return d.Verb != nil && d.Verb.Kind == kind
 }
 
 // checkRestsOn: without Nodes, no one has to lead.
