@@ -58,14 +58,14 @@ func TestClusterCreatedWithTheFeatureWhoseKCMRunsLoops(t *testing.T) {
 	w := newWorld(t)
 	w.deployControlPlane(loopsOn()...)
 	w.create(feature(true))
-	management, user := w.snapshot(), w.userSnapshot()
+	management, user := w.touched(), w.userSnapshot()
 	w.passes(6)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsRunning"), HaveField("Message", And(
 		ContainSubstring("cloud-node-lifecycle-controller, service-lb-controller"),
 		ContainSubstring("--cloud-provider=simcloud --controllers=*,bootstrapsigner"), ContainSubstring(w.namespace+"/"+kcm)))))
 	g.Expect(w.ccmDeployed()).To(BeFalse(), "never a CCM beside it")
-	g.Expect(w.snapshot()).To(Equal(management))
+	g.Expect(w.touched()).To(Equal(management))
 	g.Expect(w.userSnapshot()).To(Equal(user))
 
 	// Its template says external, but a pod of the old one is left.

@@ -216,14 +216,14 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 				}
 			})
 			w.pass()
-			before := w.snapshot()
+			before := w.touched()
 			w.edit(feature(true))
 			w.until("a finding", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason != "" })
 			for _, words := range tc.says {
 				g.Expect(w.condition("PreflightPassed").Message).To(ContainSubstring(words))
 			}
 			g.Expect(w.status().StartedAt).To(BeNil())
-			g.Expect(w.snapshot()).To(Equal(before), "nothing is touched")
+			g.Expect(w.touched()).To(Equal(before), "nothing is touched")
 			g.Expect(w.ccmDeployed()).To(BeFalse())
 			role := &rbacv1.Role{}
 			err := w.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role)

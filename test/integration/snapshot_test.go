@@ -28,6 +28,14 @@ func (w *world) snapshot() map[string]string {
 		kindsOf("", "v1", "ConfigMap", "Secret", "Pod"), kindsOf("apps", "v1", "Deployment", "ReplicaSet")), client.InNamespace(w.namespace))
 }
 
+// touched is the same without the record of a Cluster that wants to migrate, which is written before anything is decided.
+func (w *world) touched() map[string]string {
+	w.t.Helper()
+	found := w.snapshot()
+	delete(found, "Secret "+w.namespace+"/"+alpha+"-ccm-migration-record")
+	return found
+}
+
 // userSnapshot is the same of the user cluster. Leases are not in it: their holders renew them.
 func (w *world) userSnapshot() map[string]string {
 	w.t.Helper()
