@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -42,4 +43,17 @@ func TestReadyzHasLittleToSay(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Repeat("a", maxReadyz+1))
 	}), testOptions())
 	g.Expect(errors.Is(s.probe(t.Context()), errTooLarge)).To(BeTrue())
+}
+
+func TestWatchesAreReadAtTheirPace(t *testing.T) {
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	pace := newPace()
+	body := pace.body(ctx, io.NopCloser(strings.NewReader("\n")))
+	g.Expect(io.ReadAll(body)).To(Equal([]byte("\n")))
+	for pace.limiter.TryAccept() {
+	}
+	cancel()
+	_, err := pace.body(ctx, io.NopCloser(strings.NewReader("\n"))).Read(make([]byte, 1))
+	g.Expect(err).To(MatchError(context.Canceled), "it would have to wait")
 }
