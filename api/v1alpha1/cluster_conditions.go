@@ -154,6 +154,8 @@ const (
 	ProvingCanaryReason = "ProvingCanary"
 	// WaitingForNodesReason surfaces while a Node is not proven.
 	WaitingForNodesReason = "WaitingForNodes"
+	// WaitingForBootstrapDataReason surfaces while bootstrap data is not written for the newest Machines, or does not start external kubelets.
+	WaitingForBootstrapDataReason = "WaitingForBootstrapData"
 	// RegisteringVolumesReason surfaces while the CSI driver registers in-tree volumes, before a Node is drained.
 	RegisteringVolumesReason = "RegisteringVolumes"
 	// WaitingForBudgetReason surfaces while the rollout budget allows nothing.
@@ -210,6 +212,8 @@ const (
 	NodesNotInitializedReason = "NodesNotInitialized"
 	// VolumesNotRegisteredReason surfaces when the CSI driver did not register an in-tree volume in time.
 	VolumesNotRegisteredReason = "VolumesNotRegistered"
+	// BootstrapDataNotExternalReason surfaces when what new Machines boot with does not start external kubelets, or is not written in time.
+	BootstrapDataNotExternalReason = "BootstrapDataNotExternal"
 	// KubeletsNotExternalReason surfaces when a new Node joined in-tree, or nothing shows that it did not.
 	KubeletsNotExternalReason = "KubeletsNotExternal"
 	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and no one knows why.

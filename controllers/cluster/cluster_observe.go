@@ -272,6 +272,7 @@ func (s *scope) observeRoll(ctx context.Context) {
 	if migration.WantsRegistered(s.cluster.Status.Facts, s.observed.Provider.Value()) {
 		s.observed.Registered = s.session.RegisteredVolumes(ctx)
 	}
+	s.observed.Bootstraps = s.session.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
 		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}
@@ -302,6 +303,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.StorageClasses = migration.Unknown[[]migration.StorageClass](why)
 	s.observed.Canary = migration.Unknown[migration.CanaryWorkload](why)
 	s.observed.Drains = migration.Unknown[[]migration.Drain](why)
+	s.observed.Bootstraps = migration.Unknown[map[string]migration.BootstrapData](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {

@@ -144,24 +144,36 @@ func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen Machines
 	if balanced && len(lacks) == 0 && len(p.o.Canary.Value().Ingress) == 0 {
 		lacks = append(lacks, "its Service has no load balancer")
 	}
-	return p.judgeCanary(lacks, deadline)
+	return p.judgeCanary(p.doubtCanary(seen, lacks, deadline))
 }
 
-func (p *pass) judgeCanary(lacks []string, deadline time.Time) outcome {
-	fact := p.facts.Canary
+// canaryDoubt is what keeps a canary from being proven, until when that is waited for, and what it is called before and after.
+type canaryDoubt struct {
+	lacks         []string
+	deadline      time.Time
+	awaits, fails string
+	// pause is how long it is until it is looked at again, where no watch tells of a change.
+	pause time.Duration
+	// unseen is why its bootstrap data was not looked at.
+	unseen string
+}
+
+func (p *pass) judgeCanary(doubt canaryDoubt) outcome {
+	fact, lacks := p.facts.Canary, strings.Join(doubt.lacks, "; ")
 	switch {
-	case len(lacks) == 0:
+	case doubt.unseen != "":
+		return cannotLook("the bootstrap data of the canary", doubt.unseen)
+	case lacks == "":
 		fact.ProvenAt, fact.FailedAt = p.stamp(), nil
 		return records("Recording that the canary is proven: new Machines become Nodes that serve.")
-	case p.now.Before(deadline):
-		return waitsUntil(ucv1.ProvingCanaryReason, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+
-			strings.Join(lacks, "; ")+".", deadline.Sub(p.now))
+	case p.now.Before(doubt.deadline):
+		return waitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", sooner(doubt.deadline.Sub(p.now), doubt.pause))
 	case fact.FailedAt == nil:
 		fact.FailedAt = p.stamp()
 		return records("Recording that the canary is not proven in time.")
 	}
 	again := fact.FailedAt.Add(p.o.Deadlines.CanaryRetry)
-	return fails(ucv1.CanaryFailedReason, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+strings.Join(lacks, "; ")+
+	return fails(doubt.fails, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
 		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+p.undoOffer())
 }
 

@@ -31,7 +31,7 @@ func made() Observation {
 		m.Deployments = append(m.Deployments, MachineDeployment{
 			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "canary"}, Replicas: 1, Guard: Guard{Canary: true},
 		})
-		m.Sets = append(m.Sets, MachineSet{Ref: Ref{Kind: "MachineSet", Name: "c", UID: "canary-set"}, Deployment: "canary", CreatedAt: ago(5 * time.Minute)})
+		m.Sets = append(m.Sets, MachineSet{Ref: Ref{Kind: "MachineSet", Name: "c", UID: "canary-set"}, Deployment: "canary", CreatedAt: ago(5 * time.Minute), Current: true})
 		m.Machines = append(m.Machines, Machine{
 			Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "canary-a", UID: "canary-a"}, Set: "canary-set", Annotation: "true", NodeName: "canary-a",
 			CreatedAt: ago(5 * time.Minute), OfCanary: true,

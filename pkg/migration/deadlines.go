@@ -41,8 +41,7 @@ type Deadlines struct {
 	Handover time.Duration
 	// Probe is how long the probe may take until it has led for ProbeTime.
 	Probe time.Duration
-	// VolumeRegistration is how long the CSI driver may take to register an in-tree volume. It looks for them every half an hour:
-	// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go (getFullSyncIntervalInMin)
+	// VolumeRegistration is how long the CSI driver may take to register an in-tree volume: two of its intervals.
 	VolumeRegistration time.Duration
 	// CanaryRemoval is how long the canary's workload may take to go before its Machine is taken away all the same.
 	CanaryRemoval time.Duration
@@ -55,12 +54,19 @@ type Deadlines struct {
 	CanaryRetry time.Duration
 }
 
+// RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one comes when its
+// syncer starts, and it refuses to look less often than this:
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/types.go#L39 (defaultFullSyncIntervalInMin)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182 (getFullSyncIntervalInMin)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L689-L743 (its ticker)
+const RegistrationInterval = 30 * time.Minute
+
 // RealDeadlines are those of every cluster that is not a testbed's.
 func RealDeadlines() Deadlines {
 	return Deadlines{
 		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
 		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
-		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: time.Hour,
+		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: 2 * RegistrationInterval,
 		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
 	}
 }

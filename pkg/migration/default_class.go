@@ -7,6 +7,16 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
+// StorageClass is a StorageClass of the user cluster.
+type StorageClass struct {
+	Ref
+	Provisioner string
+	// Default says that claims which name no class get this one.
+	Default bool
+	// Retains says that its volumes outlive their claims.
+	Retains bool
+}
+
 // JudgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
 // class gets a volume from then on that only the CSI driver serves, and an undo has nothing to give back. Before that the in-tree
 // class goes on working: the control plane translates it. It is judged once: whoever changes the default later is not fought.

@@ -117,6 +117,7 @@ func finished() Observation {
 		Machines: Known(oneMachine()),
 		Nodes:    Known([]Node{provenNode("n1")}),
 		Findings: Known[[]Finding](nil), Canary: Known(CanaryWorkload{}),
+		Bootstraps: Known(map[string]BootstrapData{"md": {Kubelet: BootstrapExternal}, "canary": {Kubelet: BootstrapExternal}}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
 		Gone:      Known(map[string]Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
 		Inventory: Known(inventory), Baseline: Known(inventory), Proofs: Absent[KeptProofs](), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),

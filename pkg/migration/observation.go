@@ -57,6 +57,8 @@ type Observation struct {
 	// Registered are the paths of the in-tree volumes that the CSI driver knows, while WantsRegistered; absent: the kind that says so does
 	// not exist.
 	Registered Observed[map[string]bool]
+	// Bootstraps is what was read of the bootstrap data of BootstrapsOf, by the UID of the MachineDeployment; absent: there are none.
+	Bootstraps Observed[map[string]BootstrapData]
 	// Gone is what was found where something of MissingOf was, by its UID.
 	Gone Observed[map[string]Gone]
 	// Measured is how long Nodes and load balancers took; absent while nothing is measured.
@@ -328,6 +330,8 @@ type MachineSet struct {
 	Replicas     int32
 	// Version is its resourceVersion.
 	Version string
+	// Revision is the number that the machine-controller gave it.
+	Revision string
 	// Current says that its template is the MachineDeployment's.
 	Current bool
 }
@@ -374,16 +378,6 @@ type Node struct {
 	PodCIDRs  []string
 	// Routed says that the route loop reported a route to it.
 	Routed bool
-}
-
-// StorageClass is a StorageClass of the user cluster.
-type StorageClass struct {
-	Ref
-	Provisioner string
-	// Default says that claims which name no class get this one.
-	Default bool
-	// Retains says that its volumes outlive their claims.
-	Retains bool
 }
 
 // Attachment is a VolumeAttachment.

@@ -82,6 +82,9 @@ func (p *pass) rollOn(view fleetView, pools []pool) (outcome, bool) {
 	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
 		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
 	}
+	if out := p.bootstrapsExternal(view, pools); !out.holds {
+		return out, true
+	}
 	if out, granted := p.step(view, pools); granted {
 		return out, true
 	}

@@ -36,6 +36,9 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 			return out
 		}
 	}
+	if seen := p.lookAtBootstraps(view, pools); len(seen.late) > 0 {
+		return bootstrapsLate(seen.late)
+	}
 	if out := view.kubeletsExternal(); !out.holds {
 		return out
 	}

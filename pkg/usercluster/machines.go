@@ -200,6 +200,7 @@ func toMachineSet(object *unstructured.Unstructured, templates map[string]map[st
 		CreatedAt:    object.GetCreationTimestamp().Time,
 		Replicas:     int32(integerOr(object, 1, "spec", "replicas")),
 		Version:      object.GetResourceVersion(),
+		Revision:     revisionOf(object, revisionAnnotation),
 		Current:      owned && equality.Semantic.DeepEqual(template, normalizedTemplate(object)),
 	}
 }

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -44,7 +45,7 @@ func (w *world) playMachines() {
 	for i := range deployments.Items {
 		w.playPool(&deployments.Items[i], w.external())
 	}
-	if w.playCCM() {
+	if w.playCCM() && !w.idleCCM {
 		w.initializeNodes()
 	}
 }
@@ -92,6 +93,7 @@ func (w *world) machineSet(deployment *machines.MachineDeployment, revision int)
 	set := &machines.MachineSet{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: deployment.Namespace, Name: fmt.Sprintf("%s-%d", deployment.Name, revision), Labels: deployment.Spec.Selector.MatchLabels,
+			Annotations:     map[string]string{machines.RevisionAnnotation: strconv.Itoa(revision + 1)},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment"))},
 		},
 		Spec: machines.MachineSetSpec{Replicas: deployment.Spec.Replicas, Selector: deployment.Spec.Selector, Template: deployment.Spec.Template},

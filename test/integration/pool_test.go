@@ -121,7 +121,9 @@ func (u *userCluster) start(name string, etcd *url.URL) (err error) {
 	if err := u.awaitNamespaces(); err != nil {
 		return fmt.Errorf("the namespaces of %s: %w", name, err)
 	}
-	return install(u.client, "usercluster-rbac", func(*unstructured.Unstructured) bool { return true })
+	all := func(*unstructured.Unstructured) bool { return true }
+	boots := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
+	return errors.Join(install(u.client, "usercluster-rbac", all), u.client.Create(context.Background(), boots), install(u.client, "usercluster-rbac-bootstrap", all))
 }
 
 // writeKubeconfigs makes those of the controller.

@@ -16,7 +16,6 @@ import (
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,9 +38,7 @@ const (
 	// realPause is how long a person pauses the MachineDeployment in the middle.
 	realPause = 40 * time.Second
 
-	bootstrapNamespace = "cloud-init-settings"
-	bootstrapRevision  = "k8c.io/machine-deployment-revision"
-	setRevision        = "machinedeployment.clusters.k8s.io/revision"
+	setRevision = "machinedeployment.clusters.k8s.io/revision"
 )
 
 // What the breaker is for: without it the machine-controller replaces everything by Nodes that no one initializes.
@@ -137,7 +134,7 @@ func newRealMachines(w *world) *realMachines {
 	g.Expect(err).NotTo(HaveOccurred())
 	m.kubeconfig = filepath.Join(w.t.TempDir(), "kubeconfig")
 	g.Expect(os.WriteFile(m.kubeconfig, content, 0o600)).To(Succeed())
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: bootstrapNamespace}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
 	g.Expect(client.IgnoreAlreadyExists(w.user.client.Create(w.t.Context(), namespace))).To(Succeed())
 
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
@@ -290,21 +287,18 @@ func (m *realMachines) bootstrap() {
 	list := &machines.MachineDeploymentList{}
 	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
 	for _, deployment := range list.Items {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-			Namespace: bootstrapNamespace, Name: deployment.Name + "-" + deployment.Namespace + "-bootstrap-config",
-		}}
-		err := c.Get(m.w.t.Context(), client.ObjectKeyFromObject(secret), secret)
-		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
-		revision := deployment.Annotations[setRevision]
-		if secret.Annotations[bootstrapRevision] == revision {
+		if deployment.Annotations[setRevision] == "" {
 			continue
 		}
-		secret.Annotations = map[string]string{bootstrapRevision: revision}
-		secret.Data = map[string][]byte{"cloud-config": []byte("#cloud-config\n")}
-		if apierrors.IsNotFound(err) {
-			g.Expect(c.Create(m.w.t.Context(), secret)).To(Succeed())
-		} else {
-			g.Expect(c.Update(m.w.t.Context(), secret)).To(Succeed())
+		for _, wanted := range machines.RenderBootstrap(&deployment, m.external).Secrets() {
+			secret := &corev1.Secret{}
+			err := c.Get(m.w.t.Context(), client.ObjectKeyFromObject(wanted), secret)
+			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+			if err == nil && machines.BootstrapIsCurrent(&deployment, secret) {
+				continue
+			}
+			g.Expect(client.IgnoreNotFound(c.Delete(m.w.t.Context(), wanted.DeepCopy()))).To(Succeed())
+			g.Expect(c.Create(m.w.t.Context(), wanted)).To(Succeed())
 		}
 	}
 }

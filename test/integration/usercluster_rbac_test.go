@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
 func TestUserClusterRulesAllowEveryAddonObject(t *testing.T) {
@@ -106,6 +108,9 @@ func TestUserClusterRulesAllowNothingElse(t *testing.T) {
 		"changing a Node":                        {"patch", "", "nodes", "", "n", false},
 		"listing the Secrets of kube-system":     {"list", "", "secrets", "kube-system", "", false},
 		"reading another Secret":                 {"get", "", "secrets", "kube-system", "other", false},
+		"reading what machines boot with":        {"get", "", "secrets", "cloud-init-settings", "pool-default-provisioning-config", true},
+		"listing what machines boot with":        {"list", "", "secrets", "cloud-init-settings", "", false},
+		"changing what machines boot with":       {"patch", "", "secrets", "cloud-init-settings", "pool-default-provisioning-config", false},
 		"reading a Secret of another namespace":  {"get", "", "secrets", "default", "cloud-config", false},
 		"making another StorageClass":            {"create", "storage.k8s.io", "storageclasses", "", "standard", false},
 		"taking the default from a StorageClass": {"patch", "storage.k8s.io", "storageclasses", "", "standard", true},
@@ -146,7 +151,11 @@ func userClusterIdentity(t *testing.T) client.Client {
 	g := NewWithT(t)
 	objects, err := render("usercluster-rbac")
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, object := range objects {
+	boots, err := render("usercluster-rbac-bootstrap")
+	g.Expect(err).NotTo(HaveOccurred())
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
+	g.Expect(client.IgnoreAlreadyExists(suite.client.Create(t.Context(), namespace))).To(Succeed())
+	for _, object := range append(objects, boots...) {
 		g.Expect(suite.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner("integration"), client.ForceOwnership)).To(Succeed())
 	}

@@ -45,6 +45,8 @@ type world struct {
 	asProbe   client.Client
 	// probeDies keeps the probe from leading.
 	probeDies bool
+	// idleCCM keeps the CCM from initializing Nodes.
+	idleCCM bool
 	// knownProviderIDs has kubelets set their providerID themselves.
 	knownProviderIDs bool
 	stop             func()

@@ -29,7 +29,7 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
-		preflightRules(), looksAhead(), canaries(), breaker(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
+		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
 		network(), shares(), records(), deputies(),
 	)
 }

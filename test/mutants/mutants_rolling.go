@@ -83,3 +83,29 @@ func breaker() []mutant {
 			"guardOf", always("ManagedFieldsOperationApply")),
 	}
 }
+
+// Rule 9, too: what new Machines boot with is external before more of them are made, where it can be read.
+func bootstrapData() []mutant {
+	const rule = "9 bootstrap data"
+	return []mutant{
+		in(rule, "more is rolled whatever it says", "pass.rollOn", never("bootstrapsExternal")),
+		in(rule, "no one is called for it", "pass.rollHalts", never("seen late")),
+		in(rule, "what could not be looked at is fine", "pass.bootstrapsExternal", never("unseen")),
+		in(rule, "what no one looked for is not there", "pass.lookedAtBootstrap", never("Kubelet")),
+		in(rule, "in-tree data is fine", "bootstrapLacks", never("BootstrapInTree")),
+		in(rule, "that of the revision before counts", "bootstrapLacks", without("Revision")),
+		in(rule, "it is of the newest revision before there is one", "bootstrapLacks", without("found")),
+		in(rule, "it is waited for without end", "pass.lookAtBootstraps", never("rest")),
+		in(rule, "what does not exist yet never will", "pass.lookAtBootstraps", never("BootstrapMissing")),
+		in(rule, "what does not exist is waited for although a Node came", "pass.lookAtBootstraps", without("anyJoined")),
+		in(rule, "a canary with in-tree data is proven", "pass.doubtCanary", never("wrong")),
+		in(rule, "a canary whose data could not be looked at is proven", "pass.judgeCanary", never("unseen")),
+		in(rule, "what is left out of the proof is not said", "pass.doubtCanary", never("untold")),
+		in(rule, "a MachineDeployment that waits for its turn is judged by its former data", "fleetView.boots", without("toldToRoll")),
+		of(userClusterPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "migration.BootstrapExternal")),
+		of(userClusterPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
+		of(userClusterPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
+		of(userClusterPackage, rule, "rights that are missing are an error", "Session.bootstrapOf", never("IsForbidden")),
+		of(userClusterPackage, rule, "an API server that does not answer has no data", "Session.bootstrapOf", always("IsNotFound")),
+	}
+}

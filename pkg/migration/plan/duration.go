@@ -21,8 +21,8 @@ const (
 )
 
 // estimate adds up what the verbs of the plan take.
-func estimate(in Input, plan Plan, is situation) Duration {
-	parts := slices.Concat(handoverParts(plan), machineParts(in, plan, is), undoParts(plan), closingParts(plan, is))
+func estimate(in Input, plan Plan, is situation, registering time.Duration) Duration {
+	parts := slices.Concat(handoverParts(plan), registrationParts(registering), machineParts(in, plan, is), undoParts(plan), closingParts(plan, is))
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
 	for _, part := range duration.Parts {
 		duration.Seconds += part.Seconds
@@ -50,6 +50,12 @@ func handoverParts(plan Plan) []Part {
 			"Assumed: kube-controller-manager rolls out within 1 min for each change, and the CCM leads within 20 s."))
 	}
 	return append(parts, rolloutParts(plan, ucv1.StepVolumeMigration, ucv1.StepMachineController)...)
+}
+
+// registrationParts: before Nodes are drained. What is left of the interval is the most that it takes.
+func registrationParts(took time.Duration) []Part {
+	return []Part{part("In-tree volumes are registered", took, fmt.Sprintf("Set: the CSI driver looks for them every %d min; this is the most that it takes.",
+		int(migration.RegistrationInterval.Minutes())))}
 }
 
 // rolloutParts are those of steps that change Deployments.

@@ -58,7 +58,7 @@ func Make(in Input) Plan {
 		plan.Protocol, plan.ProtocolReason = handover.Protocol, handover.ProtocolReason
 	}
 	plan.Rollouts = rollouts(in, future)
-	plan.Duration = estimate(in, plan, is)
+	plan.Duration = estimate(in, plan, is, future.Registering)
 	plan.Afterwards = afterwards(in, plan, future, is)
 	plan.Limits = limits(in, plan)
 	plan.Summary = plan.summarize()

@@ -318,3 +318,14 @@ func BenchmarkMake(b *testing.B) {
 		})
 	}
 }
+
+func TestThePlanCountsTheRegistrationOfVolumes(t *testing.T) {
+	s := scenario()
+	for by, want := range map[string]OmegaMatcher{
+		"volumes.example.com": ContainElement(And(HaveField("What", "In-tree volumes are registered"), HaveField("Seconds", BeNumerically("~", 1800, 60)))),
+		"":                    Not(ContainElement(HaveField("What", "In-tree volumes are registered"))),
+	} {
+		s.RegisteredBy = by
+		NewWithT(t).Expect(plan.Make(inputOf(1, s, anHour())).Duration.Parts).To(want)
+	}
+}

@@ -3,6 +3,7 @@ package simulation
 import (
 	"maps"
 	"slices"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -42,6 +43,8 @@ type Future struct {
 	Replaced []migration.Ref
 	// Before and After are the parts of the control plane and of the machine-controller, and the StorageClasses.
 	Before, After Picture
+	// Registering is how long the CSI driver takes to register in-tree volumes, in which nothing else is done.
+	Registering time.Duration
 	// Released says that a deleted Cluster went.
 	Released bool
 	// Endless says that it did not come to an end within the bounds of the simulation.
@@ -78,6 +81,7 @@ func Foresee(start Start) Future {
 			idle = 0
 		}
 		future.Last = pass.Decision
+		future.Registering += w.passOver(pass.Decision, c.seen)
 		if idle > limit(pass.Decision) || w.released {
 			future.Endless = false
 			break

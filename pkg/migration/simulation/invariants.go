@@ -50,6 +50,7 @@ func (i *invariants) check(w *World) {
 		i.lastInitializing = w.now
 	}
 	i.checkUnproven(w)
+	i.checkBooted(w)
 	twice := ""
 	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
 		names := w.running(loop)
@@ -82,6 +83,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkCanary(w, o, d)
 	i.checkStep(w, d)
 	i.checkGuarded(w, d)
+	i.checkBootstraps(w, d)
 	i.checkAttendance(w, o, d)
 	i.checkBeside(w, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
@@ -121,6 +123,7 @@ func haltsBeside(d migration.Decision) bool {
 	halts := []string{
 		ucv1.BreakerTrippedReason, ucv1.SLOViolatedReason, ucv1.NodesNotInitializedReason, ucv1.WaitingForMachinesReason,
 		ucv1.MachineDeploymentFieldConflictReason, ucv1.KubeletsNotExternalReason,
+		ucv1.BootstrapDataNotExternalReason,
 	}
 	restores := d.Verb != nil && d.Verb.Kind == migration.VerbRestoreAnnotations
 	return d.Failure != nil && ((d.Verb != nil && !restores) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)

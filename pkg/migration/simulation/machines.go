@@ -110,7 +110,7 @@ func (w *World) createSet(d *machineDeployment) *machineSet {
 	external, running := w.runs("operating-system-manager", "external-cloud-provider")
 	set := &machineSet{
 		name: w.id(d.name), uid: w.id("ms"), deployment: d.uid, restart: d.restart, revision: d.revision,
-		external: external && running, createdAt: w.now, minReady: d.guard.minReady, desired: d.replicas, most: d.replicas + d.surge,
+		external: external && running && !w.profiled(d), createdAt: w.now, minReady: d.guard.minReady, desired: d.replicas, most: d.replicas + d.surge,
 	}
 	w.sets = append(w.sets, set)
 	return set

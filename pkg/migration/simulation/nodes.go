@@ -55,7 +55,7 @@ func (w *World) boots(m *machine) bool {
 		return true
 	}
 	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
-	return at < 0 || w.deployments[at].current(s)
+	return at < 0 || w.deployments[at].current(s) && w.written(s)
 }
 
 func (w *World) deleteMachine(m *machine) {
@@ -91,6 +91,9 @@ func (w *World) letGo(m *machine) {
 
 func (w *World) boot(m *machine) {
 	if !m.stuck && w.boots(m) && w.chance(0.5) {
+		if s := w.setOf(m); s != nil && !w.scenario.WithoutOperatingSystemManager {
+			m.external = s.external
+		}
 		w.join(m)
 		m.node = ""
 	}

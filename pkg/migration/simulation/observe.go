@@ -104,18 +104,10 @@ func (c *Controller) modelled() migration.Observation {
 	if w.baseline != nil {
 		o.Baseline, o.Proofs = migration.Known(*w.baseline), migration.Known(w.observeProofs())
 	}
-	o.Registered = migration.Known(registered(o.Inventory.Value()))
+	o.Bootstraps = w.observeBootstraps(migration.BootstrapsOf(o, w.now))
+	o.Registered = migration.Known(w.observeRegistered(o.Inventory.Value()))
 	o.Gone = migration.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
 	return o
-}
-
-// registered: a CSI driver that has to register in-tree volumes does so at once.
-func registered(inventory migration.Inventory) map[string]bool {
-	paths := map[string]bool{}
-	for _, volume := range inventory.Volumes {
-		paths[volume.Path] = true
-	}
-	return paths
 }
 
 // FactNames are the facts of an observation that can be unknown.
@@ -126,6 +118,7 @@ func FactNames() []string {
 		"Findings",
 		"Canary", "Drains",
 		"Measured", "Gone",
+		"Bootstraps",
 	}
 }
 
@@ -159,6 +152,7 @@ func Forget(o *migration.Observation, fact string) {
 		"Drains":            func() { blank(&o.Drains) },
 		"Measured":          func() { blank(&o.Measured) },
 		"Gone":              func() { blank(&o.Gone) },
+		"Bootstraps":        func() { blank(&o.Bootstraps) },
 
 		"NamespaceTerminating": func() { blank(&o.NamespaceTerminating) },
 	}
@@ -174,6 +168,7 @@ func (w *World) provider() migration.Provider {
 	return migration.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
 		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
+		RegisteredBy: w.scenario.RegisteredBy,
 		DefaultClass: migration.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
 	}
 }

@@ -139,6 +139,7 @@ func (w *World) observeMachines() migration.Observed[migration.Machines] {
 			seen.Sets = append(seen.Sets, migration.MachineSet{
 				Ref:        migration.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
 				Deployment: d.uid, RestartValue: s.restart, CreatedAt: s.createdAt, Replicas: int32(s.replicas), Current: d.current(s), Version: s.version(),
+				Revision: s.uid,
 			})
 		}
 	}
@@ -201,11 +202,15 @@ func (w *World) observeGone(missing migration.Missing) map[string]migration.Gone
 func (w *World) observeInventory() migration.Observed[migration.Inventory] {
 	if w.real != nil {
 		inventory := w.real.Observation.Inventory.Value()
-		inventory.Nodes = nil
+		inventory.Nodes, inventory.Volumes = nil, w.awaitRegistration(inventory.Volumes)
 		return migration.WithNodes(migration.Known(inventory), migration.Known(w.observeNodes()), w.observeMachines())
 	}
 	inventory := migration.Inventory{
 		Volumes: append([]migration.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
+	}
+	if w.scenario.RegisteredBy != "" {
+		inventory.Volumes[0].Plugin = InTreePlugin
+		inventory.Volumes = w.awaitRegistration(inventory.Volumes)
 	}
 	for _, s := range w.services {
 		inventory.LoadBalancers = append(inventory.LoadBalancers, migration.LoadBalancer{

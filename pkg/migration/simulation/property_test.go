@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 var (
@@ -108,6 +109,7 @@ func randomScenario(seed uint64) Scenario {
 	randomRoll(rand.New(rand.NewPCG(seed, 4)), &s)
 	s.Faults.Meddle = 0.02 * rng.Float64()
 	s.Attentive = true
+	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	s.Classes = randomClasses(rng)
 	if rng.IntN(5) == 0 {
 		s.Interventions = append(s.Interventions, Intervention{
@@ -147,6 +149,17 @@ func randomRoll(rng *rand.Rand, s *Scenario) {
 	}
 	if len(s.Pools) > 0 {
 		s.Interventions = append(s.Interventions, meddlers(rng, s.Pools[0].Name)...)
+	}
+}
+
+// randomBootstraps draws how the operating-system-manager writes what new Machines boot with, and whether that can be read.
+func randomBootstraps(rng *rand.Rand, s *Scenario) {
+	s.SlowBootstrap = time.Duration(rng.IntN(4)) * tick
+	switch {
+	case rng.IntN(4) == 0:
+		s.UnreadBootstrap = []migration.BootstrapKubelet{migration.BootstrapNotTold, migration.BootstrapRefused, migration.BootstrapMissing}[rng.IntN(3)]
+	case rng.IntN(4) == 0 && len(s.Pools) > 0 && len(s.Interventions) == 0:
+		s.InTreeProfiles, s.Interventions = []string{s.Pools[rng.IntN(len(s.Pools))].Name}, []Intervention{fixesProfiles()}
 	}
 }
 

@@ -35,6 +35,14 @@ type Scenario struct {
 	OtherAddresses bool
 	// SlowNodes is how long the CCM takes to initialize a Node, until a person fixes it.
 	SlowNodes time.Duration
+	// SlowBootstrap is how long the operating-system-manager takes to write bootstrap data.
+	SlowBootstrap time.Duration
+	// InTreeProfiles are MachineDeployments whose OperatingSystemProfile has an in-tree flag of its own, until a person fixes it.
+	InTreeProfiles []string
+	// RegisteredBy is the catalogue's: the CSI driver has to register the cluster's volume, which is of the in-tree plugin.
+	RegisteredBy string
+	// UnreadBootstrap is why no bootstrap data can be read.
+	UnreadBootstrap migration.BootstrapKubelet
 	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
 	// KCMReplicas is 2 unless set.

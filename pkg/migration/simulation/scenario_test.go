@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 func plain() Scenario {
@@ -128,7 +129,7 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 		},
 		"an operating-system-manager that the spec denies costs the canary's Machine only": {
 			scenario: with(func(s *Scenario) {
-				s.Hidden, s.WaitsFor = []string{"operating-system-manager"}, ucv1.CanaryFailedReason
+				s.Hidden, s.WaitsFor, s.UnreadBootstrap = []string{"operating-system-manager"}, ucv1.CanaryFailedReason, migration.BootstrapRefused
 				s.Configure = func(c *ucv1.Cluster) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 				}
@@ -137,13 +138,22 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 		},
 		"an operating-system-manager that the spec denies costs one MachineDeployment at most without a canary": {
 			scenario: with(func(s *Scenario) {
-				s.Hidden = []string{"operating-system-manager"}
+				s.Hidden, s.UnreadBootstrap = []string{"operating-system-manager"}, migration.BootstrapRefused
 				s.Configure = func(c *ucv1.Cluster) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 					c.Spec.Rollout.Canary = ucv1.NoCanary
 				}
 			}),
 			ends: ucv1.StepRoll, reason: ucv1.KubeletsNotExternalReason, says: []string{"a kubelet with the in-tree cloud provider"},
+		},
+		"what it writes is seen before the canary's Node": {
+			scenario: with(func(s *Scenario) {
+				s.Hidden, s.WaitsFor = []string{"operating-system-manager"}, ucv1.BootstrapDataNotExternalReason
+				s.Configure = func(c *ucv1.Cluster) {
+					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
+				}
+			}),
+			ends: ucv1.StepRoll, reason: ucv1.BootstrapDataNotExternalReason, says: []string{"starts kubelets without --cloud-provider=external"},
 		},
 		"a webhook that is not found lets no Machine be rolled": {
 			scenario: with(func(s *Scenario) { s.Hidden = []string{"machine-controller-webhook"} }),

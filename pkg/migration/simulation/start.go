@@ -56,6 +56,9 @@ func (s *Start) complete(o *migration.Observation) {
 	unseen(&o.Nodes, seen.Nodes)
 	unseen(&o.Inventory, seen.Inventory)
 	unseen(&o.Gone, seen.Gone)
+	if migration.WantsRegistered(seen.Cluster.Status.Facts, seen.Provider.Value()) && seen.Registered.IsUnknown() {
+		o.Registered = seen.Registered
+	}
 	unseen(&o.OtherManagers, seen.OtherManagers)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,7 +59,12 @@ type World struct {
 	otherAddresses bool
 	cloudConfig    string
 	slowNodes      time.Duration
-	inherited      ucv1.InheritedConfiguration
+	// slowBootstrap is how long the operating-system-manager takes, inTreeProfiles are MachineDeployments whose profile has a flag of its own.
+	slowBootstrap  time.Duration
+	inTreeProfiles []string
+	// passedOver is how much of the time in which the CSI driver registers volumes was not gone through.
+	passedOver time.Duration
+	inherited  ucv1.InheritedConfiguration
 
 	deployments []*machineDeployment
 	sets        []*machineSet
@@ -106,6 +112,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 		joined: map[string]*node{}, loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
 		otherAddresses: scenario.OtherAddresses, cloudConfig: "1", findings: scenario.Findings,
 		ourClass: csiClass, slowNodes: scenario.SlowNodes,
+		slowBootstrap: scenario.SlowBootstrap, inTreeProfiles: slices.Clone(scenario.InTreeProfiles),
 	}
 	w.invariants = newInvariants()
 	w.ccm = newAddonSet(migration.CCMSet, "ServiceAccount", "Deployment")

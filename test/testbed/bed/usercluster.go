@@ -20,6 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bystanders"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
 // KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers, unless hack/binaries.sh built
@@ -108,7 +109,7 @@ func (u *UserCluster) start(index int) error {
 			return err
 		}
 	}
-	if err := b.applyKustomization(u.Client, "usercluster-rbac", nil); err != nil {
+	if err := u.grantRights(); err != nil {
 		return err
 	}
 	if err := b.startKubelet(u.Options.Name, index, u.AdminConfig(), u.manifests()); err != nil {
@@ -119,6 +120,19 @@ func (u *UserCluster) start(index int) error {
 		return err
 	}
 	return u.addBystanders()
+}
+
+// grantRights of the manager. The operating-system-manager's namespace is there before it is, as installers make it.
+func (u *UserCluster) grantRights() error {
+	b := u.bed
+	if err := b.applyKustomization(u.Client, "usercluster-rbac", nil); err != nil || u.Options.WithoutMachineController {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
+	if err := u.Client.Create(b.ctx, namespace); err != nil {
+		return fmt.Errorf("make namespace %s in %s: %w", namespace.Name, u.Options.Name, err)
+	}
+	return b.applyKustomization(u.Client, "usercluster-rbac-bootstrap", nil)
 }
 
 // addBystanders waits for the KCM that makes their ServiceAccount.

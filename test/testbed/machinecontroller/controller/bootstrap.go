@@ -24,17 +24,20 @@ func (r *machineReconciler) external(ctx context.Context, machine *machines.Mach
 	if found, err := r.owner(ctx, set, "MachineDeployment", deployment); err != nil || !found {
 		return annotated(machine), err
 	}
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{
-		Namespace: machines.BootstrapNamespace,
-		Name:      machines.BootstrapSecretName(deployment.Namespace, deployment.Name),
+	bootstrap := machines.Bootstrap{}
+	for kind, into := range map[string]**corev1.Secret{machines.ConfigSecret: &bootstrap.Config, machines.FetchSecret: &bootstrap.Fetch} {
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{
+			Namespace: machines.BootstrapNamespace, Name: machines.BootstrapSecretName(deployment.Namespace, deployment.Name, kind),
+		}
+		switch err := r.client.Get(ctx, key, secret); {
+		case err == nil:
+			*into = secret
+		case !apierrors.IsNotFound(err):
+			return false, fmt.Errorf("read bootstrap Secret %s: %w", key, err)
+		}
 	}
-	if err := r.client.Get(ctx, key, secret); apierrors.IsNotFound(err) {
-		secret = nil
-	} else if err != nil {
-		return false, fmt.Errorf("read bootstrap Secret %s: %w", key, err)
-	}
-	return machines.KubeletIsExternal(deployment, set, secret)
+	return machines.KubeletIsExternal(deployment, set, bootstrap)
 }
 
 func annotated(machine *machines.Machine) bool {

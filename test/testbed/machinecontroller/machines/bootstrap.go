@@ -1,31 +1,71 @@
 package machines
 
 import (
+	"encoding/base64"
 	"fmt"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 )
 
-// RenderBootstrap makes the Secret that new machines of the MachineDeployment's
-// current revision boot with.
-func RenderBootstrap(deployment *MachineDeployment, external bool) *corev1.Secret {
+const (
+	cloudConfigKey = "cloud-config"
+	kubeletUnit    = "/etc/systemd/system/kubelet.service"
+)
+
+// Bootstrap are the two Secrets of a MachineDeployment. The machine-controller hands Fetch to the cloud, and what runs there gets Config,
+// which has the kubelet's unit.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (reconcileSecrets)
+type Bootstrap struct{ Config, Fetch *corev1.Secret }
+
+// Secrets in the order in which they are made.
+func (b Bootstrap) Secrets() []*corev1.Secret { return []*corev1.Secret{b.Config, b.Fetch} }
+
+// RenderBootstrap makes what new machines of the MachineDeployment's current
+// revision boot with. A profile of that name has no flag, whatever the
+// operating-system-manager's own is.
+func RenderBootstrap(deployment *MachineDeployment, external bool) Bootstrap {
+	if deployment.Annotations[ProfileAnnotation] == InTreeProfile {
+		external = false
+	}
+	fetch := "#cloud-config\nhostname: <MACHINE_NAME>\nwrite_files:\n- path: '/opt/bin/bootstrap'\n  content: |-\n    fetch " +
+		BootstrapSecretName(deployment.Namespace, deployment.Name, ConfigSecret) + "\n"
+	return Bootstrap{
+		Config: secretOf(deployment, ConfigSecret, "#cloud-config\nwrite_files:\n- path: '"+kubeletUnit+"'\n  permissions: '0644'\n  encoding: 'b64'\n  content: |-\n    "+
+			base64.StdEncoding.EncodeToString([]byte(unitOf(external)))+"\n"),
+		Fetch: secretOf(deployment, FetchSecret, fetch),
+	}
+}
+
+// unitOf a kubelet: as of Kubernetes 1.29 an in-tree one has no flag at all.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-ubuntu.yaml#L618-L676
+func unitOf(external bool) string {
+	flag := ""
+	if external {
+		flag = "  --cloud-provider=external \\\n"
+	}
+	return "[Service]\nExecStartPre=/bin/bash /opt/bin/setup_net_env.sh\nExecStart=/opt/bin/kubelet \\\n  --config=/etc/kubernetes/kubelet.conf \\\n" +
+		flag + "  --hostname-override=${KUBELET_HOSTNAME} \\\n  --node-ip ${KUBELET_NODE_IP}\n\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+func secretOf(deployment *MachineDeployment, kind, content string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: BootstrapNamespace,
-			Name:      BootstrapSecretName(deployment.Namespace, deployment.Name),
+			Name:      BootstrapSecretName(deployment.Namespace, deployment.Name, kind),
 			Annotations: map[string]string{
 				BootstrapRevisionAnnotation: deployment.Annotations[RevisionAnnotation],
 				BootstrapOwnerAnnotation:    string(deployment.UID),
 			},
 		},
-		Data: map[string][]byte{BootstrapKey: []byte("external: " + strconv.FormatBool(external) + "\n")},
+		Type: corev1.SecretTypeOpaque, Immutable: new(true),
+		Data: map[string][]byte{cloudConfigKey: []byte(content)},
 	}
 }
 
-// BootstrapIsCurrent says whether the Secret was made for the MachineDeployment's
+// BootstrapIsCurrent says whether a Secret was made for the MachineDeployment's
 // current revision. Nothing else counts: a changed flag of the
 // operating-system-manager shows only in the next revision.
 func BootstrapIsCurrent(deployment *MachineDeployment, secret *corev1.Secret) bool {
@@ -40,24 +80,43 @@ type NotReadyError struct{ Reason string }
 // Error implements error.
 func (e *NotReadyError) Error() string { return "cloud config not ready: " + e.Reason }
 
-// KubeletIsExternal reads from the bootstrap Secret how kubelets of set join.
-// There is one Secret, for the MachineDeployment's newest revision, and a set of
-// another one cannot boot with it: a Machine that an old set makes in the middle
+// KubeletIsExternal reads from the bootstrap Secrets how kubelets of set join.
+// They are for the MachineDeployment's newest revision, and a set of
+// another one cannot boot with them: a Machine that an old set makes in the middle
 // of a roll waits for good.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go (ensureInstanceExistsForMachine)
-func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, secret *corev1.Secret) (bool, error) {
+func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, bootstrap Bootstrap) (bool, error) {
 	if Revision(deployment) != Revision(set) {
 		return false, &NotReadyError{fmt.Sprintf("MachineDeployment %s is at revision %d, MachineSet %s at %d",
 			deployment.Name, Revision(deployment), set.Name, Revision(set))}
 	}
-	if !BootstrapIsCurrent(deployment, secret) {
-		return false, &NotReadyError{fmt.Sprintf("no bootstrap Secret %s for revision %d of MachineDeployment %s",
-			BootstrapSecretName(deployment.Namespace, deployment.Name), Revision(deployment), deployment.Name)}
+	for _, secret := range bootstrap.Secrets() {
+		if !BootstrapIsCurrent(deployment, secret) {
+			return false, &NotReadyError{fmt.Sprintf("no bootstrap Secrets for revision %d of MachineDeployment %s", Revision(deployment), deployment.Name)}
+		}
 	}
-	value := strings.TrimSpace(strings.TrimPrefix(string(secret.Data[BootstrapKey]), "external:"))
-	external, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, fmt.Errorf("read key %s of bootstrap Secret %s: it says neither true nor false", BootstrapKey, secret.Name)
+	return kubeletOf(bootstrap.Config)
+}
+
+func kubeletOf(secret *corev1.Secret) (bool, error) {
+	var config struct {
+		Files []struct {
+			Path    string `json:"path"`
+			Content string `json:"content"`
+		} `json:"write_files"`
 	}
-	return external, nil
+	if err := yaml.Unmarshal(secret.Data[cloudConfigKey], &config); err != nil {
+		return false, fmt.Errorf("read key %s of bootstrap Secret %s: %w", cloudConfigKey, secret.Name, err)
+	}
+	for _, file := range config.Files {
+		if file.Path != kubeletUnit {
+			continue
+		}
+		unit, err := base64.StdEncoding.DecodeString(strings.TrimSpace(file.Content))
+		if err != nil {
+			return false, fmt.Errorf("read %s of bootstrap Secret %s: %w", kubeletUnit, secret.Name, err)
+		}
+		return strings.Contains(string(unit), "--cloud-provider=external"), nil
+	}
+	return false, fmt.Errorf("bootstrap Secret %s has no %s", secret.Name, kubeletUnit)
 }

@@ -53,14 +53,15 @@ const (
 	// BootstrapOwnerAnnotation is the UID of the MachineDeployment, so that the
 	// Secret of a deleted one never serves its namesake.
 	BootstrapOwnerAnnotation = "k8c.io/machine-deployment-uid"
-	// BootstrapKey is the Secret's key; its value is a line "external: true" or
-	// "external: false".
-	BootstrapKey = "cloud-config"
+	// ConfigSecret and FetchSecret are the kinds of bootstrap Secrets, in their names.
+	ConfigSecret, FetchSecret = "provisioning", "bootstrap"
+	// ProfileAnnotation names the OperatingSystemProfile; InTreeProfile is one without the condition that the flag is given on.
+	ProfileAnnotation, InTreeProfile = "k8c.io/operating-system-profile", "in-tree"
 )
 
-// BootstrapSecretName names the bootstrap Secret of a MachineDeployment.
-func BootstrapSecretName(namespace, name string) string {
-	return name + "-" + namespace + "-bootstrap"
+// BootstrapSecretName names a bootstrap Secret of a MachineDeployment.
+func BootstrapSecretName(namespace, name, kind string) string {
+	return name + "-" + namespace + "-" + kind + "-config"
 }
 
 // Revision reads the revision annotation; 0 means that there is none.

@@ -81,62 +81,67 @@ func NewReconciler(c client.Client, external bool) reconcile.Reconciler {
 	return &reconciler{client: c, external: external}
 }
 
-// Reconcile writes the bootstrap Secret if there is none for this revision.
+// Reconcile writes the bootstrap Secrets if there are none for this revision. They are immutable, so those of another one go first.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (handleOSCAndSecretsRotation)
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	key := client.ObjectKey{
-		Namespace: machines.BootstrapNamespace,
-		Name:      machines.BootstrapSecretName(request.Namespace, request.Name),
-	}
 	deployment := &machines.MachineDeployment{}
 	err := r.client.Get(ctx, request.NamespacedName, deployment)
-	if apierrors.IsNotFound(err) {
-		gone := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		return ctrl.Result{}, client.IgnoreNotFound(r.client.Delete(ctx, gone))
-	}
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("read MachineDeployment %s: %w", request.NamespacedName, err)
-	}
-	if deployment.DeletionTimestamp != nil || machines.Revision(deployment) == 0 {
-		return ctrl.Result{}, nil
-	}
-	secret := &corev1.Secret{}
-	err = r.client.Get(ctx, key, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return ctrl.Result{}, r.create(ctx, deployment)
+		gone := &machines.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
+		return ctrl.Result{}, r.remove(ctx, machines.RenderBootstrap(gone, false).Secrets())
 	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("read bootstrap Secret %s: %w", key, err)
-	case machines.BootstrapIsCurrent(deployment, secret):
+		return ctrl.Result{}, fmt.Errorf("read MachineDeployment %s: %w", request.NamespacedName, err)
+	case deployment.DeletionTimestamp != nil || machines.Revision(deployment) == 0:
 		return ctrl.Result{}, nil
 	}
-	wanted := machines.RenderBootstrap(deployment, r.external)
-	secret.Annotations, secret.Data = wanted.Annotations, wanted.Data
-	if err := r.client.Update(ctx, secret); err != nil {
-		return ctrl.Result{}, fmt.Errorf("rewrite bootstrap Secret %s: %w", key, err)
+	for _, secret := range machines.RenderBootstrap(deployment, r.external).Secrets() {
+		if err := r.write(ctx, deployment, secret); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
-	r.log(ctx, deployment)
 	return ctrl.Result{}, nil
 }
 
-func (r *reconciler) create(ctx context.Context, deployment *machines.MachineDeployment) error {
-	secret := machines.RenderBootstrap(deployment, r.external)
-	err := r.client.Create(ctx, secret)
-	if apierrors.IsNotFound(err) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
-		created := r.client.Create(ctx, namespace)
-		if apierrors.IsAlreadyExists(created) {
-			created = nil
+func (r *reconciler) remove(ctx context.Context, secrets []*corev1.Secret) error {
+	for _, secret := range secrets {
+		if err := client.IgnoreNotFound(r.client.Delete(ctx, secret)); err != nil {
+			return fmt.Errorf("delete bootstrap Secret %s: %w", secret.Name, err)
 		}
-		err = errors.Join(created, r.client.Create(ctx, secret))
 	}
-	if err != nil {
-		return fmt.Errorf("create bootstrap Secret %s: %w", secret.Name, err)
-	}
-	r.log(ctx, deployment)
 	return nil
 }
 
-func (r *reconciler) log(ctx context.Context, deployment *machines.MachineDeployment) {
-	ctrl.LoggerFrom(ctx).Info("bootstrap written", "machineDeployment", deployment.Name,
+func (r *reconciler) write(ctx context.Context, deployment *machines.MachineDeployment, wanted *corev1.Secret) error {
+	secret := &corev1.Secret{}
+	err := r.client.Get(ctx, client.ObjectKeyFromObject(wanted), secret)
+	switch {
+	case err == nil && machines.BootstrapIsCurrent(deployment, secret):
+		return nil
+	case err == nil:
+		if err := r.remove(ctx, []*corev1.Secret{secret}); err != nil {
+			return err
+		}
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("read bootstrap Secret %s: %w", wanted.Name, err)
+	}
+	if err := r.create(ctx, wanted); err != nil {
+		return fmt.Errorf("create bootstrap Secret %s: %w", wanted.Name, err)
+	}
+	ctrl.LoggerFrom(ctx).Info("bootstrap written", "machineDeployment", deployment.Name, "secret", wanted.Name,
 		"revision", machines.Revision(deployment), "external", r.external)
+	return nil
+}
+
+// create makes the namespace where it is missing.
+func (r *reconciler) create(ctx context.Context, secret *corev1.Secret) error {
+	err := r.client.Create(ctx, secret)
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	created := r.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}})
+	if apierrors.IsAlreadyExists(created) {
+		created = nil
+	}
+	return errors.Join(created, r.client.Create(ctx, secret))
 }

@@ -44,16 +44,16 @@ func TestReconcile(t *testing.T) {
 	}
 	tests := map[string]struct {
 		deployment *machines.MachineDeployment
-		secret     *corev1.Secret
+		before     []*corev1.Secret
 		external   bool
 		want       string
 	}{
-		"a first revision is written from the flag":       {deployment("1"), nil, false, "external: false\n"},
-		"a first revision with the flag is external":      {deployment("1"), nil, true, "external: true\n"},
-		"a changed flag alone rewrites nothing":           {deployment("1"), machines.RenderBootstrap(deployment("1"), false), true, "external: false\n"},
-		"a new revision is rewritten from the flag":       {deployment("2"), machines.RenderBootstrap(deployment("1"), false), true, "external: true\n"},
+		"a first revision is written from the flag":       {deployment("1"), nil, false, "in-tree"},
+		"a first revision with the flag is external":      {deployment("1"), nil, true, "external"},
+		"a changed flag alone rewrites nothing":           {deployment("1"), machines.RenderBootstrap(deployment("1"), false).Secrets(), true, "in-tree"},
+		"a new revision is rewritten from the flag":       {deployment("2"), machines.RenderBootstrap(deployment("1"), false).Secrets(), true, "external"},
 		"no revision yet means nothing is written":        {deployment(""), nil, true, ""},
-		"the Secret of a deleted MachineDeployment goes":  {nil, machines.RenderBootstrap(deployment("1"), true), true, ""},
+		"the Secret of a deleted MachineDeployment goes":  {nil, machines.RenderBootstrap(deployment("1"), true).Secrets(), true, ""},
 		"a deleted MachineDeployment without one is fine": {nil, nil, true, ""},
 	}
 	for name, test := range tests {
@@ -65,23 +65,34 @@ func TestReconcile(t *testing.T) {
 			if test.deployment != nil {
 				builder.WithObjects(test.deployment)
 			}
-			if test.secret != nil {
-				builder.WithObjects(test.secret)
+			for _, secret := range test.before {
+				builder.WithObjects(secret)
 			}
 			c := builder.Build()
 			_, err = NewReconciler(c, test.external).Reconcile(t.Context(), ctrl.Request{
 				NamespacedName: client.ObjectKey{Namespace: "kube-system", Name: "pool"},
 			})
 			g.Expect(err).NotTo(HaveOccurred())
-			secret := &corev1.Secret{}
-			err = c.Get(t.Context(), client.ObjectKey{Namespace: machines.BootstrapNamespace, Name: "pool-kube-system-bootstrap"}, secret)
-			if test.want == "" {
-				g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
-				return
+			for _, kind := range []string{machines.ConfigSecret, machines.FetchSecret} {
+				secret := &corev1.Secret{}
+				err = c.Get(t.Context(), client.ObjectKey{Namespace: "cloud-init-settings", Name: "pool-kube-system-" + kind + "-config"}, secret)
+				if test.want == "" {
+					g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+					continue
+				}
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(*secret.Immutable).To(BeTrue())
+				g.Expect(machines.BootstrapIsCurrent(test.deployment, secret)).To(BeTrue())
+				g.Expect(secret.Data).To(Equal(wantedOf(test.deployment, test.want == "external", kind).Data))
 			}
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(string(secret.Data[machines.BootstrapKey])).To(Equal(test.want))
-			g.Expect(machines.BootstrapIsCurrent(test.deployment, secret)).To(BeTrue())
 		})
 	}
+}
+
+func wantedOf(deployment *machines.MachineDeployment, external bool, kind string) *corev1.Secret {
+	bootstrap := machines.RenderBootstrap(deployment, external)
+	if kind == machines.FetchSecret {
+		return bootstrap.Fetch
+	}
+	return bootstrap.Config
 }

@@ -1,0 +1,204 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// BootstrapKubelet is how a new Machine starts its kubelet, as far as its bootstrap data can be read.
+type BootstrapKubelet string
+
+// What bootstrap data says. The zero value is none of them: no one looked.
+const (
+	// BootstrapExternal starts it with --cloud-provider=external, BootstrapInTree with another one or none.
+	BootstrapExternal BootstrapKubelet = "External"
+	BootstrapInTree   BootstrapKubelet = "InTree"
+	// BootstrapNotTold is data in a form that is not understood, BootstrapRefused data that we may not read.
+	BootstrapNotTold BootstrapKubelet = "NotToldApart"
+	BootstrapRefused BootstrapKubelet = "Refused"
+	// BootstrapMissing is data that does not exist.
+	BootstrapMissing BootstrapKubelet = "Missing"
+)
+
+// BootstrapData is what was read of the bootstrap data of one MachineDeployment, without any content of it.
+type BootstrapData struct {
+	Kubelet BootstrapKubelet
+	// Revision of the MachineDeployment that it was written for. The machine-controller boots no Machine of another one with it.
+	// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L841-L844
+	Revision string
+}
+
+// told says that it can be read.
+func (d BootstrapData) told() bool {
+	return d.Kubelet == BootstrapExternal || d.Kubelet == BootstrapInTree
+}
+
+// bootstrapPause is how long it is until bootstrap data is read again: no watch tells of it.
+const bootstrapPause = 5 * time.Second
+
+// BootstrapSecret is where the operating-system-manager writes how machines of a MachineDeployment start their kubelets. The Secret
+// that the machine-controller hands to the cloud, <name>-<namespace>-bootstrap-config, only fetches this one.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go#L341-L342
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/resources/operating_system_config.go#L55
+func BootstrapSecret(deployment Ref) Ref {
+	return Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace + "-provisioning-config"}
+}
+
+// BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll until
+// it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
+func BootstrapsOf(o Observation, now time.Time) []Ref {
+	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
+	var refs []Ref
+	if p.facts.Canary != nil && p.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !p.undoing() {
+		_, canary := o.Machines.Value().split()
+		for _, deployment := range canary.Deployments {
+			refs = append(refs, deployment.Ref)
+		}
+	}
+	if !p.armed() {
+		return refs
+	}
+	view := p.fleet()
+	for _, pool := range p.pools(view) {
+		if view.boots(pool.deployment) {
+			refs = append(refs, pool.deployment.Ref)
+		}
+	}
+	return refs
+}
+
+// boots says that new Machines of it are made in this roll.
+func (v fleetView) boots(d MachineDeployment) bool {
+	return !d.Deleting && !d.Paused && d.Replicas > 0 && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
+}
+
+// lookedAtBootstrap is what was read of a MachineDeployment's data; unseen is why it was not.
+func (p *pass) lookedAtBootstrap(d MachineDeployment) (data BootstrapData, unseen string) {
+	all, known := p.o.Bootstraps.Get()
+	switch {
+	case !known && p.o.Bootstraps.IsUnknown():
+		return data, p.o.Bootstraps.Why()
+	case all[d.UID].Kubelet == "":
+		return data, "it was not looked for"
+	}
+	return all[d.UID], ""
+}
+
+// bootstrapLacks is what is wrong with data that can be read; empty: nothing, or it cannot be told. Until there is a MachineSet of the
+// newest template, what is there was written for the one before.
+func bootstrapLacks(d MachineDeployment, data BootstrapData, current MachineSet, found bool) string {
+	name := BootstrapSecret(d.Ref).String() + " of " + d.String()
+	switch {
+	case !data.told():
+		return ""
+	case !found || data.Revision != current.Revision:
+		return name + " is not written for its newest revision"
+	case data.Kubelet == BootstrapInTree:
+		return name + " starts kubelets without --cloud-provider=external"
+	}
+	return ""
+}
+
+// bootstraps are those MachineDeployments whose new Machines would not join external, and for how long that is waited for.
+type bootstraps struct {
+	late, awaited []string
+	after         time.Duration
+	unseen        string
+}
+
+// lookAtBootstraps of what is being rolled. Data that is missing is awaited as long as no Machine came without it.
+func (p *pass) lookAtBootstraps(view fleetView, pools []pool) bootstraps {
+	seen := bootstraps{after: bootstrapPause}
+	for _, pool := range pools {
+		d := pool.deployment
+		if p.undoing() || !p.armed() || !view.boots(d) {
+			continue
+		}
+		data, unseen := p.lookedAtBootstrap(d)
+		current, found := currentSet(view.setsOf(d))
+		lacks := bootstrapLacks(d, data, current, found)
+		rest := view.initialization - view.now.Sub(current.CreatedAt)
+		switch {
+		case unseen != "":
+			seen.unseen = unseen
+		case data.Kubelet == BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
+			seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
+		case lacks != "" && found && rest <= 0:
+			seen.late = append(seen.late, lacks)
+		case lacks != "":
+			seen.awaited, seen.after = append(seen.awaited, lacks), sooner(seen.after, rest)
+		}
+	}
+	return seen
+}
+
+// writesBootstraps says that the cluster has an operating-system-manager.
+func (p *pass) writesBootstraps() bool {
+	return p.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
+}
+
+func currentSet(sets []MachineSet) (MachineSet, bool) {
+	for _, set := range sets {
+		if set.Current {
+			return set, true
+		}
+	}
+	return MachineSet{}, false
+}
+
+// anyJoined says that a Machine of a MachineSet has a Node.
+func (v fleetView) anyJoined(set MachineSet) bool {
+	return len(v.only(set, func(m Machine) bool { return m.NodeName != "" })) > 0
+}
+
+// bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines get.
+func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome {
+	seen := p.lookAtBootstraps(view, pools)
+	switch {
+	case seen.unseen != "":
+		return cannotLook("the bootstrap data of Machines", seen.unseen)
+	case len(seen.awaited) > 0:
+		return waitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external kubelets: "+
+			named(seen.awaited)+".", seen.after)
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+func bootstrapsLate(late []string) outcome {
+	return fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+named(late)+
+		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
+}
+
+// doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What cannot
+// be told of the data is left out of the proof.
+func (p *pass) doubtCanary(seen Machines, lacks []string, deadline time.Time) canaryDoubt {
+	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
+	if len(seen.Deployments) == 0 {
+		return doubt
+	}
+	d := seen.Deployments[0]
+	data, unseen := p.lookedAtBootstrap(d)
+	current, found := currentSet(seen.Sets)
+	doubt.unseen = unseen
+	if wrong := bootstrapLacks(d, data, current, found); wrong != "" && found {
+		doubt.lacks, doubt.awaits, doubt.fails = []string{wrong}, ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
+		doubt.pause = bootstrapPause
+		if earlier := p.facts.Canary.StartedAt.Add(p.initializationDeadline()); earlier.Before(deadline) {
+			doubt.deadline = earlier
+		}
+	}
+	if untold := untoldBootstrap(data.Kubelet); untold != "" && len(lacks) == 0 && !slices.Contains(p.facts.Canary.WithoutProof, untold) {
+		p.facts.Canary.WithoutProof = append(p.facts.Canary.WithoutProof, untold)
+	}
+	return doubt
+}
+
+func untoldBootstrap(kubelet BootstrapKubelet) string {
+	return map[BootstrapKubelet]string{
+		BootstrapNotTold: "its bootstrap data, which is not understood",
+		BootstrapRefused: "its bootstrap data, which may not be read",
+		BootstrapMissing: "its bootstrap data: there is none",
+	}[kubelet]
+}

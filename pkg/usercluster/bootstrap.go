@@ -1,0 +1,66 @@
+package usercluster
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// What the operating-system-manager writes into a Secret that no one changes afterwards.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/resources/secrets.go#L26-L42
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/sdk/bootstrap/types.go
+const (
+	bootstrapKey                = "cloud-config"
+	bootstrapRevisionAnnotation = "k8c.io/machine-deployment-revision"
+	revisionAnnotation          = "machinedeployment.clusters.k8s.io/revision"
+	// maxRevision is a number of more digits than any revision has.
+	maxRevision = 20
+)
+
+// Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has tokens
+// and certificates, and is dropped here: what is kept is one of a few words, and the revision.
+func (s *Session) Bootstraps(ctx context.Context, deployments []migration.Ref) migration.Observed[map[string]migration.BootstrapData] {
+	if len(deployments) == 0 {
+		return migration.Absent[map[string]migration.BootstrapData]()
+	}
+	seen := make(map[string]migration.BootstrapData, len(deployments))
+	for _, deployment := range deployments {
+		data, err := s.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
+		if err != nil {
+			return migration.Unknown[map[string]migration.BootstrapData](because("reading "+migration.BootstrapSecret(deployment).String(), err))
+		}
+		seen[deployment.UID] = data
+	}
+	return migration.Known(seen)
+}
+
+func (s *Session) bootstrapOf(ctx context.Context, ref migration.Ref) (migration.BootstrapData, error) {
+	secret := &corev1.Secret{}
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return migration.BootstrapData{Kubelet: migration.BootstrapMissing}, nil
+	case apierrors.IsForbidden(err):
+		return migration.BootstrapData{Kubelet: migration.BootstrapRefused}, nil
+	case errors.Is(err, errTooLarge):
+		return migration.BootstrapData{Kubelet: migration.BootstrapNotTold}, nil
+	case err != nil:
+		return migration.BootstrapData{}, err
+	}
+	return migration.BootstrapData{
+		Kubelet: kubeletOf(secret.Data[bootstrapKey]), Revision: revisionOf(secret, bootstrapRevisionAnnotation),
+	}, nil
+}
+
+// revisionOf an object; text that is too long to be one is none.
+func revisionOf(object client.Object, annotation string) string {
+	if revision := object.GetAnnotations()[annotation]; len(revision) <= maxRevision {
+		return revision
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package usercluster
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+const cloudProviderFlag = "--cloud-provider"
+
+// kubeletOf is how a machine that boots with the data starts its kubelet: what its one unit says. Every OperatingSystemProfile that
+// comes with the operating-system-manager writes /etc/systemd/system/kubelet.service; without its own flag, and from 1.29 on for every
+// provider, the flag is left out of it.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-ubuntu.yaml#L618-L656
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-flatcar.yaml#L746-L783
+func kubeletOf(data []byte) migration.BootstrapKubelet {
+	files, understood := bootFiles(data)
+	if !understood {
+		return migration.BootstrapNotTold
+	}
+	var units []string
+	for _, file := range files {
+		unit, dropIn := file.ofKubelet()
+		switch {
+		case unit && file.unread, dropIn && (file.unread || len(settings(file.content, "ExecStart")) > 0):
+			return migration.BootstrapNotTold
+		case unit:
+			units = append(units, file.content)
+		}
+	}
+	if len(units) != 1 {
+		return migration.BootstrapNotTold
+	}
+	return kubeletOfUnit(units[0])
+}
+
+func kubeletOfUnit(unit string) migration.BootstrapKubelet {
+	commands := settings(unit, "ExecStart")
+	if len(commands) != 1 || strings.ContainsAny(commands[0], `"'`) {
+		return migration.BootstrapNotTold
+	}
+	words := strings.Fields(commands[0])
+	if len(words) == 0 || path.Base(words[0]) != "kubelet" {
+		return migration.BootstrapNotTold
+	}
+	provider, given := "", false
+	for at, word := range words[1:] {
+		if value, found := strings.CutPrefix(word, cloudProviderFlag+"="); found {
+			provider, given = value, true
+		}
+		if word == cloudProviderFlag && at+2 < len(words) {
+			provider, given = words[at+2], true
+		}
+	}
+	switch {
+	case given && strings.Contains(provider, "$"), hidesArguments(words):
+		return migration.BootstrapNotTold
+	case provider == "external":
+		return migration.BootstrapExternal
+	}
+	return migration.BootstrapInTree
+}
+
+// hidesArguments says that a variable stands where it can be more than the value of a flag: only the kubelet's environment knows
+// what it holds.
+func hidesArguments(words []string) bool {
+	valued := []string{"--node-ip", "--hostname-override"}
+	for at, word := range words {
+		if strings.HasPrefix(word, "$") && (at == 0 || !slices.Contains(valued, words[at-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// settings are the values of a setting of a systemd unit, with the lines that go on joined; an empty one takes back those before.
+func settings(unit, name string) []string {
+	var values []string
+	for line := range strings.Lines(strings.ReplaceAll(unit, "\\\n", " ")) {
+		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		switch value = strings.TrimSpace(value); {
+		case !found || strings.TrimSpace(key) != name:
+		case value == "":
+			values = nil
+		default:
+			values = append(values, value)
+		}
+	}
+	return values
+}
