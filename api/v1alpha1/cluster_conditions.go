@@ -9,7 +9,8 @@ const (
 	// StalledCondition is present, and True, only when a person must act, and as long as no one can look whether that is over.
 	StalledCondition = "Stalled"
 
-	// InTreeReason surfaces on Ready when the feature is off.
+	// InTreeReason surfaces on Ready when the feature is off and KCM runs the cloud loops, as far as the message says that it was
+	// looked at.
 	InTreeReason = "InTree"
 	// ExternalReason surfaces on Ready when a cluster that was created with the feature runs its addons.
 	ExternalReason = "External"
@@ -52,7 +53,8 @@ const (
 	// AttendedReason surfaces when a manager runs the cloud loops.
 	AttendedReason = "Attended"
 	// CloudLoopsUnattendedReason surfaces when no manager runs the cloud loops: at once on CloudLoopsAttended, after
-	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled; on ReadyToMigrate, when a look found it so.
+	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled; on ReadyToMigrate, when a look found it so. With the
+	// feature off, these times count to the looks.
 	CloudLoopsUnattendedReason = "CloudLoopsUnattended"
 	// LookingReason surfaces while a Lease has not been watched for long enough to tell whether it is renewed.
 	LookingReason = "Looking"
@@ -178,8 +180,8 @@ const (
 	PreflightFailedReason = "PreflightFailed"
 	// PlanNotApprovedReason surfaces when the plan is not the one that spec.approval names: something changed since.
 	PlanNotApprovedReason = "PlanNotApproved"
-	// LoopsOffAlreadyReason surfaces when KCM has an in-tree cloud provider and its cloud loops are switched off, and no migration
-	// of this Cluster did that.
+	// LoopsOffAlreadyReason surfaces when KCM is to run the cloud loops and its arguments do not: they are switched off, or it has no
+	// in-tree cloud provider, and no migration of this Cluster did that.
 	LoopsOffAlreadyReason = "LoopsOffAlready"
 	// RecordUnusableReason surfaces when the record of an earlier migration of this name cannot be used: it is of another control
 	// plane or provider, or cannot be read.

@@ -41,7 +41,31 @@ type LookAheadStatus struct {
 	// generation of the spec that the last look was made with. A change of the spec is looked at sooner.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
+
+	// leader is what the last look saw of KCM: Leads, Missing, NotSeen or Hibernated; empty before the first one, and when KCM's
+	// arguments run no cloud loops.
+	// +optional
+	Leader LookedLeader `json:"leader,omitempty"`
+
+	// leaderAt is when it was looked for.
+	// +optional
+	LeaderAt *metav1.Time `json:"leaderAt,omitempty"`
 }
+
+// LookedLeader is what a look ahead saw of KCM.
+// +kubebuilder:validation:Enum=Leads;Missing;NotSeen;Hibernated
+type LookedLeader string
+
+const (
+	// LeaderLeads means that a process of KCM that runs the cloud loops held its Lease.
+	LeaderLeads LookedLeader = "Leads"
+	// LeaderMissing means that none did.
+	LeaderMissing LookedLeader = "Missing"
+	// LeaderNotSeen means that it could not be looked at.
+	LeaderNotSeen LookedLeader = "NotSeen"
+	// LeaderHibernated means that the control plane is scaled to 0.
+	LeaderHibernated LookedLeader = "Hibernated"
+)
 
 // AcceptedFinding is a finding that a person accepts.
 type AcceptedFinding struct {

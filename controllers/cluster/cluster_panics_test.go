@@ -142,7 +142,7 @@ func TestAStatusThatIsRefused(t *testing.T) {
 	}{
 		"for its content is written without messages": {
 			answers: []error{content}, writes: 2,
-			ready: metav1.Condition{Status: metav1.ConditionTrue, Reason: ucv1.InTreeReason, Message: notShown},
+			ready: metav1.Condition{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: notShown},
 		},
 		"by a definition that is too old says so": {
 			answers: []error{schemaOld, schemaOld}, writes: 3, fails: true,

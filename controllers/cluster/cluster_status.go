@@ -134,7 +134,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.decision.Failure != nil:
 		setReadyFailed(w, s)
 	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+s.observed.LookedAt())
+		setReadyInTree(w, s)
 	case s.cluster.Spec.Paused:
 		setReadyPaused(w)
 	case !s.cluster.DeletionTimestamp.IsZero():
@@ -144,11 +144,35 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.decision.Step == ucv1.StepFinished:
 		setReadyFinished(w, facts)
 	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason,
-			"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
+			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
 	default:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	}
+}
+
+// setReadyInTree claims what was looked at: the arguments of KCM in this pass, its Lease in the last look ahead.
+func setReadyInTree(w *statusWriter, s *scope) {
+	unknown := s.decision.Wait
+	if seen := s.decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
+		unknown = &migration.Wait{Reason: seen.Reason, Message: seen.Message, Unknown: true}
+	}
+	switch {
+	case unknown == nil:
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+s.observed.LookedAt())
+	case s.cluster.Spec.Paused:
+		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, unknown.Reason, unknown.Message)
+	default:
+		setProgress(w, unknown.Reason, unknown.Message, unknown.Unknown)
+	}
+}
+
+// undoneRuns is what an undo left, as far as it was looked at.
+func undoneRuns(s *scope) string {
+	if seen := s.decision.Attendance; seen != nil && seen.Reason == ucv1.HibernatedReason {
+		return "the control plane is scaled to 0, so whether KCM runs the cloud loops was not looked at."
+	}
+	return "KCM runs the cloud loops."
 }
 
 func setReadyFailed(w *statusWriter, s *scope) {

@@ -67,11 +67,10 @@ func TestEveryStateHasItsVerdict(t *testing.T) {
 func states() map[string]state {
 	migrating, external := []ucv1.Origin{ucv1.OriginMigrating}, []ucv1.Origin{ucv1.OriginExternal}
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
-	const inTree = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager cannot be looked at: it was not looked at."
 	return map[string]state{
 		"in-tree with the feature off is ready": {
 			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, nothing, nil,
-			summary{kstatus.CurrentStatus, yes, "InTree", "", "", inTree},
+			summary{kstatus.CurrentStatus, yes, "InTree", "", "", inTreeNotLooked},
 		},
 		"queued is in progress": {
 			migrating, ucv1.StepAdmitted, unchanged, waiting("WaitingForBudget", "Place 3 in the queue."), nil,
@@ -127,40 +126,6 @@ func states() map[string]state {
 }
 
 // undoneStates are those of an undo.
-func inTreeStates() map[string]state {
-	const says = "Provider nimbus is not in the catalogue."
-	return map[string]state{
-		"in-tree with an unknown provider has failed": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, failing("NotSupported", says), nil,
-			summary{kstatus.FailedStatus, metav1.ConditionFalse, "NotSupported", "", metav1.ConditionTrue, says},
-		},
-	}
-}
-
-func undoneStates() map[string]state {
-	migrating := []ucv1.Origin{ucv1.OriginMigrating}
-	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
-	return map[string]state{
-		"a refused undo has failed, also when the migration is completed": {
-			migrating, ucv1.StepFinished, completed, failing("RollbackRefused", "The point of no return was passed."), nil,
-			summary{kstatus.FailedStatus, no, "RollbackRefused", "", yes, "The point of no return was passed."},
-		},
-		"undoing is in progress": {
-			migrating, ucv1.StepUndoRoll, unchanged, waiting("WaitingForMachines", "Waiting."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step UndoRoll: Waiting."},
-		},
-		"undone is ready": {
-			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
-			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
-				"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false."},
-		},
-		"undone, but KCM does not lead, is not ready": {
-			migrating, ucv1.StepRolledBack, unchanged, waiting("WaitingForLeader", "The migration is undone, but no process runs them."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is undone, but no process runs them."},
-		},
-	}
-}
-
 func TestPauseKeepsTheVerdict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		origin ucv1.Origin

@@ -211,6 +211,8 @@ func (p *pass) whatToDo(decision Decision) string {
 		return " The controller cannot look at all that step " + string(decision.Step) + " rests on; see the condition of that step."
 	case decision.Wait != nil:
 		return " " + decision.Wait.Message
+	case decision.Step == ucv1.StepInTree:
+		return " Look at its pods and their logs."
 	case !p.ccmHasTakenOver():
 		return ""
 	}
@@ -268,8 +270,11 @@ func (p *pass) hibernated() bool {
 // Alive says that the Lease has a holder who was seen to renew it, and within its duration. One that only acquired it may be a manager
 // that crashes at every start.
 func (l Lease) Alive(now time.Time) bool {
-	return l.Holder != "" && l.RenewTime.After(l.AcquireTime) && l.ChangedAt.After(l.WatchedAt) && now.Sub(l.lastRenewal()) <= l.duration()
+	return l.Holder != "" && l.RenewTime.After(l.AcquireTime) && l.ChangedAt.After(l.WatchedAt) && l.fresh(now)
 }
+
+// fresh says that its duration has not gone by since it was renewed.
+func (l Lease) fresh(now time.Time) bool { return now.Sub(l.lastRenewal()) <= l.duration() }
 
 // lastRenewal is no later than the change that we saw. Of a Lease that did not change since we look, only its own time tells.
 func (l Lease) lastRenewal() time.Time {

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -38,9 +37,9 @@ func Decide(o Observation, now time.Time) Decision {
 	p.lookAhead(&decision)
 	decision.Findings = p.findings
 	if o.Cluster.Spec.Paused && !p.recalled && !p.released(decision) {
-		decision.Verb, decision.Wait, decision.Instructions = nil, nil, nil
+		decision.Verb, decision.Instructions = nil, nil
 		if decision.Step != ucv1.StepInTree {
-			decision.Failure = nil
+			decision.Wait, decision.Failure = nil, nil
 		}
 		p.facts = p.seenWhilePaused()
 		decision.RollsOn = p.rollsOn()
@@ -62,6 +61,9 @@ func Decide(o Observation, now time.Time) Decision {
 func (p *pass) seenWhilePaused() ucv1.Facts {
 	facts := *p.o.Cluster.Status.Facts.DeepCopy()
 	facts.LookAhead = p.facts.LookAhead
+	if !p.o.Cluster.ExternalCloudProvider() {
+		facts.UnattendedSince = p.facts.UnattendedSince
+	}
 	if facts.Handover != nil && facts.Handover.FinishedAt == nil && p.facts.Handover != nil {
 		facts.Handover.Processes = p.facts.Handover.Processes
 	}
@@ -102,44 +104,6 @@ func (p *pass) decide() Decision {
 		}
 	}
 	return decision
-}
-
-// inTree is for the feature being off: nothing is looked at but the name of the provider, which can be neither changed nor migrated
-// when it is unknown, the arguments of KCM, and the other Clusters: two of one control plane would stop both when one of them gets the
-// feature.
-func (p *pass) inTree() Decision {
-	decision := Decision{Step: ucv1.StepInTree}
-	kcm, known := p.o.InTree.Get()
-	switch {
-	case p.o.UnknownProvider != "":
-		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
-	case known && loopsOffInTree(kcm.Arguments):
-		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm)).failure
-	default:
-		if shared, _ := p.checkContenders(); shared != nil {
-			decision.Failure = fails(shared.Reason, shared.Message).failure
-		}
-	}
-	return decision
-}
-
-// LookedAt says in a sentence or two what was looked at of a cluster whose feature is off.
-func (o Observation) LookedAt() string {
-	kcm, known := o.InTree.Get()
-	loops := kcm.Arguments.CloudLoops()
-	switch {
-	case !known && o.Cluster.Spec.ControlPlane.Static():
-		return "The control plane is in the user cluster. " + o.otherwiseLookedAt()
-	case o.InTree.IsAbsent():
-		return "The Deployment of kube-controller-manager does not exist, so nothing else is known."
-	case !known:
-		return "The Deployment of kube-controller-manager cannot be looked at: " + o.InTree.Why() + "."
-	case !kcm.Arguments.Understood():
-		return "Whether " + kcm.String() + " runs the cloud loops is not known: " + kcm.Arguments.Problem + "."
-	case len(loops) > 0:
-		return "The arguments of " + kcm.String() + " run " + strings.Join(loops, ", ") + ". " + o.otherwiseLookedAt()
-	}
-	return kcm.String() + " has no in-tree cloud provider. " + o.otherwiseLookedAt()
 }
 
 // walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is

@@ -28,10 +28,10 @@ func misspelled(o *Observation) {
 func TestOrigin(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Cluster with the feature off is in-tree": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+			given: unseen, when: featureOff, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
 		},
 		"a Cluster with the feature explicitly off is in-tree": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = new(false) }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
+			given: unseen, when: func(o *Observation) { featureOff(o); o.Cluster.Spec.Features.ExternalCloudProvider = new(false) }, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
 		},
 		"an unknown provider needs a person although the feature is off": {
 			given: unseen, when: misspelled, step: ucv1.StepInTree, fails: ucv1.NotSupportedReason,
@@ -48,11 +48,12 @@ func TestOrigin(t *testing.T) {
 		},
 		"other Clusters that cannot be listed need no one while the feature is off": {
 			given: unseen, when: func(o *Observation) {
-				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, Unknown[[]string]("timeout")
+				featureOff(o)
+				o.Contenders = Unknown[[]string]("timeout")
 			}, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
 		},
 		"a feature that somehow is off again forgets no origin": {
-			given: finished, when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),
+			given: finished, when: featureOff, step: ucv1.StepInTree, facts: origin(ucv1.OriginMigrating),
 		},
 	})
 }

@@ -63,14 +63,6 @@ func wantsLooks(cluster *ucv1.Cluster) bool {
 		origin != ucv1.OriginMigrating && origin != ucv1.OriginExternal
 }
 
-// otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
-func (o Observation) otherwiseLookedAt() string {
-	if wantsLooks(o.Cluster) {
-		return "Condition ReadyToMigrate says what a look into the user cluster found."
-	}
-	return "The user cluster is not looked at."
-}
-
 // nextLook is sooner when the spec was changed since the last one.
 func nextLook(look *ucv1.LookAheadStatus, generation int64) time.Time {
 	next := look.NextAt.Time
@@ -93,19 +85,25 @@ func share(span time.Duration, uid string, at time.Time) time.Duration {
 func (p *pass) lookAhead(decision *Decision) {
 	if !wantsLooks(p.o.Cluster) {
 		p.facts.LookAhead = nil
+		if !p.o.Cluster.ExternalCloudProvider() {
+			p.facts.UnattendedSince = nil // Nothing will tell when it is over.
+		}
 		return
 	}
 	if p.facts.LookAhead == nil || p.facts.LookAhead.NextAt == nil {
 		p.facts.LookAhead = &ucv1.LookAheadStatus{NextAt: p.stampAfter(share(lookSpread, string(p.o.Cluster.UID), p.now))}
 	}
+	asked := &pass{o: p.o, now: p.now, facts: *p.facts.DeepCopy()}
 	if p.o.Look == LookDone {
-		decision.Readiness = p.judgeLook()
+		decision.Readiness = p.judgeLook(asked)
 	} else {
 		decision.Readiness = &Readiness{
 			Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "The user cluster is looked at for the first time at " +
 				p.facts.LookAhead.NextAt.UTC().Format(time.RFC3339) + ", or when the limit for the whole fleet allows it.",
 		}
 	}
+	decision.Attendance = p.attendInTree(asked, *decision)
+	p.soonerLook(decision.Attendance)
 	switch until := nextLook(p.facts.LookAhead, p.o.Cluster.Generation).Sub(p.now); {
 	case until > 0:
 		decision.LookAfter = until
@@ -123,8 +121,7 @@ func (p *pass) stampAfter(wait time.Duration) *metav1.Time {
 
 // judgeLook asks what preflight would ask if the feature were on. What was found before stays when the user cluster cannot be
 // reached.
-func (p *pass) judgeLook() *Readiness {
-	asked := &pass{o: p.o, now: p.now, facts: *p.facts.DeepCopy()}
+func (p *pass) judgeLook(asked *pass) *Readiness {
 	asked.facts.Origin = ucv1.OriginMigrating
 	out, look := asked.judgePreflight(), p.facts.LookAhead
 	look.Generation = p.o.Cluster.Generation
@@ -155,15 +152,15 @@ func (p *pass) kcmRunsLoops() bool {
 	return p.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
 }
 
-// AwaitsLeader says that the holder of KCM's Lease is no pod which we see, and that the Lease was not watched for long enough to tell
-// whether it is renewed.
+// AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease was
+// not watched for long enough to tell whether it is renewed.
 func AwaitsLeader(o Observation, now time.Time) bool {
 	lease, known := o.KCMLease.Get()
 	kcm, seen := o.ControlPlane.Get()
 	if !known || !seen || lease.Holder == "" || lease.stale(now) || lease.Alive(now) {
 		return false
 	}
-	return !slices.ContainsFunc(kcm.KCM.Pods, func(process Process) bool {
+	return !lease.fresh(now) || !slices.ContainsFunc(kcm.KCM.Pods, func(process Process) bool {
 		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 }

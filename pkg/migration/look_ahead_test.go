@@ -148,15 +148,13 @@ func TestWhatALookSays(t *testing.T) {
 		"KCM does not lead, whatever else was found": {func(o *Observation) {
 			o.KCMLease = Absent[Lease]()
 			o.Findings = Known([]Finding{{ID: "A", Severity: Blocking}})
-		}, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, "No manager runs the cloud loops: no process of", false},
+		}, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, "No manager runs the cloud loops: no process of", true},
 		"a KCM without cloud loops does not have to lead": {func(o *Observation) {
 			o.KCMLease = Absent[Lease]()
 			setKCM(o, Arguments{Flags: map[string]string{"cloud-provider": "external"}})
+			o.InTree = Known(o.ControlPlane.Value().KCM)
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing", false},
-		"a control plane that is scaled to 0 sleeps": {func(o *Observation) {
-			unreached(o)
-			edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods, c.KCM.Replicas, c.Others = nil, 0, nil })
-		}, metav1.ConditionUnknown, ucv1.HibernatedReason, "scaled to 0", false},
+		"a control plane that is scaled to 0 sleeps": {sleeps, metav1.ConditionUnknown, ucv1.HibernatedReason, "scaled to 0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -230,6 +228,9 @@ func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
 		"not when he was seen not to":            {stranger(func(l *Lease) { l.WatchedAt, l.ChangedAt = ago(time.Hour), ago(time.Hour) }), false},
 		"not when there is none":                 {stranger(func(l *Lease) { l.Holder = "" }), false},
 		"not when it is a pod of KCM":            {stranger(func(l *Lease) { l.Holder = ahead().ControlPlane.Value().KCM.Pods[0].PodName + "_1" }), false},
+		"but when that may have left off": {stranger(func(l *Lease) {
+			l.Holder, l.RenewTime = ahead().ControlPlane.Value().KCM.Pods[0].PodName+"_1", ago(time.Hour)
+		}), true},
 		"not when the Lease cannot be looked at": {func() Observation { o := ahead(); unreached(&o); return o }(), false},
 		"not when the control plane is not known": {func() Observation {
 			o := stranger(func(*Lease) {})

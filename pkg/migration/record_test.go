@@ -26,7 +26,13 @@ func keptAs(change func(*Record)) func(*Observation) {
 	return func(o *Observation) { edit(&o.Record, change) }
 }
 
-func featureOff(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }
+// featureOff is a cluster whose KCM runs the cloud loops, as far as its arguments tell.
+func featureOff(o *Observation) {
+	o.Cluster.Spec.Features.ExternalCloudProvider = nil
+	o.InTree = Known(Component{Ref: kcmRef(), Arguments: inTree(), Replicas: 1})
+}
+
+func kcmRef() Ref { return Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"} }
 
 // same facts as the stage had.
 func same(stage func() Observation) func(Gomega, ucv1.Facts) {

@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -106,11 +107,13 @@ func (p *pass) rolledBack() Decision {
 	controlPlane, known := p.o.ControlPlane.Get()
 	kcm, attended := controlPlane.KCM, p.kcmAttends()
 	switch {
-	case p.facts.Origin == ucv1.OriginExternal:
+	case p.facts.Origin == ucv1.OriginExternal, p.hibernated():
 	case p.o.ControlPlane.IsAbsent():
 		decision.Failure = fails(ucv1.InputInvalidReason, p.kcmMissing()).failure
 	case !known:
 		decision.Wait = cannotLook("the control plane", p.o.ControlPlane.Why()).wait
+	case !kcm.Arguments.Understood():
+		decision.Wait = cannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, ".")).wait
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
 			owner(kcm)+". Switch them on where it gets its arguments from.").failure

@@ -177,7 +177,7 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 		"the step is %s and the feature is %t", status.Step, cluster.ExternalCloudProvider())
 	ready := meta.IsStatusConditionTrue(status.Conditions, ucv1.ReadyCondition)
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
-	idle := (inTree || status.Step == ucv1.StepFinished) && !refused && !unattended(status)
+	idle := (inTree && !notSeen(status) || status.Step == ucv1.StepFinished) && !refused && !unattended(status)
 	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
 	o.unless(ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
 	o.unless(!ready || !unattended(status), "Ready is True although it says that no manager runs the cloud loops")
@@ -205,6 +205,12 @@ func checkWordsOfHonor(o *objections, status ucv1.ClusterStatus) {
 func unattended(status ucv1.ClusterStatus) bool {
 	ready := meta.FindStatusCondition(status.Conditions, ucv1.ReadyCondition)
 	return ready != nil && ready.Reason == ucv1.CloudLoopsUnattendedReason
+}
+
+// notSeen says that Ready tells of something that could not be looked at.
+func notSeen(status ucv1.ClusterStatus) bool {
+	ready := meta.FindStatusCondition(status.Conditions, ucv1.ReadyCondition)
+	return ready != nil && ready.Reason == ucv1.CouldNotLookReason
 }
 
 // checkBounds repeats the bounds of the API: a status that breaks one is refused, and the cluster stands still.

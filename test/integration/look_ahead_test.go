@@ -151,12 +151,16 @@ func TestALookThatDoesNotReachTheUserClusterIsTriedAgain(t *testing.T) {
 	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
 		HaveField("Message", ContainSubstring("put the kubeconfig there"))))
 	g.Expect(w.status().LookAhead.NextAt.Sub(w.clock.Now())).To(BeNumerically("<=", 2*time.Hour))
-	w.expectVerdict(kstatus.CurrentStatus)
+	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")),
+		"what can't be looked at is not claimed")
+	w.expectVerdict(kstatus.InProgressStatus)
 
 	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.kubeconfig})
 	w.look()
 	g.Expect(w.condition(ucv1.ReadyToMigrateCondition).Status).To(Equal(metav1.ConditionTrue))
 	g.Expect(w.status().Preflight).To(HaveField("Warnings", found.Warnings))
+	g.Expect(w.condition("Ready").Reason).To(Equal("InTree"))
+	w.expectVerdict(kstatus.CurrentStatus)
 }
 
 // The Lease of KCM is looked at, too: whoever holds it is a pod of KCM, or is watched for as long as the Lease lasts.
@@ -174,13 +178,57 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		w.pass()
 	}
 	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Reason", "Findings"), HaveField("Message", ContainSubstring("LeaderUnknown"))))
+	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")))
 
-	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
-	for range 5 {
-		w.pass()
-		w.clock.Step(5 * time.Second)
+	lookPatiently := func() {
+		w.clock.SetTime(w.status().LookAhead.NextAt.Time)
+		for range 5 {
+			w.pass()
+			w.clock.Step(5 * time.Second)
+		}
 	}
+	lookPatiently()
 	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended"),
 		HaveField("Message", HavePrefix("No manager runs the cloud loops: no process of Deployment"))))
+	since := w.status().UnattendedSince
+	g.Expect(since).NotTo(BeNil())
+	for range 5 {
+		if w.condition("Stalled").Reason == ucv1.CloudLoopsUnattendedReason {
+			break
+		}
+		lookPatiently()
+	}
+	w.expectVerdict(kstatus.FailedStatus)
+	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "CloudLoopsUnattended"), HaveField("Message", ContainSubstring("that leads"))))
+	w.restart()
+	w.pass()
+	w.expectVerdict(kstatus.FailedStatus)
+
+	w.look()
+	g.Expect(w.condition("Ready").Reason).To(Equal("InTree"), "it leads again")
+	w.expectVerdict(kstatus.CurrentStatus)
+}
+
+// With the feature off, a KCM that is not there or is external is no in-tree cluster, and both are seen without a look.
+func TestAnInTreeClusterIsReadyOnlyWithAKCMThatRunsTheLoops(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.create()
+	w.pass()
+	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "InputInvalid"),
+		HaveField("Message", ContainSubstring("Deployment "+w.namespace+"/kube-controller-manager does not exist"))))
+	w.expectVerdict(kstatus.FailedStatus)
+
+	w.deployControlPlane("--cloud-provider=external")
+	w.pass()
+	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "LoopsOffAlready"), HaveField("Message", ContainSubstring("set spec.features.externalCloudProvider to true"))))
+	w.expectVerdict(kstatus.FailedStatus)
+
+	deployment := w.deployment(kcm)
+	deployment.Spec.Replicas = new(int32(0))
+	g.Expect(suite.client.Update(t.Context(), deployment)).To(Succeed())
+	w.pass()
+	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "InTree"), HaveField("Message", ContainSubstring("is scaled to 0"))))
 	w.expectVerdict(kstatus.CurrentStatus)
 }

@@ -18,6 +18,7 @@ func TestInTreeClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
 	w.create()
 	result := w.pass()
 	g.Expect(result.RequeueAfter).To(BeNumerically("<=", 6*time.Hour), "it is looked at for the first time")

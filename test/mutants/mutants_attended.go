@@ -4,7 +4,7 @@ package main
 func attendance() []mutant {
 	const rule = "status attended"
 	return []mutant{
-		inTables(rule, "a Lease that stands still is a manager", "Lease.Alive", without("lastRenewal")),
+		inTables(rule, "a Lease that stands still is a manager", "Lease.Alive", without("fresh")),
 		inTables(rule, "a Lease that was never seen to change is a manager", "Lease.Alive", without("WatchedAt")),
 		inTables(rule, "a manager that only acquires its Lease and crashes runs the loops", "Lease.Alive", without("AcquireTime")),
 		inTables(rule, "loops that no manager runs are never overdue", "pass.unattended", skips("passed left")),
@@ -19,7 +19,17 @@ func attendance() []mutant {
 		inTables(rule, "what is undone starts again before its time", "pass.course", without("Before")),
 		inTables(rule, "loops that are off already are kept as what an undo gives back", "pass.rememberOriginals", never("loopsOffInTree")),
 		inTables(rule, "loops that are off already are no finding", "pass.checkControlPlane", never("loopsOffInTree")),
-		inTables(rule, "an in-tree cluster whose loops are off is ready", "pass.inTree", never("loopsOffInTree")),
+		inTables(rule, "an in-tree cluster whose loops are off is ready", "pass.runsInTree", never("loopsOffInTree")),
+		inTables(rule, "an in-tree cluster whose KCM is external is ready", "pass.runsInTree", never("CloudLoops")),
+		inTables(rule, "an in-tree cluster without a KCM is ready", "pass.runsInTree", never("IsAbsent")),
+		inTables(rule, "an in-tree cluster whose KCM cannot be looked at is ready", "pass.runsInTree", returns("cannotLook kcmName", `holds("", "")`)),
+		inTables(rule, "a hibernated in-tree cluster calls a person", "pass.runsInTree", never("Replicas")),
+		inTables(rule, "a look that could not see the Lease claims that KCM leads", "pass.leader", returns("LeaderNotSeen", "ucv1.LeaderLeads")),
+		inTables(rule, "a look takes whoever holds KCM's Lease for KCM", "pass.kcmHolds", always("holds")),
+		inTables(rule, "a look takes a Lease that ran out for held", "pass.kcmHolds", without("fresh")),
+		inTables(rule, "a pass that did not look claims that KCM has gone on not to lead", "pass.attendInTree", skips("LeaderAt seen")),
+		inTables(rule, "a look that saw no leader is not made again soon", "pass.lookAhead", skips("soonerLook")),
+		of("controllers/cluster", rule, "Ready is True although KCM or its Lease could not be looked at", "setReadyInTree", never("ConditionUnknown")),
 		of("pkg/usercluster", rule, "a caller that the API server does not know is authorized", "Session.probe", never("system:anonymous")),
 	}
 }

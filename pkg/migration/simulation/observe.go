@@ -57,7 +57,8 @@ func (c *Controller) Observe() migration.Observation {
 	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
 		o.Processes = handover.Processes
 	}
-	if o.ControlPlane.IsKnown() {
+	if controlPlane, known := o.ControlPlane.Get(); known {
+		o.InTree = migration.Known(controlPlane.KCM)
 		c.seeEnds(o.Processes)
 	}
 	return o

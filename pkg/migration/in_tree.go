@@ -1,0 +1,157 @@
+package migration
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor migrated
+// when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when one of them
+// gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
+func (p *pass) inTree() Decision {
+	decision := Decision{Step: ucv1.StepInTree}
+	if p.o.UnknownProvider != "" {
+		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
+		return decision
+	}
+	out := p.runsInTree(p.o.InTree)
+	if shared, _ := p.checkContenders(); shared != nil && out.failure == nil {
+		out = fails(shared.Reason, shared.Message)
+	}
+	decision.Wait, decision.Failure = out.wait, out.failure
+	return decision
+}
+
+// runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0 runs
+// nothing, and is not to.
+func (p *pass) runsInTree(seen Observed[Component]) outcome {
+	kcm, known := seen.Get()
+	switch {
+	case seen.IsAbsent():
+		return fails(ucv1.InputInvalidReason, p.kcmMissing())
+	case !known && p.o.Cluster.Spec.ControlPlane.Static():
+		return holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
+	case !known:
+		return cannotLook("Deployment "+p.kcmName(), seen.Why())
+	case kcm.Replicas == 0:
+		return holds(ucv1.HoldsReason, "")
+	case !kcm.Arguments.Understood():
+		return cannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, "."))
+	case loopsOffInTree(kcm.Arguments):
+		return fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
+	case len(kcm.Arguments.CloudLoops()) == 0:
+		return fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but "+kcm.String()+
+			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM runs the loops, set "+
+			"spec.features.externalCloudProvider to true.")
+	}
+	return holds(ucv1.HoldsReason, "")
+}
+
+// LookedAt says in a sentence or two what was looked at of a cluster whose feature is off, and what was not.
+func (o Observation) LookedAt() string {
+	kcm, known := o.InTree.Get()
+	switch {
+	case !known && o.Cluster.Spec.ControlPlane.Static():
+		return "The control plane is in the user cluster. " + o.otherwiseLookedAt()
+	case !known:
+		return "The Deployment of kube-controller-manager was not looked at. " + o.otherwiseLookedAt()
+	case kcm.Replicas == 0:
+		return kcm.String() + " is scaled to 0, so whether anything runs the cloud loops was not looked at. " + o.otherwiseLookedAt()
+	}
+	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " + o.otherwiseLookedAt()
+}
+
+// otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
+func (o Observation) otherwiseLookedAt() string {
+	switch look := o.Cluster.Status.LookAhead; {
+	case !wantsLooks(o.Cluster):
+		return "The user cluster is not looked at, nor whether KCM leads, because spec.preflight.lookAhead is Never."
+	case o.Look == LookDone || look != nil && look.Leader != "":
+		return "Condition ReadyToMigrate says what the last look into the user cluster found."
+	}
+	return "Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
+}
+
+// attendInTree judges whether KCM leads when a look asked, and says it until the next one. A CCM is no manager of an in-tree cluster.
+// One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to the look, so
+// that no pass which did not look claims more.
+func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
+	look := p.facts.LookAhead
+	if decision.Failure != nil || decision.Wait != nil {
+		return nil // The arguments say more.
+	}
+	if p.o.Look == LookDone {
+		look.LeaderAt, look.Leader = p.stamp(), asked.leader()
+		switch look.Leader {
+		case ucv1.LeaderMissing:
+			p.facts.UnattendedSince = p.unattendedSince()
+		case ucv1.LeaderLeads, ucv1.LeaderHibernated:
+			p.facts.UnattendedSince = nil
+		case ucv1.LeaderNotSeen:
+		}
+	}
+	switch {
+	case look.Leader == ucv1.LeaderNotSeen:
+		return &Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: "The last look could not see whether " + p.kcmCalled() +
+			" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again."}
+	case look.Leader != ucv1.LeaderMissing || p.facts.UnattendedSince == nil || look.LeaderAt == nil:
+		return nil
+	}
+	seen := *p
+	seen.now = look.LeaderAt.Time
+	return seen.unattended(attends{why: "no CCM is to run them while the feature externalCloudProvider is off"},
+		attends{why: "the last look saw no process of " + p.kcmCalled() + " that leads"}, decision)
+}
+
+// kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that was
+// seen.
+func (p *pass) kcmHolds() attends {
+	kcm := p.kcmAttends()
+	able, _ := p.processesOf(p.o.ControlPlane.Value().KCM)
+	lease := p.o.KCMLease.Value()
+	holds := func(process Process) bool { return heldBy(lease, process.PodName, process.NodeName, process.Hostname) }
+	if kcm.state == tooEarly && lease.fresh(p.now) && slices.ContainsFunc(able, holds) {
+		return attends{runsLoops, "KCM holds " + lease.String()}
+	}
+	return kcm
+}
+
+// leader is what a look saw of KCM.
+func (p *pass) leader() ucv1.LookedLeader {
+	if p.hibernated() {
+		return ucv1.LeaderHibernated
+	}
+	switch p.kcmHolds().state {
+	case runsLoops:
+		return ucv1.LeaderLeads
+	case runsNone:
+		return ucv1.LeaderMissing
+	}
+	return ucv1.LeaderNotSeen
+}
+
+func (p *pass) kcmCalled() string {
+	if p.o.Cluster.Spec.ControlPlane.Static() {
+		return "KCM"
+	}
+	return "Deployment " + p.kcmName()
+}
+
+// soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.
+func (p *pass) soonerLook(attendance *Attendance) {
+	if attendance == nil || p.o.Look != LookDone {
+		return
+	}
+	wait := lookAfterChange
+	switch {
+	case attendance.Status == metav1.ConditionUnknown:
+		wait = lookRetry + share(lookJitter, string(p.o.Cluster.UID), p.now)
+	case !attendance.NeedsPerson:
+		wait = max(attendance.LookAfter, leaderElection)
+	}
+	p.facts.LookAhead.NextAt = p.stampAfter(wait)
+}
