@@ -47,6 +47,8 @@ type Reconciler struct {
 	RequireCloudConfigLabel bool
 	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.
 	LookAhead LookAheadLimits
+	// Suspects are read last and alone; none when it is left out.
+	Suspects *Suspects
 
 	untold untold
 	panics panics
@@ -87,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if wait := r.panics.wait(s); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
-	return r.guardedPass(ctx, s)
+	return r.passInTurn(ctx, s)
 }
 
 func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
@@ -131,6 +133,7 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.untold.take(key)
 	r.panics.forget(key)
+	r.Suspects.forget(key)
 	r.Metrics.stands(key, nil)
 	r.endLook(key)
 	r.UserClusters.Forget(key)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -54,6 +55,43 @@ func (p *panics) forget(key client.ObjectKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.last, key)
+}
+
+// passInTurn makes a pass when it may begin, and says in the status why it may not for long.
+func (r *Reconciler) passInTurn(ctx context.Context, s *scope) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(s.cluster)
+	switch turn := r.Suspects.begin(key, s.now, func() []client.ObjectKey { return r.clusters(ctx) }); {
+	case turn.culprit > 0:
+		if next, err := newPass(r.interrupt(ctx, s, ucv1.InternalErrorReason, fmt.Sprintf("The controller was killed %s in the middle of reading this user cluster and "+
+			"no other, so it reads it again only after a while. See its limit of memory, and what the API server of the user cluster answers; its last status stands.",
+			times(turn.culprit)))); err != nil || next.RequeueAfter > 0 {
+			return next, err
+		}
+		return ctrl.Result{RequeueAfter: turn.wait}, nil
+	case turn.wait > 0:
+		return ctrl.Result{RequeueAfter: turn.wait}, nil
+	}
+	defer func() { r.Suspects.end(key, !s.connecting()) }()
+	return r.guardedPass(ctx, s)
+}
+
+// clusters are all that exist; none when they cannot be listed, because a suspect must not wait for that.
+func (r *Reconciler) clusters(ctx context.Context) (keys []client.ObjectKey) {
+	list := &ucv1.ClusterList{}
+	if err := r.Client.List(ctx, list); err != nil {
+		return nil
+	}
+	for i := range list.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	}
+	return keys
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
 }
 
 // guardedPass is a pass that says it in the status when it panics: without, the last status would stay as it was. It says

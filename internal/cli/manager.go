@@ -134,6 +134,7 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 		UserClusters: registry, Catalogue: catalogue,
 		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics, Deadlines: deadlines,
 		RequireCloudConfigLabel: o.requireCloudConfigLabel, LookAhead: o.lookAhead,
+		Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)

@@ -42,6 +42,7 @@ type managerOptions struct {
 	connectWorkers int
 	lookAhead      cluster.LookAheadLimits
 	allow          usercluster.Allow
+	stateDirectory string
 
 	requireCloudConfigLabel bool
 	// waits are hidden: they are for testbeds.
@@ -64,6 +65,8 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
 	flags.IntVar(&o.lookAhead.AtOnce, "look-ahead-concurrency", cluster.DefaultLooksAtOnce, "How many user clusters whose feature is off are looked at at once.")
 	flags.Float64Var(&o.lookAhead.Requests, "look-ahead-qps", cluster.DefaultLookAheadRequests, "How many requests a second all these looks send to user clusters, on average over the fleet.")
+	flags.StringVar(&o.stateDirectory, "state-dir", "", "Directory for a small file while a Cluster is looked at. Those that are there at the start name the Clusters on which "+
+		"the manager may have died; they are looked at last and alone. Default is none.")
 	bindAllow(flags, &o.allow)
 	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
 		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")

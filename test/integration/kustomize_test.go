@@ -71,7 +71,13 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 			deployment, err := decodeOne[appsv1.Deployment](directory, "Deployment")
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(deployment.Spec.Template.Spec.Containers[0].Args).To(ConsistOf("manager", tc.argument, "--leader-elect",
-				"--namespace=$(POD_NAMESPACE)", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081", "--webhook-port=9443"))
+				"--namespace=$(POD_NAMESPACE)", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081", "--webhook-port=9443",
+				"--state-dir=/var/lib/ccm-migration-controller"))
+			pod := deployment.Spec.Template.Spec
+			g.Expect(pod.Containers[0].VolumeMounts).To(ContainElement(And(HaveField("Name", "state"), HaveField("MountPath", "/var/lib/ccm-migration-controller"),
+				HaveField("ReadOnly", false))))
+			g.Expect(pod.Volumes).To(ContainElement(And(HaveField("Name", "state"), HaveField("EmptyDir.SizeLimit.Value()", int64(4<<20)))),
+				"it outlives the container, and not the pod")
 
 			configuration, err := mutatingWebhook(directory)
 			g.Expect(err).NotTo(HaveOccurred())
