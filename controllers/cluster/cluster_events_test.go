@@ -143,6 +143,34 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 	}
 }
 
+// Who deletes a Cluster is told once that it waits, and for what; and when it goes, why it may.
+func TestDeletionsAreTold(t *testing.T) {
+	g := NewWithT(t)
+	o := newTold(t)
+	leaves := func(d *migration.Decision) {
+		waiting("ProvingSilence", "Pod a may run cloud loops.")(d)
+		d.Leaving = "The Cluster is being deleted; it goes when KCM is proven silent."
+	}
+	before := clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover), deleted)
+	before.Generation++
+	s := passOf(before, decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
+	after := reported(t, s)
+	o.reconciler.tell(s, before.Status, after.Status)
+	g.Expect(o.events()).To(Equal([]string{"Warning Deleting The Cluster is being deleted; it goes when KCM is proven silent."}))
+
+	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
+	o.reconciler.tell(s, after.Status, reported(t, s).Status)
+	g.Expect(o.events()).To(BeEmpty(), "once")
+
+	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(migration.VerbRelease, "Letting the Cluster go: its control plane is gone.")))
+	s.actErr = errors.New("the API server is gone")
+	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has no client for")
+	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
+	s.actErr = nil
+	g.Expect(o.reconciler.report(t.Context(), s)).To(Succeed())
+	g.Expect(o.events()).To(Equal([]string{"Normal Released Letting the Cluster go: its control plane is gone."}))
+}
+
 func TestVerbsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)

@@ -55,6 +55,10 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 
 	later.decision.Findings = nil
 	g.Expect(reported(t, later).Status.Preflight).To(Equal(after.Status.Preflight), "a pass that did not judge says nothing")
+	later.decision.Findings = []migration.Finding{}
+	gone := reported(t, later).Status.Preflight
+	g.Expect(gone).To(And(HaveField("Blocking", int32(0)), HaveField("Findings", BeEmpty())), "one that judged and found nothing says so")
+	g.Expect(gone.JudgedAt.Time).To(BeTemporally("==", later.now))
 
 	started := passOf(after.DeepCopy(), decision)
 	started.cluster.Status.StartedAt = at(start())

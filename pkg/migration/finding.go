@@ -176,6 +176,9 @@ func (p *pass) judgePreflight() outcome {
 		unknown = append(unknown, why)
 	}
 	p.findings = append(p.findings, findings...)
+	if p.findings == nil && why == "" {
+		p.findings = []Finding{} // It was judged, and nothing was found.
+	}
 	SortFindings(p.findings)
 	for _, finding := range findings {
 		switch {

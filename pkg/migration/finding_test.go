@@ -130,3 +130,14 @@ func TestTheMessageIsBounded(t *testing.T) {
 	g.Expect(Decide(o, noon()).Failure.Message).To(HaveSuffix("And 3 findings more; the command plan shows all of them."))
 	g.Expect(Decide(o, noon()).Findings).To(HaveLen(len(many)))
 }
+
+func TestWhatWasJudgedAndFoundNothingIsNoSilence(t *testing.T) {
+	g := NewWithT(t)
+	o := fresh()
+	o.Findings = Known([]Finding{})
+	g.Expect(Decide(o, noon()).Findings).To(And(Not(BeNil()), BeEmpty()))
+	o.Findings = Unknown[[]Finding]("it hangs")
+	g.Expect(Decide(o, noon()).Findings).To(BeNil(), "no one judged")
+	o.CloudConfig = Absent[CloudConfig]()
+	g.Expect(Decide(o, noon()).Findings).To(HaveLen(1), "what is known is said all the same")
+}

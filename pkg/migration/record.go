@@ -39,7 +39,9 @@ type Record struct {
 // RecordName of the Secret beside the Cluster.
 func RecordName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-record" }
 
-// RecordOf is what is to be kept; nil before there is anything that the world could not say again.
+// RecordOf is what is to be kept; nil before there is anything that the world could not say again. A cluster of origin External has one,
+// too: it tells the Cluster that returns under its name whose volumes are its own (ClusterUID), and since when its CCM leads. With the
+// feature off it holds nothing up, because no migration began.
 func RecordOf(cluster *ucv1.Cluster, keeper string, facts ucv1.Facts) *Record {
 	if !resolved(facts.Origin) {
 		return nil

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -42,6 +43,15 @@ func same(stage func() Observation) func(Gomega, ucv1.Facts) {
 	}
 }
 
+// completedExternal was created with the feature, and its CCM led.
+func completedExternal() Observation {
+	o := external()
+	o.Cluster.Status.Facts = ucv1.Facts{
+		Origin: ucv1.OriginExternal, CompletedAt: stampAgo(time.Hour), Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", ClusterUID: "the first"},
+	}
+	return o
+}
+
 func none(g Gomega, f ucv1.Facts) {
 	f.UnattendedSince, f.LookAhead = nil, nil
 	g.Expect(f).To(Equal(ucv1.Facts{}))
@@ -56,6 +66,7 @@ func TestAClusterThatReturnsGoesOn(t *testing.T) {
 		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(proving)},
 		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(loopsBack)},
 		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(finished)},
+		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, verb: VerbRecord, facts: same(completedExternal)},
 		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
 		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
 		"after it was seen in-tree": {
@@ -87,6 +98,12 @@ func TestARecordIsNeverGuessed(t *testing.T) {
 		"one is not used while no one knows whose":   blind(func(o *Observation) { o.Keeper = Unknown[Ref]("timeout") }),
 		"with the feature off, what began calls a person": {
 			given: returned(fenced), when: featureOff, step: ucv1.StepInTree, fails: ucv1.MigrationRecordedReason, says: []string{"Set spec.features.externalCloudProvider to true"}, facts: none,
+		},
+		"with the feature off, one of origin External says nothing: KCM's arguments do": {
+			given: returned(completedExternal), when: func(o *Observation) {
+				featureOff(o)
+				edit(&o.InTree, func(kcm *Component) { kcm.Arguments = o.ControlPlane.Value().KCM.Arguments })
+			}, step: ucv1.StepInTree, fails: ucv1.LoopsOffAlreadyReason, facts: origin(ucv1.OriginInTree),
 		},
 		"with the feature off, what never began is in-tree": {
 			given: returned(fresh), when: featureOff, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),

@@ -34,6 +34,7 @@ func preflightRules() []mutant {
 func looksAhead() []mutant {
 	const rule = "look ahead"
 	return []mutant{
+		inTables(rule, "what was judged and found nothing looks like what was not judged", "pass.judgePreflight", never("findings nil")),
 		inTables(rule, "a look comes before its time", "LooksAhead", without("Before")),
 		inTables(rule, "Never is not heeded", "wantsLooks", without("LookAhead")),
 		inTables(rule, "a cluster that was migrated is looked at", "wantsLooks", without("OriginMigrating")),
