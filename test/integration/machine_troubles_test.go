@@ -59,6 +59,32 @@ func TestANodeWithoutAMachineIsNamedUntilItIsAccepted(t *testing.T) {
 	w.until("the end", finished, w.playEverybody)
 }
 
+// Nodes have what their kubelets and administrators left on them. One that has nothing at all is named before the start.
+func TestNodesOfOddShapesAreMigrated(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
+	w.pool("pool", 1)
+	node := &corev1.Node{}
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-0-0"}, node)).To(Succeed())
+	node.Labels, node.Annotations = nil, nil
+	g.Expect(w.user.client.Update(t.Context(), node)).To(Succeed())
+	w.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "bare"}, Spec: corev1.NodeSpec{ProviderID: "simcloud://bare"}})
+	nothing := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "nothing"}}
+	g.Expect(w.user.client.Create(t.Context(), nothing)).To(Succeed())
+	w.flip()
+	w.edit(func(c *ucv1.Cluster) { c.Spec.Rollout.AcceptNodes = []string{"bare"} })
+	w.playKCM(kcm + "-r1-0")
+	w.until("a finding", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "PreflightFailed" })
+	g.Expect(w.condition("Ready").Message).To(ContainSubstring("Node nothing"))
+
+	g.Expect(w.user.client.Delete(t.Context(), nothing)).To(Succeed())
+	w.until("the end", finished, w.playEverybody)
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "bare"}, node)).To(Succeed())
+	g.Expect(node.Labels).To(BeEmpty())
+}
+
 // Without Nodes nothing can be scheduled and no one can lead: the cluster is done, and its first Node is served later.
 func TestAClusterWithoutMachines(t *testing.T) {
 	t.Parallel()
