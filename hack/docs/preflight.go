@@ -47,9 +47,8 @@ While the feature is off, ` + "`spec.preflight.lookAhead: Daily`" + ` (the defau
 condition ` + "`ReadyToMigrate`" + ` is True when nothing that was found blocks a migration, False with the number and names of what does, and
 Unknown before the first look, which comes within 6 hours, or when one that could block could not be looked at. It is False with reason
 ` + "`CloudLoopsUnattended`" + `, too, when KCM's arguments run the cloud loops and no process of it holds its Lease: it looks again
-a minute later, and ` + "`Ready`" + ` is False when a look found it so ` + "`spec.slo.unattendedSeconds`" + ` after KCM led last. The condition goes when the feature
-is switched on; then ` + "`PreflightPassed`" + ` says it. How to sort a fleet by it, and what limits the looks:
-[operations.md](operations.md#what-stands-in-the-way-of-a-fleet).
+a minute later, and ` + "`Ready`" + ` is False when KCM did not lead for ` + "`spec.slo.unattendedSeconds`" + ` then. The condition goes when the feature
+is switched on; then ` + "`PreflightPassed`" + ` says it. [Sorting a fleet by it](operations.md#what-stands-in-the-way-of-a-fleet).
 
 `)
 	out.WriteString("`make hazards` makes many of them on purpose, and compares what happens with what they say: " +

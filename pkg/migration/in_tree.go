@@ -130,6 +130,7 @@ func (p *pass) leader() ucv1.LookedLeader {
 		return ucv1.LeaderLeads
 	case runsNone:
 		return ucv1.LeaderMissing
+	case cannotTell, tooEarly:
 	}
 	return ucv1.LeaderNotSeen
 }
