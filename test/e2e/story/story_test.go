@@ -22,6 +22,9 @@ import (
 // other suites run beside the story.
 const lease = 10 * time.Second
 
+// share of the demo's bars that other suites beside the story may take. A Lease that is not freed still takes longer.
+const share = 1.25
+
 // This is the demo with shorter leases. It comes first, because it takes several places at once.
 var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriority(1), Label(suite.Core), func() {
 	var story *demo.Story
@@ -52,10 +55,10 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriori
 			if gap := c.Handover.GapSeconds; gap != nil {
 				GinkgoWriter.Printf("%s: gap %.1f s\n", c.Name, *gap)
 			}
-			GinkgoWriter.Printf("%s: unattended %+v, in KCM %+v\n", c.Name, c.Unattended.Cloud, c.Unattended.KCM)
+			GinkgoWriter.Printf("%s: unattended %+v\n", c.Name, c.Unattended)
 		}
 		GinkgoWriter.Printf("alpha: condition True %.2f s after its last event\n", report.CompletionDelaySeconds)
-		Expect(demo.Unmet(report)).To(BeEmpty())
+		Expect(demo.Unmet(report, share)).To(BeEmpty())
 	}, NodeTimeout(suite.StoryTime))
 
 	It("nothing ran twice", func(SpecContext) {

@@ -85,7 +85,7 @@ func runDemo(ctx context.Context, root string, seed uint64, out io.Writer) error
 	}
 	screen.Table(report)
 	screen.Say("raw records and report: " + options.Dir)
-	if unmet := Unmet(report); len(unmet) > 0 {
+	if unmet := Unmet(report, 1); len(unmet) > 0 {
 		for _, sentence := range unmet {
 			screen.Say("NOT AS EXPECTED: " + sentence)
 		}

@@ -113,12 +113,15 @@ func recordTests() map[string]describeTest {
 			g.Expect(c.Records.Doubts).To(BeEmpty())
 			g.Expect(c.Handover.Overlaps).To(BeZero())
 			g.Expect(*c.Handover.GapSeconds).To(Equal(2.0))
-			g.Expect(c.Unattended.Cloud).To(Equal(LongestSpell{
-				Spell: loops.Spell{Loop: "service", From: at(9.5), Seconds: 2}, AtMostSeconds: 23.4, GoalSeconds: 8.4,
+			g.Expect(c.Unattended.Cloud).To(Equal(Spells{
+				Spell: loops.Spell{Loop: "service", From: at(9.5), Seconds: 2}, AtMostSeconds: 8.4, Moves: 3, Soon: 3,
 			}))
-			g.Expect(c.Unattended.KCM.Loop).To(Equal("nodeipam"))
-			g.Expect(c.Unattended.KCM.AtMostSeconds).To(BeNumerically("~", 2*(6+3.3)+10+4))
-			g.Expect(c.Unattended.KCM.GoalSeconds).To(BeNumerically("~", 3.3+10+4))
+			g.Expect(c.Unattended.KCM).To(Equal(Spells{
+				Spell: loops.Spell{Loop: kcmName, From: at(10), Seconds: 0.4}, AtMostSeconds: 7.3, Moves: 1, Soon: 1,
+			}))
+			g.Expect(c.Unattended.NodeIPAM).To(Equal(Spells{
+				Spell: loops.Spell{Loop: "nodeipam", From: at(9.5), Seconds: 2}, AtMostSeconds: 17.3, Moves: 1, Soon: 1,
+			}))
 			g.Expect(c.Unattended.To).To(Equal(at(60)))
 			g.Expect(c.LoadBalancers).To(Equal(loops.LoadBalancerSummary{Before: 1, Kept: 1}))
 			g.Expect(c.Canary).To(Equal(loops.LoadBalancerSummary{Created: 1, Deleted: 1}))
@@ -165,8 +168,17 @@ func windowTests() map[string]describeTest {
 				r.without(func(s loops.Sample) bool { return s.Loop == "nodeipam" && between(10, 40)(s) })
 			},
 			want: func(g Gomega, c *ClusterReport) {
-				g.Expect(c.Unattended.KCM.Spell).To(Equal(loops.Spell{Loop: "nodeipam", From: at(9.5), Seconds: 30.5}))
+				g.Expect(c.Unattended.NodeIPAM.Spell).To(Equal(loops.Spell{Loop: "nodeipam", From: at(9.5), Seconds: 30.5}))
+				g.Expect(c.Unattended.NodeIPAM.Soon).To(BeZero())
+				g.Expect(c.Unattended.KCM.Seconds).To(Equal(0.4))
 				g.Expect(c.Unattended.Cloud.Seconds).To(Equal(2.0))
+			},
+		},
+		"a Lease of KCM that no one takes is missed, whatever its metrics say": {
+			change: func(r *Records) { r.Terms[1].AcquiredAt = at(27) },
+			want: func(g Gomega, c *ClusterReport) {
+				g.Expect(c.Unattended.KCM.Spell).To(Equal(loops.Spell{Loop: kcmName, From: at(10), Seconds: 17}))
+				g.Expect(c.Unattended.KCM.Soon).To(BeZero())
 			},
 		},
 		"a cluster without Nodes is asked from its first one": {
@@ -217,7 +229,9 @@ func expected() *Report {
 			Machines:      want.machines,
 			Nodes:         NodesReport{Total: want.nodes, Initialized: want.nodes},
 			LoadBalancers: loops.LoadBalancerSummary{Before: want.loadBalancers, Kept: want.loadBalancers},
-			Unattended:    UnattendedReport{Cloud: LongestSpell{AtMostSeconds: 20}, KCM: LongestSpell{AtMostSeconds: 40}},
+			Unattended: UnattendedReport{
+				Cloud: Spells{AtMostSeconds: 20, Moves: 4, Soon: 2}, KCM: Spells{AtMostSeconds: 30}, NodeIPAM: Spells{AtMostSeconds: 40},
+			},
 		}
 		if want.loadBalancers > 0 {
 			c.Canary = loops.LoadBalancerSummary{Created: 1, Deleted: 1}
@@ -251,8 +265,18 @@ func TestUnmet(t *testing.T) {
 			"delta: loop route ran nowhere for 21.0 s, at most 20.0 s",
 		},
 		"loops of KCM that run nowhere": {
-			func(c []ClusterReport) { c[delta].Unattended.KCM.Spell = loops.Spell{Loop: "nodeipam", Seconds: 41} },
+			func(c []ClusterReport) { c[delta].Unattended.KCM.Spell = loops.Spell{Loop: kcmName, Seconds: 31} },
+			"delta: loop kube-controller-manager ran nowhere for 31.0 s, at most 30.0 s",
+		},
+		"the loop of KCM that begins late and runs nowhere": {
+			func(c []ClusterReport) {
+				c[delta].Unattended.NodeIPAM.Spell = loops.Spell{Loop: "nodeipam", Seconds: 41}
+			},
 			"delta: loop nodeipam ran nowhere for 41.0 s, at most 40.0 s",
+		},
+		"moves of which most are slow": {
+			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon-- },
+			"all clusters: 7 of 16 moves of a loop took at most 5s, not half of them",
 		},
 		"a load balancer that was made again": {
 			func(c []ClusterReport) {
@@ -280,15 +304,15 @@ func TestUnmet(t *testing.T) {
 			func(c []ClusterReport) { c[delta].Result = Failed }, "delta: cluster delta is Failed, not Completed",
 		},
 	}
-	NewWithT(t).Expect(Unmet(expected())).To(BeEmpty())
+	NewWithT(t).Expect(Unmet(expected(), 1)).To(BeEmpty())
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			report := expected()
 			tc.change(report.Clusters)
-			NewWithT(t).Expect(Unmet(report)).To(ConsistOf(tc.want))
+			NewWithT(t).Expect(Unmet(report, 1)).To(ConsistOf(tc.want))
 		})
 	}
 	t.Run("a cluster that is missing", func(t *testing.T) {
-		NewWithT(t).Expect(Unmet(&Report{})).To(ConsistOf("0 clusters were reported, not 4"))
+		NewWithT(t).Expect(Unmet(&Report{}, 1)).To(ConsistOf("0 clusters were reported, not 4"))
 	})
 }

@@ -96,7 +96,8 @@ func (r Records) of(cluster string) Records {
 
 // Describe fills in what the records of one cluster say.
 func (r Records) Describe(report *ClusterReport, moments Moments, lease time.Duration) {
-	short, doubts := loops.Evidence{Terms: r.Terms, Managers: r.Managers, Samples: r.Samples}.Judge(moments.Flipped, moments.Ended)
+	evidence := loops.Evidence{Terms: r.Terms, Managers: r.Managers, Samples: r.Samples}
+	short, doubts := evidence.Judge(moments.Flipped, moments.Ended)
 	report.Handover = HandoverReport{
 		LeaseDurationSeconds: lease.Seconds(),
 		Overlaps:             len(loops.Overlaps(r.Samples)) + len(loops.CallOverlaps(r.Calls)) + len(short),
@@ -108,8 +109,9 @@ func (r Records) Describe(report *ClusterReport, moments Moments, lease time.Dur
 	}
 	report.Unattended = UnattendedReport{
 		From: from, To: to,
-		Cloud: r.longest(moments.cloudLoops(), from, to, r.leaseOf(ccmName), 1, 0),
-		KCM:   r.longest(r.loopsOfKCM(), from, to, r.leaseOf(kcmName), 2, nodeIPAMStart),
+		Cloud:    r.unattended(moments.cloudLoops(), from, to, ccmName, 0),
+		KCM:      judged(evidence.Leaderless(kcmName, from, to), r.retryPeriod(kcmName), 0),
+		NodeIPAM: r.unattended(r.sampledOfKCM(), from, to, kcmName, nodeIPAMStart),
 	}
 	var canarys, others []simcloud.Call
 	for _, call := range r.Calls {
@@ -134,35 +136,48 @@ const canaryBalancer = "kubernetes-" + ucv1.CanaryNamespace + "-" + ucv1.CanaryN
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/ipam/cidr_allocator.go#L139).
 const nodeIPAMStart = 10 * time.Second
 
-// longest has the bar of today and the goal. The goal is for Leases that are freed when we end their holder: the next manager
-// takes one at its next retry, which client-go draws from one to 2.2 retry periods, and 4 seconds are the proof's and the
-// sampler's (https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L251). Today no
-// Lease is freed in a roll, so that some run out: that of a CCM whose Node is drained, and in a rollout of KCM those of its
-// leader and of a follower that led for a moment and ended, too.
-func (r Records) longest(which []string, from, to time.Time, lease time.Duration, runOut int, start time.Duration) LongestSpell {
-	retry := bed.RetryPeriod(lease) * 22 / 10
-	return LongestSpell{
-		Spell:         loops.Unattended(r.Samples, which, from, to),
-		AtMostSeconds: (time.Duration(runOut)*(lease+retry) + start + 4*time.Second).Seconds(),
-		GoalSeconds:   (retry + start + 4*time.Second).Seconds(),
-	}
+// unattended judges loops by the samples of managers' metrics. The longest spell need not be a move: a loop may end, or its
+// manager may not be readable.
+func (r Records) unattended(which []string, from, to time.Time, lease string, start time.Duration) Spells {
+	spells := judged(loops.Moves(r.Samples, which, from, to), r.retryPeriod(lease), start)
+	spells.Spell = loops.Unattended(r.Samples, which, from, to)
+	return spells
 }
 
-// leaseOf is the duration of a manager's Lease: a CCM has the default, whatever KCM has.
-func (r Records) leaseOf(component string) time.Duration {
+// judged has the bars for Leases that are freed when we end their holder: the next manager takes one at its next retry, which
+// client-go draws from one to 2.2 retry periods, and 4 seconds are the proof's and the sampler's
+// (https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L251).
+func judged(moves []loops.Spell, retry, start time.Duration) Spells {
+	spells := Spells{Moves: len(moves), AtMostSeconds: (retry*22/10 + start + 4*time.Second).Seconds()}
+	for _, move := range moves {
+		if move.Seconds > spells.Seconds {
+			spells.Spell = move
+		}
+		if move.Seconds <= (usual + start).Seconds() {
+			spells.Soon++
+		}
+	}
+	return spells
+}
+
+// usual is within what half of all moves have to be.
+const usual = 5 * time.Second
+
+// retryPeriod of a manager: a CCM has the default duration of its Lease, whatever KCM has.
+func (r Records) retryPeriod(component string) time.Duration {
 	longest := int32(0)
 	for _, term := range r.Terms {
 		if term.Lease == component {
 			longest = max(longest, term.DurationSeconds)
 		}
 	}
-	return time.Duration(longest) * time.Second
+	return bed.RetryPeriod(time.Duration(longest) * time.Second)
 }
 
-// loopsOfKCM are those that stay there. KCM's metric has one of them, nodeipam
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/node_ipam_controller.go#L174); the others run
+// sampledOfKCM are those that stay there and that its metric has: nodeipam
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/node_ipam_controller.go#L174). The others run
 // and end with it, by the same Lease.
-func (r Records) loopsOfKCM() []string {
+func (r Records) sampledOfKCM() []string {
 	var found []string
 	for _, sample := range r.Samples {
 		if sample.Component == kcmName && !slices.Contains(loops.CloudLoops(), sample.Loop) && !slices.Contains(found, sample.Loop) {
@@ -181,7 +196,7 @@ func (r Records) missing(moments Moments) []string {
 		}
 	}
 	expect(!moments.FirstNode.IsZero(), "no Node was seen")
-	expect(len(r.loopsOfKCM()) > 0, "no loop was seen in KCM")
+	expect(len(r.sampledOfKCM()) > 0, "no loop was seen in KCM")
 	for _, component := range components() {
 		known := slices.ContainsFunc(r.Managers, func(m loops.Manager) bool { return m.Component == component })
 		expect(known, "no process of %s is known", component)

@@ -69,16 +69,20 @@ type HandoverReport struct {
 type UnattendedReport struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Cloud is of the loops that are handed over, KCM of those that stay in KCM.
-	Cloud LongestSpell `json:"cloud"`
-	KCM   LongestSpell `json:"kcm"`
+	// Cloud is of the loops that are handed over, as managers' metrics have them. KCM is of the loops that stay in KCM: they run
+	// in the holder of its Lease. NodeIPAM is the one of them that its metric has, which begins ten seconds later.
+	Cloud    Spells `json:"cloud"`
+	KCM      Spells `json:"kcm"`
+	NodeIPAM Spells `json:"nodeIPAM"`
 }
 
-// LongestSpell is judged by AtMostSeconds. GoalSeconds is what it is to become.
-type LongestSpell struct {
+// Spells are judged by the longest one, which may last AtMostSeconds, and by how many of the moves to another manager were
+// soon: within five seconds.
+type Spells struct {
 	loops.Spell
 	AtMostSeconds float64 `json:"atMostSeconds"`
-	GoalSeconds   float64 `json:"goalSeconds"`
+	Moves         int     `json:"moves"`
+	Soon          int     `json:"soon"`
 }
 
 // RecordsReport says what the other numbers rest on.

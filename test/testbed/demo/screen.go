@@ -35,15 +35,16 @@ func (s *Screen) Table(report *Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\nCLUSTER\tRESULT\tPROTOCOL\tGAP\tUNATTENDED\tIN KCM\tOVERLAPS"+
+	_, _ = fmt.Fprintln(w, "\nCLUSTER\tRESULT\tPROTOCOL\tGAP\tUNATTENDED\tIN KCM\tNODEIPAM\tOVERLAPS"+
 		"\tMACHINES REPLACED\tTWICE\tNODES INITIALIZED\tLOAD BALANCERS KEPT\tCREATED\tDELETED")
 	for _, c := range report.Clusters {
 		gap := "-"
 		if c.Handover.GapSeconds != nil {
 			gap = fmt.Sprintf("%.1f s", *c.Handover.GapSeconds)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f s\t%.1f s\t%d\t%d/%d\t%d\t%d/%d\t%d/%d\t%d\t%d\n",
-			c.Name, c.Result, c.Protocol, gap, c.Unattended.Cloud.Seconds, c.Unattended.KCM.Seconds, c.Handover.Overlaps,
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.1f s\t%.1f s\t%.1f s\t%d\t%d/%d\t%d\t%d/%d\t%d/%d\t%d\t%d\n",
+			c.Name, c.Result, c.Protocol, gap, c.Unattended.Cloud.Seconds, c.Unattended.KCM.Seconds,
+			c.Unattended.NodeIPAM.Seconds, c.Handover.Overlaps,
 			c.Machines.Replaced, c.Machines.Before, c.Machines.ReplacedTwice, c.Nodes.Initialized, c.Nodes.Total,
 			c.LoadBalancers.Kept, c.LoadBalancers.Before, c.LoadBalancers.Created, c.LoadBalancers.Deleted)
 	}

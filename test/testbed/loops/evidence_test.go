@@ -108,6 +108,35 @@ func handedOver() Evidence {
 	}
 }
 
+func TestLeaderless(t *testing.T) {
+	g := NewWithT(t)
+	evidence := handedOver()
+	spell := func(from, to float64) Spell {
+		return Spell{Loop: kubeControllerManager, From: at(from), Seconds: to - from}
+	}
+	g.Expect(evidence.Leaderless(kubeControllerManager, at(2), at(9))).To(BeEmpty(), "its process lives")
+	g.Expect(evidence.Leaderless(kubeControllerManager, at(0), at(20))).To(Equal([]Spell{spell(0, 1), spell(10, 20)}))
+	evidence.Managers = append(evidence.Managers, Manager{
+		Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-1", PID: 3, StartedAt: at(9),
+	})
+	evidence.Terms = append(evidence.Terms, Term{
+		Cluster: "alpha", Lease: kubeControllerManager, UID: "k", Holder: "kcm-1_id", Transitions: 4, AcquiredAt: at(14),
+	})
+	g.Expect(evidence.Leaderless(kubeControllerManager, at(2), at(20))).To(Equal([]Spell{spell(10, 14)}))
+	g.Expect(evidence.Leaderless(kubeControllerManager, at(15), at(20))).To(BeEmpty(), "it was taken before")
+}
+
+func TestMoves(t *testing.T) {
+	samples := script(map[string][]float64{"kcm-0": {1, 2, -2.5}, "ccm-0": {4, 5, 9}})
+	g := NewWithT(t)
+	move := []Spell{{Loop: "service", From: at(2), Seconds: 2}}
+	g.Expect(Moves(samples, []string{"service"}, at(0), at(20))).To(Equal(move), "going on after a hole is no move")
+	g.Expect(Moves(samples, []string{"service"}, at(3), at(20))).To(Equal(move))
+	g.Expect(Moves(samples, []string{"service"}, at(4), at(20))).To(BeEmpty())
+	g.Expect(Moves(samples, []string{"service"}, at(0), at(3))).To(BeEmpty())
+	g.Expect(Moves(samples, []string{"route"}, at(0), at(20))).To(BeEmpty())
+}
+
 type evidenceTest struct {
 	change   func(*Evidence)
 	overlaps []Overlap

@@ -107,6 +107,29 @@ func Unattended(samples []Sample, loops []string, from, to time.Time) Spell {
 	return longest
 }
 
+// Moves are the times from the last sight of a loop in one manager to the first one in the next, if that was from from to
+// to. Samples are of one cluster.
+func Moves(samples []Sample, loops []string, from, to time.Time) []Spell {
+	type sight struct {
+		runner Runner
+		at     time.Time
+	}
+	var moves []Spell
+	last := map[string]sight{}
+	for _, sample := range inTime(samples) {
+		if !sample.Running || !slices.Contains(loops, sample.Loop) || sample.Time.After(to) {
+			continue
+		}
+		now := sight{Runner{sample.Component, sample.Instance}, sample.Time}
+		before, seen := last[sample.Loop]
+		if seen && before.runner != now.runner && now.at.After(from) {
+			moves = append(moves, Spell{Loop: sample.Loop, From: before.at, Seconds: now.at.Sub(before.at).Seconds()})
+		}
+		last[sample.Loop] = now
+	}
+	return moves
+}
+
 // within is how much of start to end lies from from to to; negative for none.
 func within(start, end, from, to time.Time) time.Duration {
 	if start.Before(from) {

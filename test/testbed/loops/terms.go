@@ -74,6 +74,30 @@ func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []stri
 	return overlaps, append(doubts, e.outsiders(stints, since, now)...)
 }
 
+// Leaderless are the times from the end of a process that held a Lease to the next one that took it, or to to, if that was
+// from from to to. All loops of a manager run only in its leader, also those that no metric of it has.
+func (e Evidence) Leaderless(lease string, from, to time.Time) []Spell {
+	stints, _ := e.stints(to)
+	var spells []Spell
+	led := from
+	leaves := func(next time.Time) {
+		if next.After(led) && next.After(from) {
+			spells = append(spells, Spell{Loop: lease, From: led, Seconds: next.Sub(led).Seconds()})
+		}
+	}
+	for _, s := range stints {
+		if s.runner.Component != lease || s.from.After(to) {
+			continue
+		}
+		leaves(s.from)
+		if s.to.After(led) {
+			led = s.to
+		}
+	}
+	leaves(to)
+	return spells
+}
+
 // stints are sorted by when they began.
 func (e Evidence) stints(now time.Time) (stints []stint, doubts []string) {
 	last := map[string]Term{}
