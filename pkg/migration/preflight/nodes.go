@@ -38,6 +38,11 @@ func nodeChecks() []check {
 			unseen: unseenNodes, find: uninitialized,
 		},
 		{
+			id: "NodeSingle", severity: migration.Warning, hazards: "H10",
+			means:  "Only one Node can run the CCM: while it is replaced, the cloud loops run nowhere until a pod has moved.",
+			unseen: unseenNodes, find: singleNode,
+		},
+		{
 			id: "NodesNone", severity: migration.Info, hazards: "H10",
 			means:  "There is no Node: nothing can be proven on one, and what is applied waits for the first.",
 			unseen: unseenNodes, find: noNodes,
@@ -96,6 +101,17 @@ func uninitialized(o Facts, _ time.Time) []migration.Finding {
 		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses and labels again; step Verify asks "+
 			"about those of a Node that is not replaced",
 		"Look who set it: a kubelet with --cloud-provider=external, or a person. What changes is accepted in spec.rollout.acceptChanges.")
+}
+
+// singleNode: the roll lets the Node that the CCM leads on go last, which is no help where there is no other.
+func singleNode(o Facts, _ time.Time) []migration.Finding {
+	nodes := o.Nodes.Value()
+	if len(nodes) != 1 || o.Cluster.CCMBesideControlPlane() {
+		return nil
+	}
+	return about([]string{nodeName(nodes[0])},
+		"No other Node can run the CCM: when this one is replaced, no manager runs the cloud loops until the CCM has started on the new one",
+		"Add a second Node before the migration where load balancers and routes must not wait.")
 }
 
 func noNodes(o Facts, _ time.Time) []migration.Finding {

@@ -38,6 +38,10 @@ func nodeStories() map[string]story {
 			id: "NodeUninitialized", wrong: firstNode(func(n *migration.Node) { n.Uninitialized = true }), severity: migration.Warning, objects: n1,
 			says: "uninitialized", without: noNodesSeen,
 		},
+		"there is one Node": {
+			id: "NodeSingle", wrong: func(o *Facts) { o.Nodes = migration.Known(o.Nodes.Value()[:1]) }, severity: migration.Warning, objects: n1,
+			says: "until the CCM has started", without: noNodesSeen,
+		},
 		"there is no Node": {
 			id: "NodesNone", wrong: func(o *Facts) { o.Nodes = migration.Known[[]migration.Node](nil) }, severity: migration.Info,
 			says: "no Node", without: noNodesSeen,
