@@ -1,5 +1,3 @@
-//go:build testbed
-
 package apiserver_test
 
 import (
@@ -21,7 +19,7 @@ import (
 
 const deadline = 30 * time.Second
 
-// TestCluster needs the programs of the testbed in the directory TESTBED_BIN.
+// TestCluster needs the programs of the testbed in the directory KUBEBUILDER_ASSETS.
 func TestCluster(t *testing.T) {
 	g := NewWithT(t)
 	ctx := t.Context()
@@ -29,7 +27,7 @@ func TestCluster(t *testing.T) {
 	defer supervisor.Close()
 	started := time.Now()
 	cluster, err := apiserver.Start(ctx, apiserver.Options{
-		Name: "east", Index: 2, Dir: t.TempDir(), BinDir: os.Getenv("TESTBED_BIN"), Supervisor: supervisor,
+		Name: "east", Index: 2, Dir: t.TempDir(), BinDir: os.Getenv("KUBEBUILDER_ASSETS"), Supervisor: supervisor,
 		WithScheduler: true, WithControllerManager: true,
 	})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -1,5 +1,3 @@
-//go:build testbed
-
 package kubelet_test
 
 import (

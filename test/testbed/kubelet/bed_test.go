@@ -1,5 +1,3 @@
-//go:build testbed
-
 package kubelet_test
 
 import (
@@ -48,13 +46,13 @@ type bed struct {
 	outlive   sync.Map
 }
 
-// newBed needs the programs of the testbed in the directory TESTBED_BIN.
+// newBed needs the programs of the testbed in the directory KUBEBUILDER_ASSETS.
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	g := NewWithT(t)
 	supervisor := process.NewSupervisor()
 	t.Cleanup(supervisor.Close)
-	bin := os.Getenv("TESTBED_BIN")
+	bin := os.Getenv("KUBEBUILDER_ASSETS")
 	b := &bed{t: t, runDir: t.TempDir(), manifests: t.TempDir()}
 	cluster, err := apiserver.Start(t.Context(), apiserver.Options{
 		Name: "management", Index: 1, Dir: filepath.Join(b.runDir, "management"), BinDir: bin, Supervisor: supervisor,
