@@ -91,6 +91,7 @@ type describeTest struct {
 func TestDescribe(t *testing.T) {
 	tests := recordTests()
 	maps.Copy(tests, windowTests())
+	maps.Copy(tests, leaseTests())
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -174,13 +175,6 @@ func windowTests() map[string]describeTest {
 				g.Expect(c.Unattended.Cloud.Seconds).To(Equal(2.0))
 			},
 		},
-		"a Lease of KCM that no one takes is missed, whatever its metrics say": {
-			change: func(r *Records) { r.Terms[1].AcquiredAt = at(27) },
-			want: func(g Gomega, c *ClusterReport) {
-				g.Expect(c.Unattended.KCM.Spell).To(Equal(loops.Spell{Loop: kcmName, From: at(10), Seconds: 17}))
-				g.Expect(c.Unattended.KCM.Soon).To(BeZero())
-			},
-		},
 		"a cluster without Nodes is asked from its first one": {
 			change:  func(r *Records) { r.without(between(9, 45)) },
 			moments: func(m *Moments) { m.FirstNode = at(44) },
@@ -207,6 +201,21 @@ func windowTests() map[string]describeTest {
 				g.Expect(c.Unattended.Cloud.Seconds).To(Equal(2.0))
 			},
 		},
+			want: func(g Gomega, c *ClusterReport) { g.Expect(c.Handover.Overlaps).To(Equal(1 + 1 + 3)) },
+		},
+	}
+}
+
+// leaseTests are about who leads.
+func leaseTests() map[string]describeTest {
+	return map[string]describeTest{
+		"a Lease of KCM that no one takes is missed, whatever its metrics say": {
+			change: func(r *Records) { r.Terms[1].AcquiredAt = at(27) },
+			want: func(g Gomega, c *ClusterReport) {
+				g.Expect(c.Unattended.KCM.Spell).To(Equal(loops.Spell{Loop: kcmName, From: at(10), Seconds: 17}))
+				g.Expect(c.Unattended.KCM.Soon).To(BeZero())
+			},
+		},
 		"samples, the cloud's log, and Leases each show an overlap": {
 			change: func(r *Records) {
 				r.see(3, ccmName, "ccm-0", 8, "service")
@@ -214,8 +223,6 @@ func windowTests() map[string]describeTest {
 				r.Calls = append(r.Calls, call(6, kcmName, "", ""))
 				r.Terms[2].AcquiredAt = at(7.5)
 			},
-			want: func(g Gomega, c *ClusterReport) { g.Expect(c.Handover.Overlaps).To(Equal(1 + 1 + 3)) },
-		},
 	}
 }
 
@@ -244,12 +251,15 @@ func expected() *Report {
 	return report
 }
 
+type unmetTest struct {
+	change func([]ClusterReport)
+	want   string
+}
+
+const alpha, delta = 0, 3
+
 func TestUnmet(t *testing.T) {
-	const alpha, delta = 0, 3
-	tests := map[string]struct {
-		change func([]ClusterReport)
-		want   string
-	}{
+	tests := map[string]unmetTest{
 		"a loop in two managers": {
 			func(c []ClusterReport) { c[delta].Handover.Overlaps = 2 }, "delta: a loop ran in two managers 2 times",
 		},
@@ -259,24 +269,6 @@ func TestUnmet(t *testing.T) {
 		},
 		"a gap of more than half a lease": {
 			func(c []ClusterReport) { *c[alpha].Handover.GapSeconds = 7.6 }, "alpha: the gap was 7.6 s, at most 7.5 s",
-		},
-		"cloud loops that run nowhere": {
-			func(c []ClusterReport) { c[delta].Unattended.Cloud.Spell = loops.Spell{Loop: "route", Seconds: 21} },
-			"delta: loop route ran nowhere for 21.0 s, at most 20.0 s",
-		},
-		"loops of KCM that run nowhere": {
-			func(c []ClusterReport) { c[delta].Unattended.KCM.Spell = loops.Spell{Loop: kcmName, Seconds: 31} },
-			"delta: loop kube-controller-manager ran nowhere for 31.0 s, at most 30.0 s",
-		},
-		"the loop of KCM that begins late and runs nowhere": {
-			func(c []ClusterReport) {
-				c[delta].Unattended.NodeIPAM.Spell = loops.Spell{Loop: "nodeipam", Seconds: 41}
-			},
-			"delta: loop nodeipam ran nowhere for 41.0 s, at most 40.0 s",
-		},
-		"moves of which most are slow": {
-			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon-- },
-			"all clusters: 7 of 16 moves of a loop took at most 5s, not half of them",
 		},
 		"a load balancer that was made again": {
 			func(c []ClusterReport) {
@@ -304,6 +296,7 @@ func TestUnmet(t *testing.T) {
 			func(c []ClusterReport) { c[delta].Result = Failed }, "delta: cluster delta is Failed, not Completed",
 		},
 	}
+	maps.Copy(tests, unattendedTests())
 	NewWithT(t).Expect(Unmet(expected(), 1)).To(BeEmpty())
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -315,4 +308,27 @@ func TestUnmet(t *testing.T) {
 	t.Run("a cluster that is missing", func(t *testing.T) {
 		NewWithT(t).Expect(Unmet(&Report{}, 1)).To(ConsistOf("0 clusters were reported, not 4"))
 	})
+}
+
+func unattendedTests() map[string]unmetTest {
+	return map[string]unmetTest{
+		"cloud loops that run nowhere": {
+			func(c []ClusterReport) { c[delta].Unattended.Cloud.Spell = loops.Spell{Loop: "route", Seconds: 21} },
+			"delta: loop route ran nowhere for 21.0 s, at most 20.0 s",
+		},
+		"loops of KCM that run nowhere": {
+			func(c []ClusterReport) { c[delta].Unattended.KCM.Spell = loops.Spell{Loop: kcmName, Seconds: 31} },
+			"delta: loop kube-controller-manager ran nowhere for 31.0 s, at most 30.0 s",
+		},
+		"the loop of KCM that begins late and runs nowhere": {
+			func(c []ClusterReport) {
+				c[delta].Unattended.NodeIPAM.Spell = loops.Spell{Loop: "nodeipam", Seconds: 41}
+			},
+			"delta: loop nodeipam ran nowhere for 41.0 s, at most 40.0 s",
+		},
+		"moves of which most are slow": {
+			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon-- },
+			"all clusters: 7 of 16 moves of a loop took at most 5s, not half of them",
+		},
+	}
 }
