@@ -201,8 +201,6 @@ func windowTests() map[string]describeTest {
 				g.Expect(c.Unattended.Cloud.Seconds).To(Equal(2.0))
 			},
 		},
-			want: func(g Gomega, c *ClusterReport) { g.Expect(c.Handover.Overlaps).To(Equal(1 + 1 + 3)) },
-		},
 	}
 }
 
@@ -223,6 +221,8 @@ func leaseTests() map[string]describeTest {
 				r.Calls = append(r.Calls, call(6, kcmName, "", ""))
 				r.Terms[2].AcquiredAt = at(7.5)
 			},
+			want: func(g Gomega, c *ClusterReport) { g.Expect(c.Handover.Overlaps).To(Equal(1 + 1 + 3)) },
+		},
 	}
 }
 
