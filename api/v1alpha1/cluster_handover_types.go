@@ -181,6 +181,11 @@ type HandoverStatus struct {
 	// +optional
 	LockArmedAt *metav1.Time `json:"lockArmedAt,omitempty"`
 
+	// kcmLeaseGrantedAt is when the controller gave itself the right to free KCM's Lease, as far as it may. It is taken back when KCM
+	// has rolled out.
+	// +optional
+	KCMLeaseGrantedAt *metav1.Time `json:"kcmLeaseGrantedAt,omitempty"`
+
 	// lockTakenAt is when the CCM was first seen holding the migration lock; from then on no one is to have it.
 	// +optional
 	LockTakenAt *metav1.Time `json:"lockTakenAt,omitempty"`

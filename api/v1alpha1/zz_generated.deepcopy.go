@@ -714,6 +714,10 @@ func (in *HandoverStatus) DeepCopyInto(out *HandoverStatus) {
 		in, out := &in.LockArmedAt, &out.LockArmedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.KCMLeaseGrantedAt != nil {
+		in, out := &in.KCMLeaseGrantedAt, &out.KCMLeaseGrantedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.LockTakenAt != nil {
 		in, out := &in.LockTakenAt, &out.LockTakenAt
 		*out = (*in).DeepCopy()

@@ -60,8 +60,10 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
+		migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		return r.changeLeases(ctx, s, verb.Kind)
+	case migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
+		return s.freeLeases(ctx, verb)
 	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary, migration.VerbRemoveCanary,
 		migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
 		return s.changeObjects(ctx, verb)
@@ -78,11 +80,22 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 		migration.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
 		migration.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
 		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
-		migration.VerbReleaseKCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.KCMLease.Value()) },
 		migration.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
 		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
 	}
 	return change[kind]()
+}
+
+// freeLeases is about Leases of managers that have ended, and our right to KCM's.
+func (s *scope) freeLeases(ctx context.Context, verb migration.Verb) error {
+	switch verb.Kind {
+	case migration.VerbGrantLease:
+		return s.session.GrantLease(ctx, verb.Lease.Ref)
+	case migration.VerbRevokeLease:
+		return s.session.RevokeLease(ctx, s.kcmLease())
+	default:
+		return s.session.FreeLease(ctx, *verb.Lease)
+	}
 }
 
 // changeObjects of the user cluster, one after the other.

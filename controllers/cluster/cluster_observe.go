@@ -250,8 +250,13 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	}
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.CCMProcesses = r.observeProcesses(ctx, s)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
+	s.observed.KCMLeaseRight = migration.Absent[migration.LeaseRight]()
+	if migration.LooksAtKCMLeaseRight(s.cluster.Status.Facts) {
+		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
+	}
 	s.observed.Fence = session.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
@@ -287,6 +292,24 @@ func (s *scope) observeForUndo(ctx context.Context) {
 	s.observed.Attachments = s.session.Attachments(ctx)
 }
 
+// kcmLease is where KCM has its Lease.
+func (s *scope) kcmLease() migration.Ref {
+	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	return migration.Ref{Kind: "Lease", Namespace: namespace, Name: name}
+}
+
+// observeProcesses looks at who may hold the CCM's Lease.
+func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) migration.Observed[[]migration.Process] {
+	if s.identity == (provider.Identity{}) {
+		return migration.Unknown[[]migration.Process]("the provider is not known")
+	}
+	var beside *controlplane.Former
+	if r.ControlPlane.Ledger != nil {
+		beside = r.ControlPlane.Ledger.Former
+	}
+	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), beside)
+}
+
 func (s *scope) unreachable(why string) {
 	s.observed.Machines = migration.Unknown[migration.Machines](why)
 	s.observed.Nodes = migration.Unknown[[]migration.Node](why)
@@ -294,7 +317,9 @@ func (s *scope) unreachable(why string) {
 	s.observed.Gone = migration.Unknown[map[string]migration.Gone](why)
 	s.observed.Measured = migration.Unknown[slo.Seen](why)
 	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
+	s.observed.CCMProcesses = migration.Unknown[[]migration.Process](why)
 	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
+	s.observed.KCMLeaseRight = migration.Unknown[migration.LeaseRight](why)
 	s.observed.Fence = migration.Unknown[migration.Fence](why)
 	s.observed.Lock = unseenLock(s.cluster, why)
 	s.observed.Addons = migration.Unknown[migration.Addons](why)

@@ -117,13 +117,13 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 	status.Handover.PointOfNoReturn = seen
 }
 
-// factsHold: what a verb that failed was to bring about is not so. The annotations are not what facts rest on: were they
-// refused for good, the ends of processes would be forgotten in every pass.
+// factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what facts rest
+// on: were they refused for good, the ends of processes would be forgotten in every pass.
 func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return !s.unkept && s.decision.Verb.Kind == migration.VerbRestoreAnnotations
+	return !s.unkept && (s.decision.Verb.Kind == migration.VerbRestoreAnnotations || s.decision.Verb.Kind == migration.VerbFreeLease)
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.

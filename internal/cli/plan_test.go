@@ -25,7 +25,7 @@ func somePlan() plan.Plan {
 				Object: "Deployment kube-system/ccm", Action: plan.Change, Note: "a note",
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
 			}},
-		}, {Step: ucv1.StepHandover, Kind: migration.VerbReleaseKCMLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
+		}, {Step: ucv1.StepHandover, Kind: migration.VerbFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
 		Rollouts: []plan.Rollout{{
 			Object: "MachineDeployment kube-system/a", Machines: []string{"kube-system/a-1"}, Disruption: "One more.", Pods: new(3), Seconds: 90,
 			Budgets: []plan.Budget{{Name: "web/front", Pods: 2}},
@@ -44,7 +44,7 @@ func TestPlanForPeople(t *testing.T) {
 	for _, line := range []string{
 		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
 		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       change Deployment kube-system/ccm",
-		"           spec.replicas: 1 -> 2", "         ! a note", "     - ReleaseKCMLease, user cluster, only when it is needed",
+		"           spec.replicas: 1 -> 2", "         ! a note", "     - FreeLease, user cluster, only when it is needed",
 		"It stops at step Roll, and a person has to act: BlockedMachines. One is paused.",
 		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: 2 pods here, 0 may go now",
 		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)", "People are absent.",

@@ -16,6 +16,8 @@ import (
 // nothing about namespaces that it was not told to track, and nothing for longer than an hour after a pod's last event.
 type Ledger struct {
 	clock clock.PassiveClock
+	// Former remembers whose ends they are.
+	Former *Former
 
 	mu         sync.Mutex
 	namespaces map[string]bool
@@ -38,7 +40,7 @@ type end struct {
 
 // NewLedger returns an empty Ledger.
 func NewLedger(clock clock.PassiveClock) *Ledger {
-	return &Ledger{clock: clock, namespaces: map[string]bool{}, pods: map[types.UID]podEnds{}}
+	return &Ledger{clock: clock, Former: NewFormer(clock), namespaces: map[string]bool{}, pods: map[types.UID]podEnds{}}
 }
 
 // Track begins to remember ends in a namespace; doing it again changes nothing.
@@ -59,6 +61,7 @@ func (l *Ledger) Untrack(namespace string) {
 			delete(l.pods, uid)
 		}
 	}
+	l.Former.Forget(namespace)
 }
 
 // OnAdd implements ResourceEventHandler.
@@ -81,9 +84,15 @@ func (l *Ledger) OnUpdate(_, obj any) {
 func (l *Ledger) OnDelete(obj any) {
 	if unknown, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		l.OnAdd(unknown.Obj, false)
+		if pod, ok := unknown.Obj.(*corev1.Pod); ok {
+			l.Former.Gone(pod)
+		}
 		return
 	}
 	pod, ok := obj.(*corev1.Pod)
+	if ok {
+		defer l.Former.Gone(pod)
+	}
 	switch {
 	case !ok:
 	case pod.Spec.NodeName == "":
@@ -117,6 +126,7 @@ func (l *Ledger) observe(pod *corev1.Pod, ends map[string]string) {
 	}
 	now := l.clock.Now()
 	l.forget(now)
+	l.Former.See(pod)
 	former := l.pods[pod.UID]
 	delete(l.pods, pod.UID)
 	if len(ends) == 0 {

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,8 @@ func newProcess(pod *corev1.Pod, container string) migration.Process {
 		GracePeriodSeconds: gracePeriod(pod),
 		Terminating:        pod.DeletionTimestamp != nil,
 		DeletionCost:       pod.Annotations[migration.DeletionCostAnnotation],
+		Hostname:           hostnameOf(pod),
+		HostNetwork:        pod.Spec.HostNetwork,
 		Finished:           hasFinished(pod),
 		Arguments:          argumentsOf(pod.Spec.Containers, container),
 	}
@@ -37,6 +40,21 @@ func newProcess(pod *corev1.Pod, container string) migration.Process {
 	process.Ended = endedForGood(pod, status)
 	return process
 }
+
+// hostnameOf is what a process of the pod takes part in elections under: the pod's name, unless it shares that of its Node.
+// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet_pods.go (GeneratePodHostNameAndDomain)
+func hostnameOf(pod *corev1.Pod) string {
+	switch {
+	case pod.Spec.HostNetwork:
+		return pod.Spec.NodeName
+	case pod.Spec.Hostname != "":
+		return pod.Spec.Hostname
+	}
+	return strings.TrimRight(pod.Name[:min(len(pod.Name), maxHostname)], "-.")
+}
+
+// maxHostname is what the kubelet cuts a pod's name down to.
+const maxHostname = 63
 
 // argumentsOf parses the arguments of the named container.
 func argumentsOf(containers []corev1.Container, name string) migration.Arguments {
@@ -105,4 +123,13 @@ func endedForGood(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
 // hasFinished says that no container of the pod will be started again.
 func hasFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// ProcessesOf are those of all containers of a pod, whatever their names are.
+func ProcessesOf(pod *corev1.Pod) []migration.Process {
+	processes := make([]migration.Process, 0, len(pod.Spec.Containers))
+	for i := range pod.Spec.Containers {
+		processes = append(processes, newProcess(pod, pod.Spec.Containers[i].Name))
+	}
+	return processes
 }

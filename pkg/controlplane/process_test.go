@@ -23,6 +23,7 @@ func (r reported) run(t *testing.T) {
 	r.change(pod)
 	want := r.want
 	want.PodName, want.PodUID, want.NodeName = pod.Name, string(pod.UID), pod.Spec.NodeName
+	want.Hostname = pod.Name
 	want.Arguments = migration.Arguments{Flags: map[string]string{"v": "2"}}
 	if want.GracePeriodSeconds == 0 {
 		want.GracePeriodSeconds = 45

@@ -102,6 +102,9 @@ func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migrat
 	for i := range plane.KCM.Pods {
 		plane.KCM.Pods[i].BootID = plane.ManagementNodes[plane.KCM.Pods[i].NodeName].BootID
 	}
+	if r.Ledger != nil {
+		plane.KCM.Pods, plane.KCM.Former = Merge(plane.KCM.Pods, r.Ledger.Former.Processes(cluster.Namespace, ref.Container))
+	}
 	return migration.Known(plane)
 }
 

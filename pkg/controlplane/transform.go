@@ -18,7 +18,9 @@ func TransformPod(object any) (any, error) {
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 			DeletionTimestamp: pod.DeletionTimestamp, OwnerReferences: pod.OwnerReferences,
 		},
-		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy},
+		Spec: corev1.PodSpec{
+			NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy, HostNetwork: pod.Spec.HostNetwork, Hostname: pod.Spec.Hostname,
+		},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, ContainerStatuses: pod.Status.ContainerStatuses},
 	}, nil
 }

@@ -140,7 +140,7 @@ func earlier(a, b time.Time) time.Time {
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
 func (p *pass) ccmLeases() []Lease {
 	leases := []Lease{}
-	if lease := p.o.CCMLease.Value(); lease.Holder != "" && !p.ccmNotAllowed() {
+	if lease := p.o.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !p.ccmNotAllowed() {
 		leases = append(leases, lease)
 	}
 	if lock := p.o.Lock.Value().Lease; lock.Holder != "" && p.underLock() {

@@ -126,6 +126,11 @@ func (p *pass) complete() outcome {
 // (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
 func (p *pass) finalize() outcome {
 	flags := p.inTreeFlags()
+	if flags.holds {
+		if gone := p.rightGone(); !gone.holds {
+			flags = gone
+		}
+	}
 	if flags.verb != nil {
 		return flags
 	}

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -165,7 +166,11 @@ func gated(gates string) func(*Observation) {
 func TestVolumeMigrationRow(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"missing gates are switched on beside those that are there": {
-			given: configuring, when: gated("A=true,CSIMigration=false"), step: ucv1.StepVolumeMigration, verb: VerbChangeArguments,
+			given: configuring, when: func(o *Observation) {
+				gated("A=true,CSIMigration=false")(o)
+				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+			},
+			step: ucv1.StepVolumeMigration, verb: VerbChangeArguments,
 			says: []string{"CSIMigration=true, InTreePluginOpenStackUnregister=false"},
 		},
 		"gates that are on are rolled out before the machine-controller": {

@@ -29,7 +29,7 @@ func Decide(o Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
-	decision.LookAfter = p.lookAfter()
+	decision.LookAfter = sooner(decision.LookAfter, p.lookAfter())
 	if !p.recalled { // What an undo rests on is looked at when the status has the facts.
 		decision.PointOfNoReturn = p.judgePointOfNoReturn()
 	}
@@ -83,7 +83,7 @@ func (p *pass) decide() Decision {
 		return decision
 	}
 	if deleted {
-		return p.decideDeletion()
+		return p.revokedFirst(p.decideDeletion())
 	}
 	if !cluster.ExternalCloudProvider() {
 		if p.facts.Origin == "" {
@@ -95,7 +95,8 @@ func (p *pass) decide() Decision {
 		return decision
 	}
 	p.countSamples()
-	decision := p.halts(p.course())
+	before := *p.facts.DeepCopy()
+	decision := p.leasesFirst(before, p.halts(p.course()))
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{

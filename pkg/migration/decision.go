@@ -7,7 +7,7 @@ import (
 )
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
-// only VerbRestoreAnnotations may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence beside a Failure that they
+// only VerbRestoreAnnotations, VerbFreeLease and VerbRevokeLease may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence beside a Failure that they
 // answer, and the Failure of a halted roll beside any Verb or Wait.
 type Decision struct {
 	// Step that is current.
@@ -97,10 +97,13 @@ const (
 	VerbAllowLock VerbKind = "AllowLock"
 	// VerbReleaseLock clears the name of a holder that has ended from the migration lock.
 	VerbReleaseLock VerbKind = "ReleaseLock"
-	// VerbReleaseKCMLease clears the name of a KCM process that has ended from KCM's Lease.
-	VerbReleaseKCMLease VerbKind = "ReleaseKCMLease"
 	// VerbReleaseCCMLease clears the name of a former CCM from the CCM's Lease, which has run out.
 	VerbReleaseCCMLease VerbKind = "ReleaseCCMLease"
+	// VerbFreeLease clears the name of a process that has ended from a manager's Lease, so that the next one leads now.
+	VerbFreeLease VerbKind = "FreeLease"
+	// VerbGrantLease gives us the right to free KCM's Lease, VerbRevokeLease takes it back.
+	VerbGrantLease  VerbKind = "GrantLease"
+	VerbRevokeLease VerbKind = "RevokeLease"
 	// VerbRemoveLock deletes what is left of the migration lock.
 	VerbRemoveLock VerbKind = "RemoveLock"
 	// VerbRollMachineDeployment sets forceRestart on one or more MachineDeployments, with an endless minReadySeconds.
@@ -141,6 +144,8 @@ type Verb struct {
 	Step *MachineSetStep
 	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
 	Canary *CanaryPlan
+	// Lease to free, as it was seen, or that we get the right for.
+	Lease *Lease
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
 	DefaultClass string
 }

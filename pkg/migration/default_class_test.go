@@ -77,7 +77,10 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 			}, step: ucv1.StepFinished,
 		},
 		"flags that can be removed go first": {
-			given: judging, when: func(o *Observation) { setKCM(o, silentArguments()) }, step: ucv1.StepFinalize, verb: VerbChangeArguments,
+			given: judging, when: func(o *Observation) {
+				setKCM(o, silentArguments())
+				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+			}, step: ucv1.StepFinalize, verb: VerbChangeArguments,
 		},
 	})
 }

@@ -104,7 +104,8 @@ func finished() Observation {
 			Pods: []Process{kcmPod("new", finalArguments())},
 		}}),
 		MachineController: Known(machineControllers()),
-		Addons:            Known(Addons{}), Probe: Known(Probe{}), Lock: Absent[Lock](),
+		KCMLeaseRight:     Known(LeaseRight{}), CCMProcesses: Known([]Process{}),
+		Addons: Known(Addons{}), Probe: Known(Probe{}), Lock: Absent[Lock](),
 		Fence: Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
 		KCMLease: Known(Lease{
 			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
@@ -168,12 +169,14 @@ func oneMachine() Machines {
 
 func completed() Observation {
 	o := finished()
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	setKCM(&o, silentArguments())
 	return o
 }
 
 func verifying() Observation {
 	o := completed()
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
 	o.Cluster.Status.CompletedAt, o.Cluster.Status.PointOfNoReturnAt, o.Cluster.Status.StableSince = nil, nil, nil
 	return o
 }
@@ -215,7 +218,7 @@ func fenced() Observation {
 // loud is ready to switch the loops off.
 func loud() Observation {
 	o := fenced()
-	o.Cluster.Status.Handover.LoopsOffAt = nil
+	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
 	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = []Process{kcmPod("old", inTree())} })
 	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}

@@ -12,7 +12,12 @@ import (
 
 const silentControllers = "--controllers=*,tokencleaner,-cloud-node-lifecycle,-route,-service"
 
-func instruct(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }
+func instruct(o *Observation) {
+	o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
+	if handover := o.Cluster.Status.Handover; handover != nil {
+		handover.KCMLeaseGrantedAt = nil
+	}
+}
 
 func instructedLoud() Observation {
 	o := loud()

@@ -1,8 +1,6 @@
 package migration
 
 import (
-	"slices"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -23,16 +21,8 @@ func (p *pass) leaderEndsLast() outcome {
 	case p.o.KCMLease.IsUnknown():
 		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
 	}
-	lease := p.o.KCMLease.Value()
-	leader := slices.IndexFunc(kcm.Pods, func(process Process) bool {
-		return !process.Terminating && !process.Finished && mayRunLoops(process) && heldBy(lease, process.PodName, "")
-	})
-	if leader < 0 || kcm.Pods[leader].DeletionCost != "" {
-		return holds(ucv1.HoldsReason, "")
+	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
+		return does(*keep)
 	}
-	pod := kcm.Pods[leader]
-	return does(Verb{
-		Kind: VerbKeepLeader, Objects: []Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
-		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
-	})
+	return holds(ucv1.HoldsReason, "")
 }

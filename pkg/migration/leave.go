@@ -26,6 +26,14 @@ func (p *pass) released(decision Decision) bool {
 	return decision.Verb != nil && decision.Verb.Kind == VerbRelease && p.letsGo() != ""
 }
 
+// revokedFirst takes our right to KCM's Lease back before a Cluster goes.
+func (p *pass) revokedFirst(decision Decision) Decision {
+	if decision.Verb != nil && decision.Verb.Kind == VerbRelease && p.granted() && p.o.Connection.Reachable {
+		decision.Verb = p.revoke()
+	}
+	return decision
+}
+
 // leaving says what a deleted Cluster waits for, before what holds that up.
 func (d Decision) leaving(until string) Decision {
 	d.Leaving = "The Cluster is being deleted; it goes when " + until + ", or at once with annotation " + ucv1.AbandonAnnotation + "=true."

@@ -36,6 +36,10 @@ type Observation struct {
 
 	// ControlPlane is what runs in the namespace of the Cluster; absent when the KCM Deployment does not exist.
 	ControlPlane Observed[ControlPlane]
+	// KCMLeaseRight is looked at while LooksAtKCMLeaseRight.
+	KCMLeaseRight Observed[LeaseRight]
+	// CCMProcesses are those of the CCM's identity that the Lease's holder may be, when one of them was seen to end; otherwise none.
+	CCMProcesses Observed[[]Process]
 	// Processes are the persisted KCM processes, with the ends that were seen since.
 	Processes []ucv1.ManagerProcess
 	// MachineController are those of the machine-controller's Deployments that exist.
@@ -160,6 +164,8 @@ type Component struct {
 	Unseen []string
 	// Missing are the Nodes that should show a static pod and show none.
 	Missing []string
+	// Former are processes of pods that a watch showed and that are gone now. Those that were not seen to end may go on.
+	Former []Process
 }
 
 // Process is the component's container in one pod.
@@ -187,8 +193,12 @@ type Process struct {
 
 	// ConfigHash is what the kubelet identifies the manifest of a static pod with; empty for every other pod.
 	ConfigHash string
-	// Hostname of a static pod's Node: pods with hostNetwork take part in elections under it.
-	Hostname string
+	// Hostname that it takes part in elections under: its pod's, or with HostNetwork that of its Node, which it may share.
+	Hostname    string
+	HostNetwork bool
+	// EndedAt is when, on our clock, a watch first showed its end, FinishedAt what its kubelet's clock says of it, in whole seconds.
+	// Zero: no watch showed one.
+	EndedAt, FinishedAt time.Time
 	// SystemUUID of a static pod's Node.
 	SystemUUID string
 	// RunningSince is since when, on our clock, this container of a static pod has been seen running. Zero: it does not
@@ -207,32 +217,6 @@ type ManagementNode struct {
 	// Ready and SystemUUID are looked at for static pods only.
 	Ready      bool
 	SystemUUID string
-}
-
-// Lease is a leader election Lease.
-type Lease struct {
-	Ref
-	Holder          string
-	DurationSeconds int32
-	AcquireTime     time.Time
-	RenewTime       time.Time
-	// ChangedAt is when, on our clock, it was last seen to change; Watched is since when we have been looking.
-	ChangedAt time.Time
-	WatchedAt time.Time
-	// RenewedBy is when, on our clock, it was renewed last at the latest: a Lease that is read once a minute may have been
-	// renewed for the last time long before we saw the change. Only the rate of the other clock counts for it.
-	RenewedBy time.Time
-}
-
-// Fence says whether the CCM's identity may write its Lease.
-type Fence struct {
-	// Open says that our Role and RoleBinding are there.
-	Open bool
-	// Allowed lists the verbs on the Lease that the CCM's identity has, by SubjectAccessReview.
-	Allowed []string
-	// Identity of the CCM and the Lease's name, for messages.
-	Identity string
-	Lease    string
 }
 
 // Addons is the state of the CCM and CSI objects in the user cluster.

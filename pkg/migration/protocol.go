@@ -155,12 +155,6 @@ func (p *pass) workloadAllowed() outcome {
 	if p.facts.Handover.WorkloadAllowedAt != nil {
 		return holds(ucv1.HoldsReason, "")
 	}
-	if lease := p.o.KCMLease.Value(); p.keepsKCMOut(lease) {
-		return does(Verb{
-			Kind: VerbReleaseKCMLease, Objects: []Ref{lease.Ref},
-			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that a silent KCM leads now: it makes the CCM's pods.",
-		})
-	}
 	if out := p.alone(byLease); !out.holds {
 		return out
 	}
@@ -169,14 +163,6 @@ func (p *pass) workloadAllowed() outcome {
 	}
 	p.facts.Handover.WorkloadAllowedAt = p.stamp()
 	return records("Recording that KCM is silent and the CCM's workload may start.")
-}
-
-// keepsKCMOut: KCM does not give its Lease back when it ends, and no one makes pods from Deployments until it ran out. We
-// may write it only where it is by default, and there are no processes of ours to wait for where someone else changes KCM.
-func (p *pass) keepsKCMOut(lease Lease) bool {
-	namespace, name := Arguments{}.LeaderLease()
-	return lease.Namespace == namespace && lease.Name == name && lease.Holder != "" &&
-		!p.o.Cluster.Spec.ControlPlane.Instructed() && p.heldByTheDead(lease)
 }
 
 func (p *pass) workloadApplied() outcome {

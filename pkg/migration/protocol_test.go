@@ -134,33 +134,6 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 	})
 }
 
-func TestKCMsLeaseIsFreedForWhoMakesThePods(t *testing.T) {
-	// ended has a holder that was seen to end after its last renewal.
-	ended := func(o *Observation) {
-		o.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", EndedAt: microAgo(4 * time.Second)}}
-		onLease(o, func(l *Lease) { l.Holder, l.ChangedAt = "old_1", ago(5*time.Second) })
-	}
-	but := func(change func(*Observation)) func(*Observation) {
-		return func(o *Observation) { ended(o); change(o) }
-	}
-	runDecisions(t, map[string]decision{
-		"a holder that was seen to end loses it": {
-			given: serializedAt(fenced), when: ended, step: ucv1.StepHandover, line: "WorkloadAllowed", verb: VerbReleaseKCMLease,
-			says: []string{"old_1, which was seen to end"},
-		},
-		"one that lives keeps it": {
-			given: serializedAt(fenced), step: ucv1.StepHandover, line: "WorkloadAllowed", verb: VerbRecord,
-		},
-		"a Lease under another name is not ours to write": {
-			given: serializedAt(fenced), when: but(func(o *Observation) { onLease(o, func(l *Lease) { l.Name = "kcm" }) }),
-			step: ucv1.StepHandover, line: "WorkloadAllowed", verb: VerbRecord,
-		},
-		"with the fence the CCM's pods are there already": {
-			given: fenced, when: ended, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
-		},
-	})
-}
-
 func TestAgentsOnTheNodesFollowTheCCM(t *testing.T) {
 	for name, tc := range map[string]struct {
 		facts ucv1.Facts

@@ -35,7 +35,7 @@ func lockedQuiet() Observation {
 // lockLeft is ready to delete what is left of the lock.
 func lockLeft() Observation {
 	o := lockedQuiet()
-	o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
+	o.Cluster.Status.Rollback.LoopsOnAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute), nil
 	setKCM(&o, inTree())
 	edit(&o.Lock, func(l *Lock) {
 		l.Lease = lockLease("new_1")
@@ -54,7 +54,10 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			}, step: ucv1.StepUndoFence, verb: VerbCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
-			given: lockedQuiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) }) },
+			given: lockedQuiet, when: func(o *Observation) {
+				o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
+				edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) })
+			},
 			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"then it leaves KCM, whose loops are on": {

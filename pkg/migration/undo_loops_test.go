@@ -81,7 +81,10 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"a KCM that never lost them did not get them back": {
-			given: quiet, when: func(o *Observation) { setKCM(o, inTree()); o.Cluster.Status.Handover.LoopsOffAt = nil },
+			given: quiet, when: func(o *Observation) {
+				setKCM(o, inTree())
+				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, nil
+			},
 			step: ucv1.StepUndoAddons, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
 		},

@@ -215,7 +215,16 @@ func (p *pass) undoAddons() outcome {
 	case len(probe.Left) > 0:
 		return does(pruneVerb(probe.Left))
 	}
-	return p.withdrawAddons()
+	if out := p.withdrawAddons(); !out.holds {
+		return out
+	}
+	switch {
+	case p.o.KCMLeaseRight.IsUnknown():
+		return cannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
+	case p.granted():
+		return does(*p.revoke())
+	}
+	return holds(ucv1.HoldsReason, "")
 }
 
 // withdrawAddons deletes what is ours, and nothing that a volume needs.

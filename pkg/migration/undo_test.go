@@ -76,13 +76,14 @@ func gone() Observation {
 func quiet() Observation {
 	o := gone()
 	o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(30 * time.Second)))
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(40 * time.Second) })
 	return o
 }
 
 func loopsBack() Observation {
 	o := quiet()
-	o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(10 * time.Second)
+	o.Cluster.Status.Rollback.LoopsOnAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(10*time.Second), nil
 	setKCM(&o, inTree())
 	return o
 }
@@ -247,6 +248,7 @@ func TestAnUndoAndTheGuard(t *testing.T) {
 		},
 		"gates go back to what they were": {
 			given: rolledBack, when: func(o *Observation) {
+				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 				edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "A=true,CSIMigrationX=true" })
 			}, step: ucv1.StepUndoVolumes, verb: VerbChangeArguments, says: []string{"Switching feature gates back"},

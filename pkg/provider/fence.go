@@ -3,6 +3,7 @@ package provider
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -16,6 +17,18 @@ const (
 func FenceObjects(id Identity) []*unstructured.Unstructured {
 	// The name of an object to create is not known when the request is authorized: that rule cannot have one.
 	return leaseObjects(id, leaseRule("create"))
+}
+
+// KCMLeaseObjects are the Role and the RoleBinding that let a user, who is us, free KCM's Lease. They are there while KCM rolls out.
+func KCMLeaseObjects(lease migration.Ref, user string) []*unstructured.Unstructured {
+	free, name := leaseRule("patch"), migration.KCMLeaseRole
+	free["resourceNames"] = []any{lease.Name}
+	role := rbacObject("Role", lease.Namespace, name)
+	role.Object["rules"] = []any{free}
+	binding := rbacObject("RoleBinding", lease.Namespace, name)
+	binding.Object["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": "Role", "name": name}
+	binding.Object["subjects"] = []any{map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": user}}
+	return []*unstructured.Unstructured{role, binding}
 }
 
 // leaseObjects let someone hold the Lease, and what the other rules say.

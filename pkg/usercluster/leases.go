@@ -41,6 +41,8 @@ func (s *Session) Lease(ctx context.Context, namespace, name string) migration.O
 		ChangedAt:       record.changedAt,
 		WatchedAt:       record.watchedAt,
 		RenewedBy:       record.renewedBy,
+		HeldSince:       record.heldSince,
+		Version:         record.version,
 	})
 }
 
@@ -56,9 +58,11 @@ type leaseRecord struct {
 	changedAt time.Time
 	// renewedBy is when it was renewed last at the latest, noted when it was last looked at or delivered.
 	renewedBy, noted time.Time
-	version          string
-	exists           bool
-	spec             coordinationv1.LeaseSpec
+	// heldSince is when its holder was seen to take it; zero: before we looked.
+	heldSince time.Time
+	version   string
+	exists    bool
+	spec      coordinationv1.LeaseSpec
 }
 
 func newLeaseTracker(clk clock.Clock) *leaseTracker {
@@ -107,7 +111,8 @@ func older(version, than string) bool {
 func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
 	now := t.clock.Now()
 	before, looked := t.seen[key]
-	after := leaseRecord{watchedAt: before.watchedAt, changedAt: before.changedAt, renewedBy: before.renewedBy, noted: now, version: before.version}
+	after := before
+	after.noted, after.exists, after.spec = now, false, coordinationv1.LeaseSpec{}
 	if lease != nil {
 		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
 	}
@@ -118,8 +123,12 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 	if changed {
 		after.changedAt, after.renewedBy = now, renewedBy(before, after, now)
 	}
+	holderChanged = ptr.Deref(after.spec.HolderIdentity, "") != ptr.Deref(before.spec.HolderIdentity, "")
+	if looked && holderChanged {
+		after.heldSince = now
+	}
 	t.seen[key] = after
-	return !looked || ptr.Deref(after.spec.HolderIdentity, "") != ptr.Deref(before.spec.HolderIdentity, "")
+	return !looked || holderChanged
 }
 
 // renewedBy is the latest moment, on our clock, of the last renewal: when we looked before it was no later than then, and since then
@@ -127,6 +136,9 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 func renewedBy(before, after leaseRecord, now time.Time) time.Time {
 	was, is := ptr.Deref(before.spec.RenewTime, metav1.MicroTime{}), ptr.Deref(after.spec.RenewTime, metav1.MicroTime{})
 	sameHolder := ptr.Deref(before.spec.HolderIdentity, "") == ptr.Deref(after.spec.HolderIdentity, "")
+	if ptr.Deref(after.spec.HolderIdentity, "") == "" && !was.IsZero() && is.Equal(&was) {
+		return before.renewedBy // Its holder was cleared, and no one renewed it.
+	}
 	if before.noted.IsZero() || was.IsZero() || !sameHolder || is.Before(&was) {
 		return now
 	}

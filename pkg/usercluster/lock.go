@@ -2,6 +2,7 @@ package usercluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,6 +97,23 @@ func (s *Session) ReleaseLease(ctx context.Context, seen migration.Lease) error 
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := s.client.Patch(ctx, lease, patch, client.FieldOwner(ucv1.FieldManager)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("release %s: %w", seen, err)
+	}
+	return nil
+}
+
+// FreeLease clears the holder from a Lease as it was seen, and leaves everything else: one that was written since, or that is another
+// one, is a conflict.
+func (s *Session) FreeLease(ctx context.Context, seen migration.Lease) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": seen.UID, "resourceVersion": seen.Version}, "spec": map[string]any{"holderIdentity": nil},
+	})
+	if err != nil {
+		return err
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name}}
+	err = s.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("free %s: %w", seen, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -31,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 )
 
 // requestTimeout bounds every read and write; watches have none.
@@ -58,6 +61,8 @@ type Session struct {
 	kubelets kubeletMemory
 	gone     goneMemory
 	leader   leaderMemory
+	// former are the processes of the CCM.
+	former *controlplane.Former
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool
@@ -78,11 +83,13 @@ type network struct {
 	probe    rest.Interface
 	metadata metadata.Interface
 	leases   rest.Interface
+	pods     rest.Interface
 }
 
 func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
 	return &Session{client: c, clock: clk, log: log, wake: wake,
-		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{}}
+		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
+		former: controlplane.NewFormer(clk)}
 }
 
 // connect makes a session; nothing is sent yet.
@@ -141,7 +148,11 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the lease client: %w", err)
 	}
-	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient()}, nil
+	pods, err := coreclient.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make the pod client: %w", err)
+	}
+	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient(), pods: pods.RESTClient()}, nil
 }
 
 // Client is an uncached client of the user cluster, for the machine-controller's Deployments in it, and for static pods.
@@ -184,6 +195,7 @@ func knownKinds() meta.RESTMapper {
 	add(storagev1.SchemeGroupVersion, meta.RESTScopeRoot, "CSIDriver", "CSINode", "StorageClass", "VolumeAttachment")
 	add(coordinationv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Lease")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview", "SelfSubjectAccessReview")
+	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
 	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
 	add(registrationGroupVersion(), meta.RESTScopeRoot, registrationKind)

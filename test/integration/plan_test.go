@@ -164,7 +164,7 @@ func besideLast(lines []string) []string {
 // appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch migration.VerbKind(kind) {
-	case migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbKeepLeader,
+	case migration.VerbRestoreAnnotations, migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease, migration.VerbReleaseCCMLease, migration.VerbKeepLeader,
 		migration.VerbMarkMachines, migration.VerbStepMachineSet:
 		return lines
 	case migration.VerbTakeBaseline, migration.VerbCreateCanary:

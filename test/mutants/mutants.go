@@ -30,7 +30,7 @@ func mutants() []mutant {
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
-		network(), shares(), records(), deputies(),
+		network(), shares(), records(), deputies(), freedLeases(),
 	)
 }
 
@@ -118,8 +118,6 @@ func fence() []mutant {
 		in("2 serialized", "a look that did not withhold the workload is acted on",
 			"pass.applied", negated("WorkloadWithheld")),
 		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("stale")),
-		in("2 serialized", "KCM's Lease is taken from whoever holds it",
-			"pass.keepsKCMOut", without("heldByTheDead")),
 		in("2 serialized", "the fence is used although it does not hold", "pass.chooseProtocol", always("Allowed")),
 		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("runningLoops")),
 		in("2 created", "a Cluster that was created with the feature is migrated",

@@ -20,8 +20,10 @@ const (
 func conditional() map[migration.VerbKind]string {
 	return map[migration.VerbKind]string{
 		migration.VerbRestoreAnnotations: "only when the annotations are missing",
-		migration.VerbReleaseKCMLease:    "only when a process that ended still holds the Lease",
+		migration.VerbGrantLease:         "for the time in which KCM rolls out",
+		migration.VerbRevokeLease:        "for the time in which KCM rolls out",
 		migration.VerbReleaseCCMLease:    "only when a process that ended still holds the Lease",
+		migration.VerbFreeLease:          "only when a process that ended still holds the Lease",
 		migration.VerbReleaseLock:        "only when a process that ended still holds the migration lock",
 		migration.VerbKeepLeader:         "only when the leader of KCM is not the pod that goes last anyway",
 		migration.VerbMarkMachines:       "only where some Machines of a MachineSet go and others stay",
@@ -67,9 +69,9 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 		planned.Objects = appliedObjects(in, verb, applied)
 	case migration.VerbChangeArguments:
 		planned.Objects = []Object{changedArguments(verb, pass.Components)}
-	case migration.VerbPruneAddons, migration.VerbRemoveLock, migration.VerbRemoveCanary:
+	case migration.VerbPruneAddons, migration.VerbRevokeLease, migration.VerbRemoveLock, migration.VerbRemoveCanary:
 		planned.Objects = objects(verb.Objects, Delete, nil)
-	case migration.VerbTakeBaseline:
+	case migration.VerbTakeBaseline, migration.VerbGrantLease:
 		planned.Objects = objects(verb.Objects, Create, nil)
 	case migration.VerbCreateCanary:
 		planned.Objects = canaryObjects(verb)

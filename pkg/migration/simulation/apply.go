@@ -114,8 +114,10 @@ func (c *Controller) act(p pass) bool {
 	case migration.VerbPruneAddons:
 		w.prune(verb.Objects)
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
+		migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
 		w.changeLeases(verb)
+	case migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
+		w.freeLeases(verb)
 	case migration.VerbRecord:
 	}
 	return true

@@ -82,8 +82,8 @@ func sequence(verbs []migration.Verb) []string {
 	var lines, beside []string
 	for _, verb := range verbs {
 		switch verb.Kind {
-		case migration.VerbRecord, migration.VerbRestoreAnnotations, migration.VerbReleaseKCMLease, migration.VerbReleaseCCMLease,
-			migration.VerbReleaseLock, migration.VerbKeepLeader, migration.VerbMarkMachines, migration.VerbStepMachineSet:
+		case migration.VerbRecord, migration.VerbRestoreAnnotations, migration.VerbGrantLease, migration.VerbRevokeLease, migration.VerbReleaseCCMLease,
+			migration.VerbReleaseLock, migration.VerbFreeLease, migration.VerbKeepLeader, migration.VerbMarkMachines, migration.VerbStepMachineSet:
 		case migration.VerbTakeBaseline, migration.VerbRemoveLock: // Who takes the Lease in the meantime leaves it behind.
 			lines = append(lines, string(verb.Kind))
 		case migration.VerbRollMachineDeployment:

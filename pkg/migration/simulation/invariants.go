@@ -86,6 +86,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkBootstraps(w, d)
 	i.checkAttendance(w, o, d)
 	i.checkBeside(w, d)
+	i.checkRight(w, o, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
 		w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
@@ -111,7 +112,9 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
 // answer to a contention stands beside its failure.
 func actsAlone(d migration.Decision) bool {
-	if d.Verb == nil || d.Verb.Kind == migration.VerbRestoreAnnotations {
+	beside := []migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbFreeLease, migration.VerbRevokeLease}
+	if d.Verb == nil || d.Wait != nil && slices.Contains(beside, d.Verb.Kind) || d.Failure != nil && slices.Contains(beside, d.Verb.Kind) ||
+		d.Verb.Kind == migration.VerbRestoreAnnotations {
 		return false
 	}
 	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence}
@@ -186,7 +189,8 @@ func restsOn() map[migration.VerbKind][]string {
 		migration.VerbPruneAddons:        {"Addons"},
 		migration.VerbAllowLock:          {"Lock", "Addons", "Fence"},
 		migration.VerbReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
-		migration.VerbReleaseKCMLease:    {"ControlPlane", "KCMLease"},
+		migration.VerbGrantLease:         {"ControlPlane", "KCMLease"},
+		migration.VerbRevokeLease:        {"ControlPlane"},
 		migration.VerbReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
 		migration.VerbRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
 		migration.VerbOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
@@ -216,7 +220,8 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	}
 	// What is left of the probe goes first where it is seen; a deletion does not wait for a user cluster that cannot be looked at.
 	drift = drift || fact == "Probe" && does(without, migration.VerbRelease)
-	if !drift && !does(d, without.Verb.Kind) {
+	// What is done about Leases comes before what is done otherwise.
+	if !drift && !does(d, without.Verb.Kind) && !aboutLeases(d) && !aboutLeases(without) {
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
 	}
 	i.checkRestsOn(w, without, fact)

@@ -57,7 +57,7 @@ func (w *World) mayLock(p *process) bool {
 func (w *World) rollCCM() {
 	for _, p := range w.replicas {
 		if w.outdated(p) && len(w.replicas) > 1 {
-			w.restart(p)
+			w.retire(p)
 			return
 		}
 	}
@@ -96,9 +96,6 @@ func (w *World) changeLeases(verb migration.Verb) {
 	if verb.Kind == migration.VerbReleaseLock || verb.Kind == migration.VerbRemoveLock {
 		w.takeLock(verb)
 	}
-	if verb.Kind == migration.VerbReleaseKCMLease {
-		w.free(&w.kcmLease, w.processes)
-	}
 	if verb.Kind == migration.VerbReleaseCCMLease {
 		w.free(&w.ccmLease, w.replicas)
 	}
@@ -107,8 +104,8 @@ func (w *World) changeLeases(verb migration.Verb) {
 // releasable are the Leases that are taken from someone, by what takes them.
 func (w *World) releasable() map[migration.VerbKind]lease {
 	return map[migration.VerbKind]lease{
-		migration.VerbReleaseKCMLease: w.kcmLease, migration.VerbReleaseCCMLease: w.ccmLease,
-		migration.VerbReleaseLock: w.lock.lease, migration.VerbRemoveLock: w.lock.lease,
+		migration.VerbReleaseCCMLease: w.ccmLease,
+		migration.VerbReleaseLock:     w.lock.lease, migration.VerbRemoveLock: w.lock.lease,
 	}
 }
 

@@ -31,6 +31,7 @@ type service struct {
 
 // stepManagers lets every process that elects try once, in random order.
 func (w *World) stepManagers() {
+	w.arrive()
 	candidates := slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return !p.elects })
 	w.rng.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
 	for _, p := range candidates {
@@ -110,7 +111,11 @@ func (w *World) stepCCM() {
 	}
 	if running < 2 {
 		name := w.id("cloud-controller-manager")
-		w.replicas = append(w.replicas, &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode})
+		made := &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode}
+		if made.hostNetwork = w.scenario.HostNetwork; made.hostNetwork {
+			made.node = fmt.Sprintf("host-%d", w.rng.IntN(sharedHostnames))
+		}
+		w.replicas = append(w.replicas, made)
 	}
 	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
 		w.initializeNodes()
@@ -140,7 +145,7 @@ func (w *World) endReplica(p *process) {
 		p.orphanedAt = w.now
 	}
 	if w.now.Sub(p.orphanedAt) >= gracePeriod || w.chance(0.4) {
-		w.restart(p)
+		w.retire(p)
 	}
 }
 

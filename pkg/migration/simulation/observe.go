@@ -23,6 +23,8 @@ type Controller struct {
 	downUntil time.Time
 	// watcher of new Nodes.
 	watcher slo.Watcher
+	// former are the processes that a watch of pods showed, by the ID of their container.
+	former map[string]migration.Process
 	// kubelets are the proofs that were seen, by the UID of their Node.
 	kubelets map[string]migration.Proof
 }
@@ -31,6 +33,9 @@ type Controller struct {
 type watched struct {
 	// since we have been looking, value was last seen to change, and has been renewed without a gap since steady.
 	since, value, changed, steady time.Time
+	// version was seen last, holder since held; zero: since before we look.
+	version, holder string
+	held            time.Time
 }
 
 // kubeletGap is how long a kubelet may be silent without counting as having been away.
@@ -38,7 +43,7 @@ const kubeletGap = 10 * time.Second
 
 // NewController that has just started.
 func NewController(w *World) *Controller {
-	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]migration.Proof{}}
+	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]migration.Proof{}, former: map[string]migration.Process{}}
 }
 
 // Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
@@ -84,8 +89,10 @@ func (c *Controller) modelled() migration.Observation {
 		Addons:            migration.Known(w.observeAddons()),
 		Probe:             c.observeProbe(),
 		Fence:             migration.Known(w.observeFence()),
-		KCMLease:          c.observeLease("kube-controller-manager", w.kcmLease),
-		CCMLease:          c.observeLease("cloud-controller-manager", w.ccmLease),
+		KCMLease:          c.observeLease(kcmName, w.kcmLease),
+		CCMLease:          c.observeLease(ccmLeaseName, w.ccmLease),
+		KCMLeaseRight:     w.observeLeaseRight(),
+		CCMProcesses:      migration.Known(c.observeCCMProcesses()),
 		Lock:              c.observeLock(),
 		Machines:          w.observeMachines(),
 		Nodes:             migration.Known(c.observeNodes()),
@@ -115,7 +122,7 @@ func (c *Controller) modelled() migration.Observation {
 func FactNames() []string {
 	return []string{
 		"Contenders", "Record", "Keeper", "NamespaceTerminating", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "Proofs", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
+		"CCMLease", "CCMProcesses", "KCMLeaseRight", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "Proofs", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
 		"Findings",
 		"Canary", "Drains",
 		"Measured", "Gone",
@@ -138,6 +145,8 @@ func Forget(o *migration.Observation, fact string) {
 		"Fence":             func() { blank(&o.Fence) },
 		"KCMLease":          func() { blank(&o.KCMLease) },
 		"CCMLease":          func() { blank(&o.CCMLease) },
+		"CCMProcesses":      func() { blank(&o.CCMProcesses) },
+		"KCMLeaseRight":     func() { blank(&o.KCMLeaseRight) },
 		"Lock":              func() { blank(&o.Lock) },
 		"Machines":          func() { blank(&o.Machines) },
 		"Nodes":             func() { blank(&o.Nodes) },
@@ -180,6 +189,7 @@ func (c *Controller) observeControlPlane() migration.ControlPlane {
 		return migration.ControlPlane{}
 	}
 	controlPlane := migration.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]migration.ManagementNode{}}
+	c.seeKCM(&controlPlane.KCM)
 	w.observeBeside(&controlPlane)
 	for _, n := range w.managementNodes {
 		seen := watch(c.nodes, n.name, n.renewed, w.now)
@@ -288,14 +298,24 @@ func (w *World) observePod(p *pod) migration.Process {
 }
 
 func (c *Controller) observeLease(name string, l lease) migration.Observed[migration.Lease] {
-	if l.holder == "" {
+	if l == (lease{}) {
 		return migration.Absent[migration.Lease]()
 	}
 	w := c.world
+	before, looked := c.leases[name]
 	seen := watch(c.leases, name, l.renewed, w.now)
+	if looked && before.version != l.version() {
+		seen.changed = w.now
+	}
+	if looked && before.holder != l.holder {
+		seen.held = w.now
+	}
+	seen.version, seen.holder = l.version(), l.holder
+	c.leases[name] = seen
 	return migration.Known(migration.Lease{
 		Ref:    w.leaseRef(name),
 		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
 		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.renewed,
+		HeldSince: seen.held, Version: seen.version,
 	})
 }

@@ -108,6 +108,9 @@ func randomScenario(seed uint64) Scenario {
 	}
 	randomRoll(rand.New(rand.NewPCG(seed, 4)), &s)
 	s.Faults.Meddle = 0.02 * rng.Float64()
+	freed := rand.New(rand.NewPCG(seed, 7))
+	s.LeftAlone = freed.IntN(4) == 0
+	s.HostNetwork, s.Faults.Late, s.Faults.Refuse = freed.IntN(3) == 0, 0.5*freed.Float64(), 0.3*freed.Float64()
 	s.Attentive = true
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	s.Classes = randomClasses(rng)

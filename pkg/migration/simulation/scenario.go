@@ -45,6 +45,10 @@ type Scenario struct {
 	UnreadBootstrap migration.BootstrapKubelet
 	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
+	// HostNetwork has the CCM's pods share the hostnames of few Nodes.
+	HostNetwork bool
+	// LeftAlone lets the controller grant itself no right to KCM's Lease.
+	LeftAlone bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
 	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments of ours, too.
@@ -124,6 +128,8 @@ type Faults struct {
 	Drift float64
 	// Meddle installs another CCM for a while.
 	Meddle float64
+	// Late is the chance that the last renewal of a CCM arrives after its end, Refuse that a Lease that is to be freed is refused.
+	Late, Refuse float64
 	// Cloud answers no question about instances for a while.
 	Cloud float64
 }

@@ -64,11 +64,13 @@ type process struct {
 	wroteAt   time.Time
 	// podGone says that its pod is deleted from the API, and with it its token.
 	podGone bool
+	// hostNetwork says that it takes part in elections under the hostname of its Node.
+	hostNetwork bool
 }
 
 func (p *process) alive() bool { return p != nil && p.endedAt.IsZero() }
 
-func (p *process) identity() string { return p.podName + "_" + p.id }
+func (p *process) identity() string { return p.hostname() + "_" + p.id }
 
 func (p *pod) terminating() bool { return !p.deletedAt.IsZero() }
 

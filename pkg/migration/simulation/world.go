@@ -23,6 +23,7 @@ const (
 	csiDriver        = "csi.simcloud"
 	machineNamespace = "kube-system"
 	kcmName          = "kube-controller-manager"
+	ccmLeaseName     = "cloud-controller-manager"
 )
 
 // World is the truth. Nothing in it is what the controller believes: that is read through Controller.Observe only.
@@ -50,6 +51,11 @@ type World struct {
 	probe      addonSet
 	probeLease lease
 	replicas   []*process
+	// retired are processes of the CCM whose pods still show their end.
+	retired []*process
+	late    []lateRenewal
+	// mayFreeKCM says that the controller granted itself the right to free KCM's Lease.
+	mayFreeKCM bool
 	fenceOpen  bool
 	ccmStopped bool
 	ccmArmed   bool

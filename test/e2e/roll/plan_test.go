@@ -274,7 +274,7 @@ func besideLast(lines []string) []string {
 // itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch kind {
-	case "RestoreAnnotations", "ReleaseKCMLease", "ReleaseCCMLease", "ReleaseLock", "KeepLeader", "MarkMachines", "StepMachineSet":
+	case "RestoreAnnotations", "FreeLease", "GrantLease", "RevokeLease", "ReleaseCCMLease", "ReleaseLock", "KeepLeader", "MarkMachines", "StepMachineSet":
 		return lines
 	case "TakeBaseline", "CreateCanary":
 		// The plan names what is made, the timeline what it is made from.

@@ -1,0 +1,280 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// former is a process that was seen to end 4 s ago, and whose end its kubelet's clock tells in whole seconds.
+func formerProcess(hostname string) Process {
+	return Process{
+		PodName: hostname, PodUID: "uid-" + hostname, ContainerID: "c-" + hostname, Hostname: hostname, Started: true, Ended: true,
+		StartedAt: ago(time.Hour), FinishedAt: ago(5 * time.Second), EndedAt: ago(4 * time.Second),
+	}
+}
+
+// held is the Lease of one that led until its end.
+func heldUntil(lease Lease, holder string) Lease {
+	lease.Holder, lease.AcquireTime, lease.RenewTime = holder, ago(time.Minute), ago(5*time.Second)
+	lease.ChangedAt, lease.WatchedAt, lease.HeldSince, lease.RenewedBy = ago(5*time.Second), ago(time.Hour), ago(time.Minute), ago(5*time.Second)
+	return lease
+}
+
+// orphaned is a roll in which the CCM's leader was drained.
+func orphaned() Observation {
+	o := rolling()
+	o.CCMLease = Known(heldUntil(o.CCMLease.Value(), "ccm_1"))
+	o.CCMProcesses = Known([]Process{formerProcess("ccm")})
+	return o
+}
+
+func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
+	lease := func(change func(*Lease)) func(*Observation) {
+		return func(o *Observation) { edit(&o.CCMLease, change) }
+	}
+	holder := func(change func(*Process)) func(*Observation) {
+		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]Process) { change(&(*p)[0]) }) }
+	}
+	beside := func(change func(*Process)) func(*Observation) {
+		other := formerProcess("ccm")
+		other.PodUID, other.ContainerID = "other", "c-other"
+		change(&other)
+		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]Process) { *p = append(*p, other) }) }
+	}
+	onHost := func(taken time.Time) func(*Observation) {
+		return func(o *Observation) {
+			holder(func(p *Process) { p.HostNetwork = true })(o)
+			lease(func(l *Lease) { l.HeldSince = taken })(o)
+		}
+	}
+	frees := func(when func(*Observation)) decision {
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
+	}
+	leaves := func(when func(*Observation)) decision {
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
+	}
+	unled := func(when func(*Observation)) decision {
+		return decision{given: orphaned, when: when, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason}
+	}
+	runDecisions(t, map[string]decision{
+		"whose end was seen":                                    frees(nil),
+		"who ended in the second of its last renewal":           frees(lease(func(l *Lease) { l.RenewTime = ago(4 * time.Second) })),
+		"who acquired it in the second of its start":            frees(holder(func(p *Process) { p.StartedAt = ago(time.Minute) })),
+		"while another one with its hostname had ended before":  frees(beside(func(p *Process) { p.FinishedAt = ago(2 * time.Minute) })),
+		"while one of another hostname lives":                   frees(beside(func(p *Process) { p.Hostname, p.Ended = "ccm-2", false })),
+		"under a Node's hostname, when it was seen to be taken": frees(onHost(ago(time.Minute))),
+
+		"not of one that lives":                  leaves(holder(func(p *Process) { p.Ended = false })),
+		"not of one without a container ID":      leaves(holder(func(p *Process) { p.ContainerID = "" })),
+		"not of one whose end no watch showed":   leaves(holder(func(p *Process) { p.EndedAt = time.Time{} })),
+		"not of one that never started":          leaves(holder(func(p *Process) { p.Started = false })),
+		"not of one that started later":          leaves(holder(func(p *Process) { p.StartedAt = ago(59 * time.Second) })),
+		"not of one that is not known":           leaves(lease(func(l *Lease) { l.Holder = "stranger_1" })),
+		"not while no one holds it":              unled(lease(func(l *Lease) { l.Holder = "" })),
+		"not when it was renewed after that end": leaves(lease(func(l *Lease) { l.RenewTime = ago(3900 * time.Millisecond) })),
+		"not while it stands still too short":    leaves(lease(func(l *Lease) { l.ChangedAt = ago(1900 * time.Millisecond) })),
+		"not when it has run out": unled(func(o *Observation) {
+			holder(func(p *Process) { p.FinishedAt, p.EndedAt = ago(20*time.Second), ago(20*time.Second) })(o)
+			lease(func(l *Lease) { l.RenewTime, l.ChangedAt = ago(20*time.Second), ago(20*time.Second) })(o)
+		}),
+		"not while it was watched too short":                             unled(lease(func(l *Lease) { l.WatchedAt = ago(1900 * time.Millisecond) })),
+		"not so soon after the end was seen":                             leaves(holder(func(p *Process) { p.EndedAt = ago(1900 * time.Millisecond) })),
+		"not while another one with its hostname lives":                  leaves(beside(func(p *Process) { p.Ended = false })),
+		"not while another one may have been the holder":                 leaves(beside(func(*Process) {})),
+		"not under a Node's hostname, when it was held before we looked": leaves(onHost(time.Time{})),
+
+		"not while the fence is closed": {
+			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) },
+			step: ucv1.StepAddons, verb: VerbOpenFence,
+		},
+		"not while other managers cannot be looked at": {
+			given: orphaned, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("timeout") },
+			step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
+		},
+		"not while pods cannot be looked at": leaves(func(o *Observation) { o.CCMProcesses = Unknown[[]Process]("timeout") }),
+		"not while it is paused":             {given: orphaned, when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepRoll},
+		"not when all is finished": {given: func() Observation {
+			o := finished()
+			o.CCMLease, o.CCMProcesses = orphaned().CCMLease, orphaned().CCMProcesses
+			return o
+		}, step: ucv1.StepFinished},
+		"not in a cluster that was created with the feature": {given: func() Observation {
+			o := external()
+			o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
+			return o
+		}, step: ucv1.StepAddons, verb: VerbRecord},
+	})
+}
+
+func TestNoLeaseIsFreedBeforeTheStart(t *testing.T) {
+	g := NewWithT(t)
+	o := fresh()
+	o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
+	d := Decide(o, noon())
+	g.Expect(d.Verb == nil || d.Verb.Kind != VerbFreeLease).To(BeTrue())
+	o.Cluster.Status.StartedAt = stampAgo(time.Minute)
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbFreeLease))
+}
+
+// TestFreeingALeaseRecordsNothingElse: the Lease is freed in its place, and it is done in the next pass.
+func TestFreeingALeaseRecordsNothingElse(t *testing.T) {
+	g := NewWithT(t)
+	o := orphaned()
+	o.Cluster.Status.RollGeneration = ""
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbFreeLease))
+	if facts := Decide(o, noon()).Facts; facts != nil {
+		g.Expect(facts.RollGeneration).To(BeEmpty())
+	}
+	o.CCMProcesses = Known([]Process{})
+	g.Expect(Decide(o, noon()).Facts.RollGeneration).NotTo(BeEmpty())
+}
+
+func TestALeaseIsFreedAtItsMoment(t *testing.T) {
+	g := NewWithT(t)
+	o := orphaned()
+	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
+	g.Expect(Decide(o, noon()).LookAfter).To(Equal(1500 * time.Millisecond))
+	d := Decide(o, noon().Add(1500*time.Millisecond))
+	g.Expect(d.Verb.Kind).To(Equal(VerbFreeLease))
+	g.Expect(*d.Verb.Lease).To(Equal(o.CCMLease.Value()))
+}
+
+// TestAClearedLeaseTellsWhenItWasHeld: who clears it is no manager that runs the loops.
+func TestAClearedLeaseTellsWhenItWasHeld(t *testing.T) {
+	g := NewWithT(t)
+	o := orphaned()
+	edit(&o.CCMLease, func(l *Lease) { l.Holder, l.ChangedAt = "", ago(time.Second) })
+	attendance := Decide(o, noon()).Attendance
+	g.Expect(attendance.IsOverdue()).To(BeFalse())
+	g.Expect(attendance.Message).To(ContainSubstring(ago(5 * time.Second).Format(time.RFC3339)))
+}
+
+// kcmRolls is a roll of Machines during which KCM's leader was replaced.
+func kcmRolls() Observation {
+	o := rolling()
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+	o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
+	o.KCMLease = Known(heldUntil(o.KCMLease.Value(), "gone_1"))
+	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = []Process{formerProcess("gone")} })
+	return o
+}
+
+func TestKCMsLeaseIsFreed(t *testing.T) {
+	kcm := func(change func(*Component)) func(*Observation) {
+		return func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { change(&c.KCM) }) }
+	}
+	type freed struct {
+		when func(*Observation)
+		want bool
+	}
+	frees := func(when func(*Observation)) freed { return freed{when, true} }
+	leaves := func(when func(*Observation)) freed { return freed{when, false} }
+	lock := func(kind string) func(*Observation) {
+		return kcm(func(c *Component) { c.Arguments.Flags["leader-elect-resource-lock"] = kind })
+	}
+	for name, test := range map[string]freed{
+		"of a pod that is gone": frees(func(*Observation) {}),
+		"of one that is there": frees(kcm(func(c *Component) {
+			ended := formerProcess("gone")
+			ended.Arguments = finalArguments()
+			c.Pods, c.Former = append(c.Pods, ended), nil
+		})),
+		"of type leases":                              frees(lock("leases")),
+		"not of endpointsleases":                      leaves(lock("endpointsleases")),
+		"not in a minor whose default is another one": leaves(func(o *Observation) { o.Cluster.Spec.Version = "1.19.16" }),
+		"not when a pod elects otherwise": leaves(kcm(func(c *Component) {
+			c.Pods[0].Arguments.Flags = map[string]string{"leader-elect-resource-lock": "configmapsleases"}
+		})),
+		"not under the hostname of a Node":          leaves(kcm(func(c *Component) { c.Former[0].HostNetwork = true })),
+		"not without the right to":                  leaves(func(o *Observation) { edit(&o.KCMLeaseRight, func(r *LeaseRight) { r.May = false }) }),
+		"not while the right cannot be looked at":   leaves(func(o *Observation) { o.KCMLeaseRight = Unknown[LeaseRight]("timeout") }),
+		"not where someone else changes KCM":        leaves(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }),
+		"not before a longer retry period was over": leaves(kcm(func(c *Component) { c.Arguments.Flags["leader-elect-retry-period"] = "5s" })),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := kcmRolls()
+			test.when(&o)
+			verb := Decide(o, noon()).Verb
+			g.Expect(verb != nil && verb.Kind == VerbFreeLease).To(Equal(test.want))
+			if test.want {
+				g.Expect(*verb.Lease).To(Equal(o.KCMLease.Value()))
+				g.Expect(verb.Why).To(ContainSubstring("gone_1, which was seen to end"))
+			}
+		})
+	}
+}
+
+func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
+	granted := func(o *Observation) {
+		o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+		o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
+	}
+	withoutRight := func(o *Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil }
+	waiting := func(o *Observation) {
+		granted(o)
+		edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+	}
+	has := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.KCMLeaseGrantedAt).NotTo(BeNil()) }
+	hasNot := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil()) }
+	runDecisions(t, map[string]decision{
+		"it comes before KCM rolls out, and what is done then is not recorded": {
+			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbGrantLease,
+			facts: func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
+		},
+		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: VerbGrantLease, facts: has},
+		"it is not asked for where it is no use": {
+			given: loud, when: func(o *Observation) {
+				withoutRight(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases" })
+			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
+		},
+		"it goes when KCM has rolled out": {
+			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: hasNot,
+		},
+		"it stays while KCM rolls out": {
+			given: configured, when: func(o *Observation) {
+				waiting(o)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
+		},
+		"it stays while the Lease is to be freed": {
+			given: configured, when: func(o *Observation) {
+				waiting(o)
+				o.KCMLease = kcmRolls().KCMLease
+				edit(&o.KCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
+			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
+		},
+		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: hasNot},
+		"all is finished when the next KCM leads": {
+			given: finished, when: func(o *Observation) {
+				granted(o)
+				o.KCMLease = kcmRolls().KCMLease
+				edit(&o.KCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) })
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
+			}, step: ucv1.StepFinalize, wait: ucv1.RollingOutReason, facts: has,
+		},
+		"a deleted Cluster takes it back first": {
+			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
+			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: hasNot,
+		},
+	})
+}
+
+func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
+	g := NewWithT(t)
+	o := completed()
+	edit(&o.ControlPlane, func(c *ControlPlane) {
+		c.KCM.Replicas, c.KCM.Pods = 2, []Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
+	})
+	d := Decide(o, noon())
+	g.Expect(d.Verb.Kind).To(Equal(VerbKeepLeader))
+	g.Expect(d.Verb.Objects[0].Name).To(Equal("new"))
+	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments))
+}

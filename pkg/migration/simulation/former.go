@@ -1,0 +1,199 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// shown is how long the status of a pod shows the end of its process before its object goes.
+const shown = 3 * tick
+
+// sharedHostnames is on how few Nodes the CCM's pods run where they have the network of the host.
+const sharedHostnames = 2
+
+func (p *process) hostname() string {
+	if p.node != "" && p.hostNetwork {
+		return p.node
+	}
+	return p.podName
+}
+
+// retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive late.
+func (w *World) retire(p *process) {
+	if !p.podGone {
+		w.retired = append(w.retired, p)
+	}
+	if l := &w.ccmLease; l.holder == p.identity() && w.faulty() && w.chance(w.scenario.Faults.Late) {
+		w.late = append(w.late, lateRenewal{p.identity(), w.now, w.now.Add(2 * tick)})
+	}
+	w.restart(p)
+}
+
+// lateRenewal is one that a process wrote before its end, and that arrives after it.
+type lateRenewal struct {
+	holder      string
+	written, at time.Time
+}
+
+// arrive lets what was written late arrive, unless the Lease is another one by now.
+func (w *World) arrive() {
+	w.late = slices.DeleteFunc(w.late, func(late lateRenewal) bool {
+		if w.now.Before(late.at) {
+			return false
+		}
+		if w.ccmLease.holder == late.holder && w.ccmLease.renewed.Before(late.written) {
+			w.ccmLease.renewed = late.written
+		}
+		return true
+	})
+}
+
+// drainLeader evicts the pod of the CCM that leads, as the drain of its Node does.
+func (w *World) drainLeader() {
+	if leader := w.ccmLeader(); leader != nil {
+		w.say("fault: %s is evicted", leader.podName)
+		w.retire(leader)
+	}
+}
+
+func (w *World) evictCCM() {
+	if p, ok := pick(w, w.replicas); ok && p.alive() {
+		w.say("fault: %s is evicted", p.podName)
+		w.retire(p)
+	}
+}
+
+// see is what a watch of pods tells of a process: what it showed once is known until the controller is killed.
+func (c *Controller) see(process migration.Process) migration.Process {
+	if process.ContainerID == "" {
+		return process
+	}
+	if before := c.former[process.ContainerID]; process.Ended && before.Ended {
+		process.EndedAt = before.EndedAt
+	} else if process.Ended {
+		process.EndedAt = c.world.now
+	}
+	c.former[process.ContainerID] = process
+	return process
+}
+
+// observeCCMProcesses are all that a watch of the CCM's pods showed. A pod that vanished is not seen to end.
+func (c *Controller) observeCCMProcesses() []migration.Process {
+	w := c.world
+	w.retired = slices.DeleteFunc(w.retired, func(p *process) bool { return w.now.Sub(p.endedAt) > shown })
+	for _, p := range slices.Concat(w.replicas, w.retired) {
+		if !p.podGone {
+			c.see(p.observed())
+		}
+	}
+	processes := []migration.Process{}
+	for _, process := range c.former {
+		if process.NodeName == "" || process.HostNetwork {
+			processes = append(processes, process)
+		}
+	}
+	// A map has no order.
+	slices.SortFunc(processes, func(a, b migration.Process) int { return a.StartedAt.Compare(b.StartedAt) })
+	return processes
+}
+
+func (p *process) observed() migration.Process {
+	seen := migration.Process{
+		PodName: p.podName, PodUID: "uid-" + p.podName, ContainerID: p.id, StartedAt: p.startedAt, Started: true,
+		Hostname: p.hostname(), HostNetwork: p.hostNetwork, NodeName: p.node,
+	}
+	if !p.alive() {
+		seen.Ended, seen.Terminating, seen.FinishedAt = true, true, p.endedAt
+	}
+	return seen
+}
+
+// version changes with everything that is written into a Lease.
+func (l lease) version() string {
+	return fmt.Sprint(l.holder, " ", l.acquired.UnixNano(), " ", l.renewed.UnixNano())
+}
+
+func (w *World) leaseNamed(name string) *lease {
+	for own, l := range map[string]*lease{kcmName: &w.kcmLease, ccmLeaseName: &w.ccmLease, migration.LockName: &w.lock.lease} {
+		if w.leaseRef(own).Name == name {
+			return l
+		}
+	}
+	return &lease{}
+}
+
+// seeKCM has what a watch showed of KCM's processes, and of those that are gone.
+func (c *Controller) seeKCM(kcm *migration.Component) {
+	listed := map[string]bool{}
+	for i := range kcm.Pods {
+		process := &kcm.Pods[i]
+		process.Hostname = cmp.Or(process.Hostname, process.PodName)
+		if pods := c.world.kcm().pods; process.Ended && i < len(pods) && pods[i].process != nil {
+			process.FinishedAt = pods[i].process.endedAt
+		}
+		listed[process.PodUID] = true
+		*process = c.see(*process)
+	}
+	for _, process := range c.former {
+		if process.NodeName != "" && !process.HostNetwork && !listed[process.PodUID] {
+			kcm.Former = append(kcm.Former, process)
+		}
+	}
+	slices.SortFunc(kcm.Former, func(a, b migration.Process) int { return cmp.Compare(a.ContainerID, b.ContainerID) })
+}
+
+func (w *World) observeLeaseRight() migration.Observed[migration.LeaseRight] {
+	if !migration.LooksAtKCMLeaseRight(w.cluster.Status.Facts) {
+		return migration.Absent[migration.LeaseRight]()
+	}
+	return migration.Known(migration.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
+}
+
+func (w *World) freeLeases(verb migration.Verb) {
+	switch verb.Kind {
+	case migration.VerbGrantLease:
+		w.mayFreeKCM = !w.scenario.LeftAlone
+	case migration.VerbRevokeLease:
+		w.mayFreeKCM = false
+	default:
+		w.freeLease(verb)
+	}
+}
+
+// checkRight: what we granted ourselves for a time is taken back.
+func (i *invariants) checkRight(w *World, o migration.Observation, d migration.Decision) {
+	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
+	if over && d.Verb == nil && w.mayFreeKCM {
+		i.fail("the right to free KCM's Lease is left at step %s", d.Step)
+	}
+}
+
+// freeLease is refused when the Lease is not as it was seen, and whenever the API server likes.
+func (w *World) freeLease(verb migration.Verb) {
+	l := w.leaseNamed(verb.Lease.Name)
+	if l == &w.kcmLease && !w.mayFreeKCM {
+		w.invariants.fail("KCM's Lease is freed without the right to")
+	}
+	if l.version() != verb.Lease.Version || w.faulty() && w.chance(w.scenario.Faults.Refuse) {
+		return
+	}
+	for _, p := range slices.Concat(w.processes, w.replicas) {
+		if p.alive() && p.identity() == l.holder {
+			w.invariants.fail("rule 2: a Lease is freed from %s, whose process goes on", p.podName)
+		}
+	}
+	if facts := w.facts(); facts.StartedAt == nil || w.cluster.Spec.Paused {
+		w.invariants.fail("rule 2: a Lease is freed of %s at rest", l.holder)
+	}
+	l.holder = ""
+}
+
+// aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
+func aboutLeases(d migration.Decision) bool {
+	return does(d, migration.VerbFreeLease) || does(d, migration.VerbGrantLease) || does(d, migration.VerbRevokeLease) || does(d, migration.VerbKeepLeader)
+}

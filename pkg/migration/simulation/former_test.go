@@ -1,0 +1,56 @@
+package simulation
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+func TestFreedLeases(t *testing.T) {
+	t.Parallel()
+	drained := func(at func(*World) bool) []Intervention {
+		return []Intervention{{Name: "drains the Node of the leader", When: at, Do: (*World).drainLeader}}
+	}
+	runScenarios(t, map[string]scenarioTest{
+		"that of a CCM whose Node is drained in the roll": {
+			scenario: with(func(s *Scenario) { s.Interventions = drained(AtStep(ucv1.StepRoll)) }),
+			ends:     ucv1.StepFinished, says: []string{"FreeLease: Clearing cloud-controller-manager-"},
+		},
+		"also under the hostname of its Node": {
+			scenario: with(func(s *Scenario) { s.HostNetwork = true; s.Interventions = drained(AtStep(ucv1.StepVerify)) }),
+			ends:     ucv1.StepFinished,
+		},
+		"not when all is finished": {
+			scenario: with(func(s *Scenario) { s.Interventions = drained(Finished) }), ends: ucv1.StepFinished, never: []string{"Clearing cloud-controller"},
+		},
+	})
+}
+
+// TestAFreedLeaseIsTakenSoon: from the end of the leader to the next one.
+func TestAFreedLeaseIsTakenSoon(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		g := NewWithT(t)
+		w := NewWorld(rand.New(rand.NewPCG(seed, 1)), with(func(*Scenario) {}))
+		c, ended := NewController(w), time.Time{}
+		for range 2000 {
+			g.Expect(w.round(c)).To(Succeed())
+			switch {
+			case ended.IsZero() && AtStep(ucv1.StepRoll)(w) && w.ccmLeader() != nil:
+				w.drainLeader()
+				ended = w.now
+			case !ended.IsZero() && w.ccmLeader() != nil:
+				g.Expect(w.now.Sub(ended)).To(BeNumerically("<=", 3*retryPeriod+2*tick), "seed %d", seed)
+				ended = w.now.Add(time.Hour)
+			}
+			if Finished(w) {
+				break
+			}
+		}
+		g.Expect(ended).NotTo(BeZero())
+	}
+}

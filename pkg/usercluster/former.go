@@ -1,0 +1,121 @@
+package usercluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
+
+// Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then its
+// pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those beside the
+// control plane.
+func (s *Session) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease migration.Lease, management *controlplane.Former,
+) migration.Observed[[]migration.Process] {
+	s.watchProcesses(id)
+	former := s.former.Processes(id.ServiceAccountNamespace, "")
+	if access != nil && management != nil {
+		former = append(former, management.Processes(access.Secret.Namespace, "")...)
+	}
+	hostname, _, _ := strings.Cut(lease.Holder, "_")
+	if !slices.ContainsFunc(former, func(p migration.Process) bool { return p.Ended && p.Hostname == hostname }) {
+		return migration.Known([]migration.Process{})
+	}
+	listed, why := s.processes(ctx, id, access)
+	if why != "" {
+		return migration.Unknown[[]migration.Process](why)
+	}
+	merged, gone := controlplane.Merge(listed, former)
+	return migration.Known(append(merged, gone...))
+}
+
+// processes that are there now.
+func (s *Session) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []migration.Process, why string) {
+	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+		for i := range page.Items {
+			if page.Items[i].Spec.ServiceAccountName == id.ServiceAccountName {
+				processes = append(processes, keep(ctx, controlplane.ProcessesOf(&page.Items[i]))...)
+			}
+		}
+	}, client.InNamespace(id.ServiceAccountNamespace))
+	if err != nil {
+		return nil, because("listing Pods of "+id.ServiceAccountNamespace, err)
+	}
+	if access == nil {
+		return processes, ""
+	}
+	pods := &corev1.PodList{}
+	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
+		return nil, "listing Pods of " + access.Secret.Namespace + ": " + err.Error()
+	}
+	for i := range pods.Items {
+		if reads(&pods.Items[i], access.Secret.Name) {
+			processes = append(processes, controlplane.ProcessesOf(&pods.Items[i])...)
+		}
+	}
+	return processes, ""
+}
+
+// watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment only.
+func (s *Session) watchProcesses(id provider.Identity) {
+	if s.network == nil || id.ServiceAccountName == "" {
+		return
+	}
+	s.reflect("pods of "+UserName(id), &formerStore{former: s.former, wake: s.wake}, &corev1.Pod{}, cache.NewFilteredListWatchFromClient(
+		s.network.pods, "pods", id.ServiceAccountNamespace, func(options *metav1.ListOptions) {
+			options.FieldSelector = fields.OneTermEqualSelector("spec.serviceAccountName", id.ServiceAccountName).String()
+		}))
+}
+
+// formerStore remembers what a watch shows, and wakes.
+type formerStore struct {
+	former *controlplane.Former
+	wake   func()
+}
+
+// Add implements cache.ReflectorStore.
+func (f *formerStore) Add(object any) error { return f.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (f *formerStore) Update(object any) error {
+	f.see(object)
+	f.wake()
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (f *formerStore) Delete(object any) error {
+	if pod, ok := object.(*corev1.Pod); ok {
+		f.former.Gone(pod)
+	}
+	f.wake()
+	return nil
+}
+
+// Replace implements cache.ReflectorStore. What is not in the list vanished unseen, which is no end.
+func (f *formerStore) Replace(objects []any, _ string) error {
+	for _, object := range objects {
+		f.see(object)
+	}
+	f.wake()
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (f *formerStore) Resync() error { return nil }
+
+func (f *formerStore) see(object any) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		f.former.See(pod)
+	}
+}
