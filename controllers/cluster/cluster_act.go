@@ -60,10 +60,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	case migration.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
 	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
-		return r.changeLeases(ctx, s, verb.Kind)
-	case migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
-		return s.freeLeases(ctx, verb)
+		migration.VerbReleaseCCMLease, migration.VerbRemoveLock, migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
+		return r.changeLeases(ctx, s, verb)
 	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary, migration.VerbRemoveCanary,
 		migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
 		return s.changeObjects(ctx, verb)
@@ -73,8 +71,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	return fmt.Errorf("verb %s is not known", verb.Kind)
 }
 
-// changeLeases is about who may hold the CCM's Lease and the migration lock.
-func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.VerbKind) error {
+// changeLeases is about who may hold the CCM's Lease and the migration lock, Leases of managers that have ended, and our right to KCM's.
+func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.Verb) error {
 	change := map[migration.VerbKind]func() error{
 		migration.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
 		migration.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
@@ -82,20 +80,11 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, kind migration.
 		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
 		migration.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
 		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
+		migration.VerbFreeLease:       func() error { return s.session.FreeLease(ctx, *verb.Lease) },
+		migration.VerbGrantLease:      func() error { return s.session.GrantLease(ctx, verb.Lease.Ref) },
+		migration.VerbRevokeLease:     func() error { return s.session.RevokeLease(ctx, s.kcmLease()) },
 	}
-	return change[kind]()
-}
-
-// freeLeases is about Leases of managers that have ended, and our right to KCM's.
-func (s *scope) freeLeases(ctx context.Context, verb migration.Verb) error {
-	switch verb.Kind {
-	case migration.VerbGrantLease:
-		return s.session.GrantLease(ctx, verb.Lease.Ref)
-	case migration.VerbRevokeLease:
-		return s.session.RevokeLease(ctx, s.kcmLease())
-	default:
-		return s.session.FreeLease(ctx, *verb.Lease)
-	}
+	return change[verb.Kind]()
 }
 
 // changeObjects of the user cluster, one after the other.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// wholeSecond is what a kubelet leaves of the time at which a container ended.
-	wholeSecond = time.Second
+	// kubeletGrain is what a kubelet leaves of the time at which a container ended.
+	kubeletGrain = time.Second
 	// retryPeriod is the default of leader election: who leads renews after each.
 	// https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go
 	retryPeriod = 2 * time.Second
@@ -31,7 +31,7 @@ type formerLease struct {
 func (f formerLease) holder() (Process, bool) {
 	hostname, _, _ := strings.Cut(f.lease.Holder, "_")
 	able := slices.DeleteFunc(slices.Clone(f.processes), func(process Process) bool {
-		return process.Hostname != hostname || process.Ended && process.FinishedAt.Add(wholeSecond).Before(f.lease.AcquireTime)
+		return process.Hostname != hostname || process.Ended && process.FinishedAt.Add(kubeletGrain).Before(f.lease.AcquireTime)
 	})
 	if hostname == "" || len(able) != 1 {
 		return Process{}, false
@@ -39,7 +39,7 @@ func (f formerLease) holder() (Process, bool) {
 	holder := able[0]
 	// Under the hostname of a Node there may be a process that no one of us saw, unless we saw the Lease being taken: pods that are
 	// gone have no token to do that with.
-	unseen := holder.HostNetwork && !(f.bound && f.lease.HeldSince.After(f.lease.WatchedAt))
+	unseen := holder.HostNetwork && (!f.bound || !f.lease.HeldSince.After(f.lease.WatchedAt))
 	return holder, holder.Started && !unseen && !f.lease.AcquireTime.Before(holder.StartedAt)
 }
 
@@ -51,7 +51,7 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 	switch {
 	case !found, !holder.Ended, holder.ContainerID == "", holder.EndedAt.IsZero():
 		return 0, false
-	case f.lease.RenewTime.After(holder.FinishedAt.Add(wholeSecond)), f.lease.stale(now):
+	case f.lease.RenewTime.After(holder.FinishedAt.Add(kubeletGrain)), f.lease.stale(now):
 		return 0, false // Where we are refused for good, it runs out, and other things are done again.
 	}
 	since := holder.EndedAt

@@ -86,7 +86,14 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 		"not while another one with its hostname lives":                  leaves(beside(func(p *Process) { p.Ended = false })),
 		"not while another one may have been the holder":                 leaves(beside(func(*Process) {})),
 		"not under a Node's hostname, when it was held before we looked": leaves(onHost(time.Time{})),
+	})
+}
 
+func TestWhenNoLeaseIsFreed(t *testing.T) {
+	leaves := func(when func(*Observation)) decision {
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
+	}
+	runDecisions(t, map[string]decision{
 		"not while the fence is closed": {
 			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) },
 			step: ucv1.StepAddons, verb: VerbOpenFence,

@@ -219,7 +219,7 @@ func (c *Controller) report(decision migration.Decision) {
 	if decision.Verb != nil {
 		w.say("%s: %s: %s", decision.Step, decision.Verb.Kind, decision.Verb.Why)
 	}
-	if now := said(decision); now != said(before) && (decision.Verb == nil || decision.Failure != nil) {
+	if now := said(decision); now != said(before) && (decision.Verb == nil || decision.Failure != nil || decision.Wait != nil) {
 		w.say("%s", now)
 	}
 }

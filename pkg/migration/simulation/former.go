@@ -197,3 +197,17 @@ func (w *World) freeLease(verb migration.Verb) {
 func aboutLeases(d migration.Decision) bool {
 	return does(d, migration.VerbFreeLease) || does(d, migration.VerbGrantLease) || does(d, migration.VerbRevokeLease) || does(d, migration.VerbKeepLeader)
 }
+
+// sameBut: the verb is the same, but for what is done about Leases.
+func sameBut(d, without migration.Decision) bool {
+	return does(d, without.Verb.Kind) || aboutLeases(d) || aboutLeases(without)
+}
+
+func (w *World) newReplica() *process {
+	name := w.id("cloud-controller-manager")
+	made := &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode}
+	if w.scenario.HostNetwork {
+		made.hostNetwork, made.node = true, fmt.Sprintf("host-%d", w.rng.IntN(sharedHostnames))
+	}
+	return made
+}

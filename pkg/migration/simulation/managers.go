@@ -110,12 +110,7 @@ func (w *World) stepCCM() {
 		}
 	}
 	if running < 2 {
-		name := w.id("cloud-controller-manager")
-		made := &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode}
-		if made.hostNetwork = w.scenario.HostNetwork; made.hostNetwork {
-			made.node = fmt.Sprintf("host-%d", w.rng.IntN(sharedHostnames))
-		}
-		w.replicas = append(w.replicas, made)
+		w.replicas = append(w.replicas, w.newReplica())
 	}
 	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
 		w.initializeNodes()
