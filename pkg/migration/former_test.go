@@ -285,3 +285,15 @@ func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
 	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments))
 }
+
+func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
+	g := NewWithT(t)
+	o := loopsBack()
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+	d := Decide(o, noon())
+	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
+	g.Expect(d.Verb.Kind).To(Equal(VerbRevokeLease))
+	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, Unknown[LeaseRight]("timeout")
+	g.Expect(Decide(o, noon()).Wait.Reason).To(Equal(ucv1.CouldNotLookReason))
+}

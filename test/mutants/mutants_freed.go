@@ -26,7 +26,7 @@ func freedLeases() []mutant {
 		inTables(rule, "of a KCM under a Node's hostname", "formerLease.holder", without("bound")),
 		inTables(rule, "the right is kept while all is finished", "pass.rightGone", always("granted")),
 		inTables(rule, "the right is kept when the Cluster goes", "pass.revokedFirst", never("granted")),
-		in(rule, "the right is kept when it is undone", "pass.undoAddons", never("granted")),
+		inTables(rule, "the right is kept when it is undone", "pass.undoAddons", never("granted")),
 		inTables(rule, "the right goes before the Lease is free", "pass.rightIsOver", without("kcmLeaseOrphaned")),
 		inTables(rule, "the right goes while KCM rolls out", "pass.rightIsOver", without("RolledOut")),
 		inTables(rule, "what it took the place of is recorded", "pass.instead", skips("facts before")),
