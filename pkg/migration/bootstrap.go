@@ -111,27 +111,32 @@ type bootstraps struct {
 // lookAtBootstraps of what is being rolled. Data that is missing is awaited as long as no Machine came without it.
 func (p *pass) lookAtBootstraps(view fleetView, pools []pool) bootstraps {
 	seen := bootstraps{after: bootstrapPause}
+	if p.undoing() || !p.armed() {
+		return seen
+	}
 	for _, pool := range pools {
-		d := pool.deployment
-		if p.undoing() || !p.armed() || !view.boots(d) {
-			continue
-		}
-		data, unseen := p.lookedAtBootstrap(d)
-		current, found := currentSet(view.setsOf(d))
-		lacks := bootstrapLacks(d, data, current, found)
-		rest := view.initialization - view.now.Sub(current.CreatedAt)
-		switch {
-		case unseen != "":
-			seen.unseen = unseen
-		case data.Kubelet == BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
-			seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
-		case lacks != "" && found && rest <= 0:
-			seen.late = append(seen.late, lacks)
-		case lacks != "":
-			seen.awaited, seen.after = append(seen.awaited, lacks), sooner(seen.after, rest)
+		if view.boots(pool.deployment) {
+			p.lookAtBootstrap(view, pool.deployment, &seen)
 		}
 	}
 	return seen
+}
+
+func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootstraps) {
+	data, unseen := p.lookedAtBootstrap(d)
+	current, found := currentSet(view.setsOf(d))
+	lacks := bootstrapLacks(d, data, current, found)
+	rest := view.initialization - view.now.Sub(current.CreatedAt)
+	switch {
+	case unseen != "":
+		seen.unseen = unseen
+	case data.Kubelet == BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
+		seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
+	case lacks != "" && found && rest <= 0:
+		seen.late = append(seen.late, lacks)
+	case lacks != "":
+		seen.awaited, seen.after = append(seen.awaited, lacks), sooner(seen.after, rest)
+	}
 }
 
 // writesBootstraps says that the cluster has an operating-system-manager.

@@ -134,7 +134,7 @@ func ignitionFiles(data []byte) ([]bootFile, bool) {
 	return files, true
 }
 
-// fromDataURL decodes data:[type][;base64],content
+// fromDataURL decodes data:[type][;base64],content.
 func fromDataURL(source string) (string, bool) {
 	head, content, found := strings.Cut(source, ",")
 	if !found || !strings.HasPrefix(head, "data:") {

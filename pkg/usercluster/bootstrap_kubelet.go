@@ -45,22 +45,27 @@ func kubeletOfUnit(unit string) migration.BootstrapKubelet {
 	if len(words) == 0 || path.Base(words[0]) != "kubelet" {
 		return migration.BootstrapNotTold
 	}
-	provider, given := "", false
-	for at, word := range words[1:] {
-		if value, found := strings.CutPrefix(word, cloudProviderFlag+"="); found {
-			provider, given = value, true
-		}
-		if word == cloudProviderFlag && at+2 < len(words) {
-			provider, given = words[at+2], true
-		}
-	}
+	provider := cloudProviderOf(words)
 	switch {
-	case given && strings.Contains(provider, "$"), hidesArguments(words):
+	case strings.Contains(provider, "$"), hidesArguments(words):
 		return migration.BootstrapNotTold
 	case provider == "external":
 		return migration.BootstrapExternal
 	}
 	return migration.BootstrapInTree
+}
+
+// cloudProviderOf is the last one that is given; empty: none is.
+func cloudProviderOf(words []string) (provider string) {
+	for at, word := range words {
+		if value, found := strings.CutPrefix(word, cloudProviderFlag+"="); found {
+			provider = value
+		}
+		if word == cloudProviderFlag && at+1 < len(words) {
+			provider = words[at+1]
+		}
+	}
+	return provider
 }
 
 // hidesArguments says that a variable stands where it can be more than the value of a flag: only the kubelet's environment knows

@@ -34,27 +34,26 @@ func cloudInit(path, encoding, content string) string {
 	return file + "  content: |-\n    " + strings.ReplaceAll(content, "\n", "\n    ") + "\nruncmd:\n- systemctl restart setup.service\n"
 }
 
-func ignitionWith(path, source, compression string) string {
+const unitPath = "/etc/systemd/system/kubelet.service"
+
+func ignitionWith(source, compression string) string {
 	contents := map[string]any{"source": source, "verification": map[string]any{}}
 	if compression != "" {
 		contents["compression"] = compression
 	}
 	data, _ := json.Marshal(map[string]any{
-		"ignition": map[string]any{"version": "2.3.0"}, "storage": map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": path, "contents": contents}}},
+		"ignition": map[string]any{"version": "2.3.0"}, "storage": map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": unitPath, "contents": contents}}},
 	})
 	return string(data)
 }
 
 func TestKubeletOfBootstrapData(t *testing.T) {
-	const (
-		external, inTree, untold = migration.BootstrapExternal, migration.BootstrapInTree, migration.BootstrapNotTold
-		unit                     = "/etc/systemd/system/kubelet.service"
-	)
+	const external, inTree, untold = migration.BootstrapExternal, migration.BootstrapInTree, migration.BootstrapNotTold
 	ours := unitWith("--cloud-provider=external")
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-	unitOnly := func(argument string) string { return cloudInit(unit, "b64", encoded(unitWith(argument))) }
+	unitOnly := func(argument string) string { return cloudInit(unitPath, "b64", encoded(unitWith(argument))) }
 	beside := func(text string) string {
-		return strings.Replace(cloudInit(unit, "", ours), "runcmd:", "- path: '"+unit+".d/10.conf'\n  content: \""+text+"\"\nruncmd:", 1)
+		return strings.Replace(cloudInit(unitPath, "", ours), "runcmd:", "- path: '"+unitPath+".d/10.conf'\n  content: \""+text+"\"\nruncmd:", 1)
 	}
 	for name, test := range map[string]struct {
 		data string
@@ -62,7 +61,7 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 	}{
 		"the flag":                                 {unitOnly("--cloud-provider=external"), external},
 		"the flag and its value as two words":      {unitOnly("--cloud-provider external"), external},
-		"the flag in a file that is not encoded":   {cloudInit(unit, "", ours), external},
+		"the flag in a file that is not encoded":   {cloudInit(unitPath, "", ours), external},
 		"the last one of two counts":               {unitOnly("--cloud-provider=aws --cloud-provider=external"), external},
 		"a provider that is built in":              {unitOnly("--cloud-provider=openstack --cloud-config=/etc/kubernetes/cloud-config"), inTree},
 		"no flag, as of Kubernetes 1.29":           {unitOnly("--cert-dir=/etc/kubernetes/pki"), inTree},
@@ -72,20 +71,20 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 		"a variable beside the flag may undo it":   {unitOnly("--cloud-provider=external $KUBELET_EXTRA_ARGS"), untold},
 		"the flag's value is a variable":           {unitOnly("--cloud-provider=${PROVIDER}"), untold},
 		"quotes":                                   {unitOnly(`"--cloud-provider=aws"`), untold},
-		"a shell around it":                        {cloudInit(unit, "", "[Service]\nExecStart=/bin/sh -c kubelet"), untold},
-		"a unit without a command":                 {cloudInit(unit, "", "[Service]\nRestart=always"), untold},
-		"a command that is taken back":             {cloudInit(unit, "", "[Service]\nExecStart=/bin/kubelet\nExecStart="), untold},
-		"two commands":                             {cloudInit(unit, "", "[Service]\nExecStart=/bin/kubelet\nExecStart=/bin/kubelet"), untold},
-		"an encoding of another kind":              {cloudInit(unit, "gz+b64", encoded(ours)), untold},
-		"an encoding that is broken":               {cloudInit(unit, "b64", "~"), untold},
+		"a shell around it":                        {cloudInit(unitPath, "", "[Service]\nExecStart=/bin/sh -c kubelet"), untold},
+		"a unit without a command":                 {cloudInit(unitPath, "", "[Service]\nRestart=always"), untold},
+		"a command that is taken back":             {cloudInit(unitPath, "", "[Service]\nExecStart=/bin/kubelet\nExecStart="), untold},
+		"two commands":                             {cloudInit(unitPath, "", "[Service]\nExecStart=/bin/kubelet\nExecStart=/bin/kubelet"), untold},
+		"an encoding of another kind":              {cloudInit(unitPath, "gz+b64", encoded(ours)), untold},
+		"an encoding that is broken":               {cloudInit(unitPath, "b64", "~"), untold},
 		"no unit":                                  {cloudInit("/etc/systemd/system/setup.service", "", ours), untold},
 		"a drop-in with a command of its own":      {beside(`[Service]\nExecStart=\nExecStart=/bin/kubelet`), untold},
 		"a drop-in with something else":            {beside(`[Service]\nEnvironment=A=b`), external},
-		"Ignition":                                 {ignitionWith(unit, "data:,"+url.PathEscape(ours), ""), external},
-		"Ignition without the flag":                {ignitionWith(unit, "data:,"+url.PathEscape(unitWith("--v=2")), ""), inTree},
-		"Ignition in base64":                       {ignitionWith(unit, "data:;base64,"+encoded(ours), ""), external},
-		"Ignition, compressed":                     {ignitionWith(unit, "data:;base64,"+encoded(ours), "gzip"), untold},
-		"Ignition from elsewhere":                  {ignitionWith(unit, "https://example.com/kubelet.service", ""), untold},
+		"Ignition":                                 {ignitionWith("data:,"+url.PathEscape(ours), ""), external},
+		"Ignition without the flag":                {ignitionWith("data:,"+url.PathEscape(unitWith("--v=2")), ""), inTree},
+		"Ignition in base64":                       {ignitionWith("data:;base64,"+encoded(ours), ""), external},
+		"Ignition, compressed":                     {ignitionWith("data:;base64,"+encoded(ours), "gzip"), untold},
+		"Ignition from elsewhere":                  {ignitionWith("https://example.com/kubelet.service", ""), untold},
 		"Ignition with a unit":                     {`{"systemd":{"units":[{"name":"kubelet.service","contents":"[Service]\nExecStart=/kubelet --cloud-provider=external"}]}}`, external},
 		"Ignition with a drop-in that replaces it": {`{"systemd":{"units":[{"name":"kubelet.service","contents":"[Service]\nExecStart=/kubelet --cloud-provider=external","dropins":[{"name":"a.conf","contents":"[Service]\nExecStart=\nExecStart=/kubelet"}]}]}}`, untold},
 		"Ignition with a drop-in beside it":        {`{"systemd":{"units":[{"name":"kubelet.service","contents":"[Service]\nExecStart=/kubelet --cloud-provider=external","dropins":[{"name":"a.conf","contents":"[Unit]\nAfter=a"}]}]}}`, external},
@@ -107,7 +106,7 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 // FuzzBootstrap: whatever the data is, it says one of three things, and external only where the flag stands.
 func FuzzBootstrap(f *testing.F) {
 	f.Add([]byte(cloudInit("/etc/systemd/system/kubelet.service", "", unitWith("--cloud-provider=external"))))
-	f.Add([]byte(ignitionWith("/etc/systemd/system/kubelet.service", "data:,"+url.PathEscape(unitWith("--v=2")), "")))
+	f.Add([]byte(ignitionWith("data:,"+url.PathEscape(unitWith("--v=2")), "")))
 	f.Add([]byte("#cloud-config\na: &a [*a]\nwrite_files: *a"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		NewWithT(t).Expect(kubeletOf(data)).To(BeElementOf(migration.BootstrapExternal, migration.BootstrapInTree, migration.BootstrapNotTold))

@@ -39,7 +39,7 @@ func rollingOne(t *testing.T) *world {
 	w.idleCCM = true
 	w.flip()
 	t.Cleanup(func() {
-		NewWithT(t).Expect(w.user.client.DeleteAllOf(context.Background(), &corev1.Secret{}, client.InNamespace(machines.BootstrapNamespace))).To(Succeed())
+		NewWithT(t).Expect(w.user.client.DeleteAllOf(context.WithoutCancel(t.Context()), &corev1.Secret{}, client.InNamespace(machines.BootstrapNamespace))).To(Succeed())
 	})
 	return w
 }

@@ -79,8 +79,9 @@ func (w *World) inTreeData() (names []string, canary bool) {
 	}
 	for _, d := range w.deployments {
 		for _, s := range w.setsOf(d) {
+			boots := d.current(s) && !d.paused && !d.deleting && d.replicas > 0
 			switch {
-			case !d.current(s) || d.paused || d.deleting || s.external && w.written(s) || d.replicas == 0:
+			case !boots || s.external && w.written(s):
 			case d.guard.canary:
 				canary = true
 			case d.guard.ours && d.restart == w.facts().RollGeneration:

@@ -53,10 +53,14 @@ const (
 	// BootstrapOwnerAnnotation is the UID of the MachineDeployment, so that the
 	// Secret of a deleted one never serves its namesake.
 	BootstrapOwnerAnnotation = "k8c.io/machine-deployment-uid"
-	// ConfigSecret and FetchSecret are the kinds of bootstrap Secrets, in their names.
-	ConfigSecret, FetchSecret = "provisioning", "bootstrap"
-	// ProfileAnnotation names the OperatingSystemProfile; InTreeProfile is one without the condition that the flag is given on.
-	ProfileAnnotation, InTreeProfile = "k8c.io/operating-system-profile", "in-tree"
+	// ConfigSecret is in the name of the bootstrap Secret that starts the kubelet.
+	ConfigSecret = "provisioning"
+	// FetchSecret is in the name of the one that only fetches that.
+	FetchSecret = "bootstrap"
+	// ProfileAnnotation names the OperatingSystemProfile.
+	ProfileAnnotation = "k8c.io/operating-system-profile"
+	// InTreeProfile is one without the condition that the flag is given on.
+	InTreeProfile = "in-tree"
 )
 
 // BootstrapSecretName names a bootstrap Secret of a MachineDeployment.
