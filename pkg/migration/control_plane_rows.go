@@ -29,7 +29,7 @@ func (p *pass) volumeMigration() outcome {
 		}
 		return &ArgumentChange{
 			Target: component.Ref, Container: component.Container,
-			Set: []Flag{{Name: "--feature-gates", Value: withGates(component.Arguments, gates)}},
+			Set: []Flag{gatesFlag(component.Arguments, gates)},
 		}, "Switching feature gates in " + component.String() + ": " + named(missing) + "."
 	}, "The CSI migration gates are on.")
 }
@@ -67,10 +67,12 @@ func missingGates(arguments Arguments, gates map[string]bool) []string {
 			missing = append(missing, gate+"="+strconv.FormatBool(want))
 		}
 	}
+	slices.Sort(missing)
 	return missing
 }
 
-func withGates(arguments Arguments, gates map[string]bool) string {
+// gatesFlag keeps the other gates as they are.
+func gatesFlag(arguments Arguments, gates map[string]bool) Flag {
 	var pairs []string
 	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -81,7 +83,7 @@ func withGates(arguments Arguments, gates map[string]bool) string {
 	for _, gate := range slices.Sorted(maps.Keys(gates)) {
 		pairs = append(pairs, gate+"="+strconv.FormatBool(gates[gate]))
 	}
-	return strings.Join(pairs, ",")
+	return Flag{Name: "--feature-gates", Value: strings.Join(pairs, ",")}
 }
 
 // ccmCanServe gates everything that makes new Nodes: the machine-controller would call a Node available while it is

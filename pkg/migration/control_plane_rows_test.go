@@ -188,6 +188,6 @@ func TestVolumeMigrationRow(t *testing.T) {
 			step: ucv1.StepVolumeMigration, wait: ucv1.CouldNotLookReason,
 		},
 	})
-	NewWithT(t).Expect(withGates(Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}}, map[string]bool{"A": true, "C": true})).
-		To(Equal("B=true,A=true,C=true"))
+	NewWithT(t).Expect(gatesFlag(Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}}, map[string]bool{"A": true, "C": true})).
+		To(Equal(Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}))
 }

@@ -204,11 +204,16 @@ func (p *pass) loopsOff() outcome {
 		return records("Recording the arguments of " + kcm.String() + " before they are changed.")
 	}
 	p.facts.Handover.LoopsOffAt = p.stamp()
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
-		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops) + ".",
-		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
-	})
+	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}}
+	why := "Switching the cloud loops off in " + kcm.String() + ": " + named(loops)
+	if gates := p.o.Provider.Value().MigrationGates; len(missingGates(kcm.Arguments, gates)) > 0 {
+		// Step VolumeMigration would roll KCM out once more, a minute later. They may come this early: each Node says in its CSINode which
+		// plugins are migrated on it, and KCM goes by that.
+		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go
+		change.Set = append(change.Set, gatesFlag(kcm.Arguments, gates))
+		why += "; and feature gates on: " + named(missingGates(kcm.Arguments, gates))
+	}
+	return does(Verb{Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Why: why + ".", Arguments: change})
 }
 
 // loopsOffFlag keeps the list as it is and excludes the cloud loops at its end. From 1.28 on the registered names are

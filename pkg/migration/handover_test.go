@@ -250,3 +250,17 @@ func TestLinesAreDescribed(t *testing.T) {
 		}
 	}
 }
+
+func TestFeatureGatesRideAlongWithTheLoops(t *testing.T) {
+	g := NewWithT(t)
+	o := loud()
+	edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigration": true} })
+	d := Decide(o, noon())
+	g.Expect(d.Verb.Arguments.Set).To(ConsistOf(
+		HaveField("Name", "--controllers"), Equal(Flag{Name: "--feature-gates", Value: "CSIMigration=true"})))
+	g.Expect(d.Verb.Why).To(HaveSuffix("; and feature gates on: CSIMigration=true."))
+
+	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "CSIMigration=true" })
+	o.Cluster.Status.Handover.Original[0].FeatureGates = new("CSIMigration=true")
+	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(HaveExactElements(HaveField("Name", "--controllers")))
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
@@ -50,9 +51,16 @@ func label(node *corev1.Node, key, value string) {
 	}
 }
 
-// nodeStatus leaves the rest of the status to the testbed's kubelet.
+// nodeStatus leaves the rest of the status to the testbed's kubelet. A kubelet registers with what it can hold: where that comes
+// later, the scheduler tries in vain at once, and again only after up to ten seconds
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet_node_status.go#L431).
 func nodeStatus(machine *machines.Machine) corev1.NodeStatus {
-	status := corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: machine.Name}}}
+	room := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("110"),
+	}
+	status := corev1.NodeStatus{
+		Addresses: []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: machine.Name}}, Capacity: room, Allocatable: room,
+	}
 	if version := machine.Spec.Versions.Kubelet; version != "" {
 		status.NodeInfo.KubeletVersion = "v" + strings.TrimPrefix(version, "v")
 	}
