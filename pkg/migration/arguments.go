@@ -127,3 +127,35 @@ func (a Arguments) LeaderLease() (namespace, name string) {
 	}
 	return namespace, name
 }
+
+// loopsOffFlag keeps the list as it is and excludes the cloud loops at its end. From 1.28 on the registered names are
+// used; before, KCM knows only the short ones
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/names/controller_names.go).
+func loopsOffFlag(arguments Arguments, minor int) Flag {
+	given, ok := arguments.Flag("controllers")
+	if !ok {
+		given = "*"
+	}
+	var kept []string
+	for entry := range strings.SplitSeq(given, ",") {
+		if !isCloudLoop(strings.TrimPrefix(strings.TrimSpace(entry), "-")) {
+			kept = append(kept, strings.TrimSpace(entry))
+		}
+	}
+	for _, name := range []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop} {
+		if minor < 28 {
+			name = cloudLoops()[name]
+		}
+		kept = append(kept, "-"+name)
+	}
+	return Flag{Name: "--controllers", Value: strings.Join(kept, ",")}
+}
+
+func isCloudLoop(name string) bool {
+	for registered, alias := range cloudLoops() {
+		if name == registered || name == alias {
+			return true
+		}
+	}
+	return false
+}

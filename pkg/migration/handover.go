@@ -204,48 +204,25 @@ func (p *pass) loopsOff() outcome {
 		return records("Recording the arguments of " + kcm.String() + " before they are changed.")
 	}
 	p.facts.Handover.LoopsOffAt = p.stamp()
-	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}}
-	why := "Switching the cloud loops off in " + kcm.String() + ": " + named(loops)
-	if gates := p.o.Provider.Value().MigrationGates; len(missingGates(kcm.Arguments, gates)) > 0 {
-		// Step VolumeMigration would roll KCM out once more, a minute later. They may come this early: each Node says in its CSINode which
-		// plugins are migrated on it, and KCM goes by that.
-		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go
-		change.Set = append(change.Set, gatesFlag(kcm.Arguments, gates))
-		why += "; and feature gates on: " + named(missingGates(kcm.Arguments, gates))
-	}
-	return does(Verb{Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Why: why + ".", Arguments: change})
+	return does(p.switchLoopsOff(kcm, loops))
 }
 
-// loopsOffFlag keeps the list as it is and excludes the cloud loops at its end. From 1.28 on the registered names are
-// used; before, KCM knows only the short ones
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/names/controller_names.go).
-func loopsOffFlag(arguments Arguments, minor int) Flag {
-	given, ok := arguments.Flag("controllers")
-	if !ok {
-		given = "*"
+// switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this early:
+// each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
+// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
+func (p *pass) switchLoopsOff(kcm Component, loops []string) Verb {
+	verb := Verb{
+		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
+		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops),
+		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
 	}
-	var kept []string
-	for entry := range strings.SplitSeq(given, ",") {
-		if !isCloudLoop(strings.TrimPrefix(strings.TrimSpace(entry), "-")) {
-			kept = append(kept, strings.TrimSpace(entry))
-		}
+	gates := p.o.Provider.Value().MigrationGates
+	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
+		verb.Arguments.Set = append(verb.Arguments.Set, gatesFlag(kcm.Arguments, gates))
+		verb.Why += "; and feature gates on: " + named(missing)
 	}
-	for _, name := range []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop} {
-		if minor < 28 {
-			name = cloudLoops()[name]
-		}
-		kept = append(kept, "-"+name)
-	}
-	return Flag{Name: "--controllers", Value: strings.Join(kept, ",")}
-}
-
-func isCloudLoop(name string) bool {
-	for registered, alias := range cloudLoops() {
-		if name == registered || name == alias {
-			return true
-		}
-	}
-	return false
+	verb.Why += "."
+	return verb
 }
 
 func (p *pass) silent() outcome {

@@ -87,7 +87,7 @@ func silence() []mutant {
 func fence() []mutant {
 	const rule = "2 probe"
 	return []mutant{
-		in("2 loops", "gates that are on already are set again", "pass.loopsOff", always("missingGates")),
+		in("2 loops", "gates that are on already are set again", "pass.switchLoopsOff", always("missing")),
 		in("2 loops", "the loops are left on", "pass.loopsOff", always("loops noted ==")),
 		in("2 loops", "the loops are excluded in a spelling that old versions do not know",
 			"loopsOffFlag", against("minor", "20")),

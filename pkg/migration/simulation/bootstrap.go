@@ -78,18 +78,21 @@ func (w *World) inTreeData() (names []string, canary bool) {
 		return nil, false
 	}
 	for _, d := range w.deployments {
-		for _, s := range w.setsOf(d) {
-			boots := d.current(s) && !d.paused && !d.deleting && d.replicas > 0
-			switch {
-			case !boots || s.external && w.written(s):
-			case d.guard.canary:
-				canary = true
-			case d.guard.ours && d.restart == w.facts().RollGeneration:
-				names = append(names, d.name)
-			}
+		switch {
+		case !w.bootsInTree(d):
+		case d.guard.canary:
+			canary = true
+		case d.guard.ours && d.restart == w.facts().RollGeneration:
+			names = append(names, d.name)
 		}
 	}
 	return names, canary
+}
+
+func (w *World) bootsInTree(d *machineDeployment) bool {
+	return !d.paused && !d.deleting && d.replicas > 0 && slices.ContainsFunc(w.setsOf(d), func(s *machineSet) bool {
+		return d.current(s) && (!s.external || !w.written(s))
+	})
 }
 
 // checkBootstraps: a MachineDeployment whose bootstrap data is in-tree is the last that is rolled, no step of any is granted, and a
