@@ -44,24 +44,34 @@ func (s *Session) mayPatch(ctx context.Context, lease migration.Ref) (bool, erro
 	return review.Status.Allowed, err
 }
 
-// GrantLease lets us free a Lease, unless we may anyway. Where we may not grant that, or the API server does not tell who we are, as up
-// to 1.27, the Lease is left alone, which is no error.
-// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#self-subject-review
+// GrantLease lets us free a Lease, unless we may anyway. Where we may not grant that, or no one tells who we are, the Lease is left alone,
+// which is no error.
 func (s *Session) GrantLease(ctx context.Context, lease migration.Ref) error {
 	if may, err := s.mayPatch(ctx, lease); err != nil || may {
 		return leftAlone(err)
 	}
-	self := &authenticationv1.SelfSubjectReview{}
-	if err := s.client.Create(ctx, self); err != nil || self.Status.UserInfo.Username == "" {
+	user, err := s.whoWeAre(ctx)
+	if err != nil || user == "" {
 		return leftAlone(err)
 	}
-	for _, object := range provider.KCMLeaseObjects(lease, self.Status.UserInfo.Username) {
+	for _, object := range provider.KCMLeaseObjects(lease, user) {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
 			return leftAlone(fmt.Errorf("let us free %s with %s: %w", lease, refOf(object), err))
 		}
 	}
 	return nil
+}
+
+// whoWeAre is what the API server says, from 1.28 on; before, what our credentials say.
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#self-subject-review
+func (s *Session) whoWeAre(ctx context.Context) (string, error) {
+	self := &authenticationv1.SelfSubjectReview{}
+	err := s.client.Create(ctx, self)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return s.credentials.user, nil
+	}
+	return self.Status.UserInfo.Username, err
 }
 
 // leftAlone is no error where we are refused.

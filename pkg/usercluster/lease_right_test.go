@@ -24,6 +24,8 @@ type reviewer struct {
 	name    string
 	whoami  error
 	refuses error
+	// says is who we are by our credentials.
+	says string
 }
 
 func (r reviewer) funcs() interceptor.Funcs {
@@ -56,16 +58,21 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 		granted bool
 		fails   bool
 	}{
-		"to who we are":              {reviewer: reviewer{name: "us"}, granted: true},
-		"not when we may anyway":     {reviewer: reviewer{name: "us", may: true}},
-		"not when no one is named":   {},
-		"not by an older API server": {reviewer: reviewer{whoami: apierrors.NewNotFound(schema.GroupResource{}, "")}},
-		"not when that is refused":   {reviewer: reviewer{name: "us", refuses: forbidden}},
-		"else it is tried again":     {reviewer: reviewer{name: "us", refuses: errors.New("timeout")}, fails: true},
+		"to who we are":            {reviewer: reviewer{name: "us"}, granted: true},
+		"not when we may anyway":   {reviewer: reviewer{name: "us", may: true}},
+		"not when no one is named": {},
+		"to whom our credentials name, where the API server tells no one": {
+			reviewer: reviewer{whoami: apierrors.NewNotFound(schema.GroupResource{}, ""), says: "us"}, granted: true,
+		},
+		"not when the API server may not tell": {reviewer: reviewer{whoami: forbidden, says: "us"}},
+		"not when nothing tells who we are":    {reviewer: reviewer{whoami: apierrors.NewNotFound(schema.GroupResource{}, "")}},
+		"not when that is refused":             {reviewer: reviewer{name: "us", refuses: forbidden}},
+		"else it is tried again":               {reviewer: reviewer{name: "us", refuses: errors.New("timeout")}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s, _ := sessionWith(test.funcs())
+			s.credentials.user = test.says
 			g.Expect(s.GrantLease(t.Context(), lease) != nil).To(Equal(test.fails))
 			seen := s.LeaseRight(t.Context(), lease)
 			g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())

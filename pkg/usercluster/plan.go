@@ -25,7 +25,7 @@ import (
 func (s *Session) DryRun() *Session {
 	reading := newSession(client.NewDryRunClient(s.client), s.clock, s.log, func() {})
 	reading.leases, reading.network, reading.beside = s.leases, s.network, s.beside
-	reading.expires, reading.preflight = s.expires, s.preflight
+	reading.credentials, reading.preflight = s.credentials, s.preflight
 	if s.beside.client != nil {
 		reading.beside.client = client.NewDryRunClient(s.beside.client)
 	}

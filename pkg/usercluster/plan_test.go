@@ -37,7 +37,7 @@ func TestNothingCanBeChangedInADryRun(t *testing.T) {
 func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	g := NewWithT(t)
 	session, _ := sessionWith(interceptor.Funcs{})
-	session.expires = start.Add(time.Hour)
+	session.credentials.expires = start.Add(time.Hour)
 	session.preflight.read.At = start
 	g.Expect(session.DryRun().Credentials("a")).To(Equal(session.Credentials("a")))
 	g.Expect(session.DryRun().preflight).To(BeIdenticalTo(session.preflight), "what is much in a large cluster is read once")

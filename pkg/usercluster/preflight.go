@@ -85,7 +85,7 @@ func (s *Session) readPreflight(ctx context.Context, in PreflightInput) prefligh
 
 // Credentials says when ours run out, from the kubeconfig that the session was made of: nothing is asked.
 func (s *Session) Credentials(source string) migration.Observed[preflight.Credentials] {
-	return migration.Known(preflight.Credentials{Expires: s.expires, Source: source})
+	return migration.Known(preflight.Credentials{Expires: s.credentials.expires, Source: source})
 }
 
 // lasting says that nothing of it is about to change by itself.

@@ -2,7 +2,6 @@ package usercluster
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/version"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/cert"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
@@ -93,34 +90,4 @@ func (s *Session) server(ctx context.Context) migration.Observed[preflight.Serve
 	}
 	// The date has whole seconds: on average it is half of one too early.
 	return migration.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
-}
-
-// expiryOf is when credentials run out, the first of them; zero when they do not say.
-func expiryOf(config *rest.Config) time.Time {
-	var earliest time.Time
-	certificates, err := cert.ParseCertsPEM(config.CertData)
-	if err == nil && len(certificates) > 0 {
-		earliest = certificates[0].NotAfter // The others are those that signed it.
-	}
-	if expires := tokenExpiry(config.BearerToken); !expires.IsZero() && (earliest.IsZero() || expires.Before(earliest)) {
-		earliest = expires
-	}
-	return earliest
-}
-
-// tokenExpiry reads the claim exp of a token that is a JWT; nothing is verified, because the API server does that.
-// https://www.rfc-editor.org/rfc/rfc7519#section-4.1.4
-func tokenExpiry(token string) time.Time {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return time.Time{}
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	claims := struct {
-		Expires int64 `json:"exp"`
-	}{}
-	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Expires == 0 {
-		return time.Time{}
-	}
-	return time.Unix(claims.Expires, 0)
 }

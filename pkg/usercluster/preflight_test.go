@@ -2,14 +2,7 @@ package usercluster
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -237,27 +230,6 @@ func TestServerTellsVersionAndTime(t *testing.T) {
 	g.Expect(s.server(t.Context()).Value()).To(Equal(preflight.Server{Version: "v1.25.16", Skew: time.Hour + time.Second/2}))
 	s.network = fakeVersion(t, http.StatusForbidden, start, "v1.25.16")
 	g.Expect(s.server(t.Context()).Why()).To(ContainSubstring("status 403"))
-}
-
-func TestWhenCredentialsExpire(t *testing.T) {
-	g := NewWithT(t)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	g.Expect(err).NotTo(HaveOccurred())
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: start.Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	g.Expect(err).NotTo(HaveOccurred())
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	token := func(claims string) string {
-		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
-	}
-
-	g.Expect(expiryOf(&rest.Config{}).IsZero()).To(BeTrue())
-	g.Expect(expiryOf(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertData: certificate}})).To(BeTemporally("==", start.Add(time.Hour)))
-	g.Expect(expiryOf(&rest.Config{BearerToken: token(`{"exp":1767225660}`)})).To(BeTemporally("==", start.Add(time.Minute)))
-	g.Expect(expiryOf(&rest.Config{BearerToken: token(`{"sub":"x"}`)}).IsZero()).To(BeTrue())
-	g.Expect(expiryOf(&rest.Config{BearerToken: "opaque"}).IsZero()).To(BeTrue())
-	g.Expect(expiryOf(&rest.Config{BearerToken: token(`{"exp":1767225660}`), TLSClientConfig: rest.TLSClientConfig{CertData: certificate}})).
-		To(BeTemporally("==", start.Add(time.Minute)), "the first of them")
 }
 
 func TestCloudComplaints(t *testing.T) {

@@ -50,12 +50,12 @@ type Session struct {
 	leases *leaseTracker
 	addons *addonMemory
 	others *otherMemory
-	// preflight is what was read before the start, expires when our credentials run out.
-	preflight *preflightMemory
-	expires   time.Time
-	plan      planMemory
-	network   *network
-	beside    beside
+	// preflight is what was read before the start.
+	preflight   *preflightMemory
+	credentials credentials
+	plan        planMemory
+	network     *network
+	beside      beside
 
 	measured measurements
 	kubelets kubeletMemory
@@ -113,7 +113,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	}
 	session := newSession(c, options.Clock, options.Log, wake)
 	network.bounds = bounds
-	session.network, session.expires = network, expiryOf(config)
+	session.network, session.credentials = network, credentialsOf(config)
 	return session, nil
 }
 

@@ -4,6 +4,8 @@ package main
 func freedLeases() []mutant {
 	const rule = "2 freed"
 	return []mutant{
+		of(userClusterPackage, rule, "the subject of any token is a user", "claimsOf", always("HasPrefix")),
+		of(userClusterPackage, rule, "an API server that may not tell who we are is not believed", "Session.whoWeAre", always("IsNotFound")),
 		in(rule, "two processes may be the holder", "formerLease.holder", compared("len able", ">")),
 		in(rule, "another process with its hostname does not matter",
 			"formerLease.holder", or("Hostname", "process.Hostname == hostname && !process.Ended")),
@@ -34,7 +36,7 @@ func freedLeases() []mutant {
 		of(userClusterPackage, rule, "whatever was written since", "Session.FreeLease", lacks("resourceVersion")),
 		of(userClusterPackage, rule, "another one of its name", "Session.FreeLease", lacks("uid")),
 		of(userClusterPackage, rule, "a right that is refused is an error", "leftAlone", never("IsForbidden")),
-		of(userClusterPackage, rule, "the right is for whoever is named first", "Session.GrantLease", never("Username")),
+		of(userClusterPackage, rule, "the right is for whoever is named first", "Session.GrantLease", never("user")),
 		of(controlPlanePackage, rule, "a pod that is gone has ended",
 			"Former.Gone", goesOn("gone seenAt", `for name, process := range entry.processes { process.Ended = true; entry.processes[name] = process }`)),
 	}
