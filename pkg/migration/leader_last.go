@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"slices"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -16,7 +18,7 @@ func (p *pass) leaderEndsLast() outcome {
 	switch {
 	case !known:
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
-	case p.facts.Handover.LoopsOffAt != nil, kcm.Replicas < 2, p.o.Cluster.Spec.ControlPlane.Instructed():
+	case p.facts.Handover.LoopsOffAt != nil, p.o.Cluster.Spec.ControlPlane.Instructed(), !slices.ContainsFunc(kcm.Pods, mayRunLoops):
 		return holds(ucv1.HoldsReason, "")
 	case p.o.KCMLease.IsUnknown():
 		return cannotLook("KCM's Lease", p.o.KCMLease.Why())

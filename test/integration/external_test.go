@@ -31,7 +31,7 @@ func TestClusterCreatedWithTheFeature(t *testing.T) {
 	w.pool("pool", 1)
 	w.externalNode("standing-alone")
 	w.create(feature(true))
-	control := w.snapshot()
+	control := w.touched()
 
 	w.until("the hand-over", at(ucv1.StepHandover), w.playAddons)
 	g.Expect(w.playCCM()).To(BeFalse(), "the fence is closed here, too")

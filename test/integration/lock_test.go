@@ -218,7 +218,9 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 			w.pass()
 			before := w.touched()
 			w.edit(feature(true))
-			w.until("a finding", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason != "" })
+			w.until("a finding", func(c *ucv1.Cluster) bool {
+				return c.Status.Step == ucv1.StepPreflight && w.condition("Stalled").Reason != ""
+			})
 			for _, words := range tc.says {
 				g.Expect(w.condition("PreflightPassed").Message).To(ContainSubstring(words))
 			}

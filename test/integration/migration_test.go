@@ -102,7 +102,8 @@ func (w *world) handOver() {
 	w.until("a KCM without cloud loops", func(*ucv1.Cluster) bool { return w.deployment(kcm).Generation > before.Generation })
 	want := append([]string{kcm}, loopsOn()...)
 	want[3] = "--controllers=*,bootstrapsigner,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller"
-	g.Expect(w.arguments(kcm)).To(Equal(want), "one argument is another, in its place")
+	want[4] = "--feature-gates=DisableCloudProviders=false,CSIMigrationPortworx=true"
+	g.Expect(w.arguments(kcm)).To(Equal(want), "two arguments are others, in their places")
 
 	w.rollPods(kcm)
 	w.expectClosed("the old pods are still going")
@@ -153,6 +154,8 @@ func (w *world) finish() {
 		kcm, "--cloud-provider=external", "--controllers=*,bootstrapsigner",
 		"--feature-gates=CSIMigrationPortworx=true", "--cluster-name=alpha-1", "--leader-elect=true",
 	}))
+	w.clock.Step(time.Minute) // No other KCM takes the Lease, which runs out.
+	w.playLeaders()
 	w.expectIdle()
 }
 

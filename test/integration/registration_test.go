@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -89,6 +90,8 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 	definition := envtest.CRDInstallOptions{Scheme: suite.scheme, CRDs: []*apiextensionsv1.CustomResourceDefinition{registrations()}}
 	ctx := context.WithoutCancel(t.Context())
 	t.Cleanup(func() {
+		// Of the finalizer no one is there to take away.
+		g.Expect(w.user.client.Patch(ctx, volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 		g.Expect(client.IgnoreNotFound(w.user.client.Delete(ctx, volume))).To(Succeed())
 		g.Expect(envtest.UninstallCRDs(w.user.config, definition)).To(Succeed())
 		g.Eventually(func() bool {

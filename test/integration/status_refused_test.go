@@ -17,6 +17,7 @@ import (
 func TestTheLastStatusDoesNotStayWhenTheDefinitionIsTooOld(t *testing.T) {
 	g := NewWithT(t)
 	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
 	w.create(feature(false))
 	w.pass()
 	g.Expect(meta.IsStatusConditionTrue(w.status().Conditions, ucv1.ReadyCondition)).To(BeTrue())

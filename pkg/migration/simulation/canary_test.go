@@ -36,7 +36,7 @@ func TestCanaryAndBreaker(t *testing.T) {
 		},
 		"a migration that is undone while the breaker holds it": {
 			scenario: with(func(s *Scenario) {
-				s.Pools = []Pool{{Name: "a", Replicas: 3}}
+				s.Pools = []Pool{{Name: "a", Replicas: 9}}
 				s.Interventions = []Intervention{
 					halfWay, {Name: "asks for the undo", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { w.Undo(true) }},
 				}

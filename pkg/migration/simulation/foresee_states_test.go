@@ -38,6 +38,7 @@ func planAndRun(t *testing.T, seed uint64) error {
 	if rng.IntN(2) == 0 {
 		scenario.Faults = Faults{}
 	}
+	scenario.InTreeProfiles = nil // No one can tell before the data is written, and the person who fixes it is not there.
 	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
 	c := NewController(w)
 	for at := 5 + rng.IntN(400); w.ticks() < at || w.unsettled() || c.pending != nil; {

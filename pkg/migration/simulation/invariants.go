@@ -112,13 +112,16 @@ func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
 // answer to a contention stands beside its failure.
 func actsAlone(d migration.Decision) bool {
-	beside := []migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbFreeLease, migration.VerbRevokeLease}
-	if d.Verb == nil || d.Wait != nil && slices.Contains(beside, d.Verb.Kind) || d.Failure != nil && slices.Contains(beside, d.Verb.Kind) ||
-		d.Verb.Kind == migration.VerbRestoreAnnotations {
+	if d.Verb == nil || actsBeside(d) && (d.Wait != nil || d.Failure != nil) || does(d, migration.VerbRestoreAnnotations) {
 		return false
 	}
 	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence}
 	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Verb.Kind)
+}
+
+// actsBeside: annotations and Leases are seen to whatever is waited for.
+func actsBeside(d migration.Decision) bool {
+	return does(d, migration.VerbRestoreAnnotations) || does(d, migration.VerbFreeLease) || does(d, migration.VerbRevokeLease)
 }
 
 // haltsBeside: a roll that stands still calls a person, whatever is done or waited for meanwhile.
@@ -128,8 +131,7 @@ func haltsBeside(d migration.Decision) bool {
 		ucv1.MachineDeploymentFieldConflictReason, ucv1.KubeletsNotExternalReason,
 		ucv1.BootstrapDataNotExternalReason,
 	}
-	restores := d.Verb != nil && d.Verb.Kind == migration.VerbRestoreAnnotations
-	return d.Failure != nil && ((d.Verb != nil && !restores) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
+	return d.Failure != nil && ((d.Verb != nil && !actsBeside(d)) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }
 
 func (i *invariants) checkRows(d migration.Decision) {
@@ -236,8 +238,14 @@ func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact str
 	if without.Step == ucv1.StepUndoLoops {
 		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
 	}
-	if without.Verb.Kind == migration.VerbPruneAddons && !w.cluster.DeletionTimestamp.IsZero() {
-		facts = []string{"Probe"} // A deletion takes only what is left of the probe.
+	if !w.cluster.DeletionTimestamp.IsZero() {
+		switch without.Verb.Kind {
+		case migration.VerbPruneAddons:
+			facts = []string{"Probe"} // A deletion takes only what is left of the probe.
+		case migration.VerbRevokeLease:
+			facts = nil // It takes back what was granted, wherever KCM stands.
+		default:
+		}
 	}
 	ledForNoOne := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll

@@ -145,5 +145,5 @@ func (w *World) looksClearly(o migration.Observation) bool {
 			return false
 		}
 	}
-	return o.ControlPlane.IsKnown() && o.KCMLease.IsKnown() && o.CCMLease.IsKnown() && !o.Lock.IsUnknown()
+	return o.ControlPlane.IsKnown() && o.KCMLease.IsKnown() && o.CCMLease.IsKnown() && !o.Lock.IsUnknown() && !o.Fence.IsUnknown()
 }
