@@ -152,4 +152,21 @@ type BreakerStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=63
 	Guarded []string `json:"guarded,omitempty"`
+
+	// joining are the MachineDeployments with new Machines that have no Node yet. The machine-controller may delete such a
+	// Machine and make another, which then has waited since the first one.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=200
+	Joining []JoiningMachineDeployment `json:"joining,omitempty"`
+}
+
+// JoiningMachineDeployment has new Machines that have no Node yet.
+type JoiningMachineDeployment struct {
+	// uid of the MachineDeployment.
+	// +kubebuilder:validation:MaxLength=63
+	UID string `json:"uid"`
+
+	// since when no new Machine of it has got a Node.
+	Since metav1.Time `json:"since"`
 }

@@ -26,7 +26,7 @@ import (
 // EndlessMinReadySeconds is longer than any roll: 68 years.
 const EndlessMinReadySeconds = 1<<31 - 1
 
-// maxGuarded bounds status.breaker.
+// maxGuarded bounds the lists of status.breaker.
 const maxGuarded = 200
 
 // Guard is how a MachineDeployment stands with the breaker, and with the canary.
@@ -119,9 +119,11 @@ func (v fleetView) overdue(pools []pool) []string {
 		d := pool.deployment
 		if !d.Deleting && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d) {
 			names = append(names, v.overdueNodes(d)...)
+			names = append(names, v.unlinkedNodes(d)...)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (p *pass) breakerTripped(overdue []string) outcome {
@@ -196,15 +198,18 @@ func (p *pass) noteGuarded(deployments []MachineDeployment) {
 	p.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
 }
 
-// unguard forgets a MachineDeployment. Nothing is left of a status that is empty: where all that was applied before is taken out of a
-// struct, server-side apply makes it null, and the API server refuses that.
+// unguard forgets a MachineDeployment.
 func (p *pass) unguard(d MachineDeployment) {
-	breaker := p.facts.Breaker
-	if breaker == nil {
-		return
+	if breaker := p.facts.Breaker; breaker != nil {
+		breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
+		p.dropEmptyBreaker()
 	}
-	breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
-	if len(breaker.Guarded) == 0 {
+}
+
+// dropEmptyBreaker: where all that was applied before is taken out of a struct, server-side apply makes it null, and the API server
+// refuses that.
+func (p *pass) dropEmptyBreaker() {
+	if breaker := p.facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
 		p.facts.Breaker = nil
 	}
 }

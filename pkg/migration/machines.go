@@ -21,6 +21,8 @@ type fleetView struct {
 	members map[string][]Machine
 	// guarded are the UIDs of the MachineDeployments whose minReadySeconds was taken.
 	guarded []string
+	// joining says by the UID of a MachineDeployment since when its new Machines have had no Node, as it was noted before.
+	joining map[string]time.Time
 	// joined says of a MachineSet that Machines of it are external.
 	joined       map[string]bool
 	generation   string
@@ -52,6 +54,10 @@ func (p *pass) fleet() fleetView {
 	v.generation, v.rolled = p.facts.RollGeneration, p.facts.RolledMachineDeployments
 	if breaker := p.o.Cluster.Status.Breaker; breaker != nil {
 		v.guarded = breaker.Guarded // Not what this pass is about to take.
+		v.joining = map[string]time.Time{}
+		for _, joining := range breaker.Joining {
+			v.joining[joining.UID] = joining.Since.Time
+		}
 	}
 	if p.undoing() {
 		v.turnRound(p.facts)

@@ -40,6 +40,7 @@ func (p *pass) roll() outcome {
 	view := p.fleet()
 	pools := p.pools(view)
 	p.noteRolled(view, pools)
+	p.noteJoining(view, pools)
 	if out, busy := p.tidy(view, pools); busy {
 		return out
 	}

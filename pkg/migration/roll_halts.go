@@ -42,8 +42,8 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 	if out := view.kubeletsExternal(); !out.holds {
 		return out
 	}
-	if late := lateMachines(view); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these Machines missed their deadline: "+named(late)+
+	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
+		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+named(late)+
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {

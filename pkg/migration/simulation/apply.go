@@ -172,6 +172,9 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 
 func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool {
 	w := c.world
+	if w.webhookRefuses() {
+		return false
+	}
 	for _, object := range verb.Objects {
 		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
 		if at < 0 {

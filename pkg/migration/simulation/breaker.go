@@ -42,7 +42,7 @@ func (d *machineDeployment) takeGuard(verb migration.Verb) {
 func (c *Controller) returnMinReady(verb migration.Verb) {
 	w := c.world
 	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == verb.Objects[0].UID })
-	if at >= 0 && w.deployments[at].version() == verb.Version {
+	if at >= 0 && w.deployments[at].version() == verb.Version && !w.webhookRefuses() {
 		w.deployments[at].takeGuard(verb)
 	}
 }
@@ -112,6 +112,12 @@ func (w *World) BreakCloud() { w.cloudBrokenUntil = w.now.Add(100 * time.Hour) }
 func (w *World) FixCloud() { w.cloudBrokenUntil = w.now }
 
 func (w *World) cloudBroken() bool { return w.now.Before(w.cloudBrokenUntil) }
+
+// webhookRefuses: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every update,
+// because it compares what it marshals with what the API server stored:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
+func (w *World) webhookRefuses() bool { return w.scenario.WebhookAsks && w.cloudBroken() }
 
 // recovering says that the cloud will answer again by itself.
 func (w *World) recovering() bool {

@@ -22,6 +22,9 @@ type canaryObject struct {
 func (c *Controller) createCanary(decision migration.Decision) bool {
 	w, plan := c.world, decision.Verb.Canary
 	if w.canaryDeployment() == nil {
+		if w.webhookRefuses() {
+			return false
+		}
 		d := &machineDeployment{
 			name: ucv1.CanaryName, namespace: machineNamespace, uid: w.id("md"), replicas: 1, generation: 1, surge: 1, guard: guard{canary: true},
 		}

@@ -99,6 +99,6 @@ func (w *World) goOn(c *Controller) (done []migration.Verb, err error) {
 // unsettled says that something is wrong which passes by itself: no plan can know that.
 func (w *World) unsettled() bool {
 	hung := func(p *process) bool { return w.now.Before(p.hungUntil) }
-	return w.changing() || slices.ContainsFunc(slices.Concat(w.processes, w.replicas), hung) ||
+	return w.changing() || w.unlinked() || slices.ContainsFunc(slices.Concat(w.processes, w.replicas), hung) ||
 		slices.ContainsFunc(w.nodes, func(n *node) bool { return !n.ready })
 }

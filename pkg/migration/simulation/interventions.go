@@ -48,6 +48,9 @@ func (w *World) StickDeletions() {
 	}
 }
 
+// Boots says whether new Machines get a Node: the cloud may have no more instances.
+func (w *World) Boots(on bool) { w.bootless = !on }
+
 // AddPool creates a MachineDeployment; its Machines come by themselves.
 func (w *World) AddPool(p Pool) {
 	namespace := p.Namespace

@@ -15,7 +15,7 @@ func (w *World) stepMachineSets() {
 		machines := w.machinesOf(s)
 		switch {
 		case len(machines) < s.replicas:
-			if _, running := w.runs("machine-controller-webhook", "node-external-cloud-provider"); running {
+			if _, running := w.runs("machine-controller-webhook", "node-external-cloud-provider"); running && !w.webhookRefuses() {
 				for range w.atOnce(1, s.replicas-len(machines)) {
 					m := w.createMachine(w.deployments[at], s)
 					w.say("machine-controller: creates Machine %s", m.name)
@@ -73,13 +73,36 @@ func (w *World) stepMachines() {
 		switch {
 		case m.deleting():
 			w.letGo(m)
-		case n == nil:
-			w.boot(m)
-		case m.node == "":
+		case m.node != "" && n != nil:
+		case n != nil && w.links(n):
 			m.node = n.name
 			w.ownProviderID(n)
+		case w.joinsTooLate(m):
+			w.deleteMachine(m)
+		case n == nil:
+			w.boot(m)
 		}
 	}
+}
+
+// links says that the machine-controller finds the Machine of a Node: by its providerID or an address, at once where it comes with one.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
+func (w *World) links(n *node) bool {
+	return !w.scenario.LinksLate || !n.external || n.providerID != "" && (w.hasty || w.chance(0.1))
+}
+
+// unlinked says that a Machine will soon be found to be that of a Node.
+func (w *World) unlinked() bool {
+	return slices.ContainsFunc(w.machines, func(m *machine) bool {
+		n := w.nodeOf(m)
+		return n != nil && m.node == "" && !m.deleting() && (!n.tainted || !n.external)
+	})
+}
+
+// joinsTooLate: a Machine of a MachineSet that has no Node after -join-cluster-timeout is made again.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L956 (joinClusterTimeout)
+func (w *World) joinsTooLate(m *machine) bool {
+	return w.scenario.JoinTimeout > 0 && m.set != "" && w.now.Sub(m.createdAt) > w.scenario.JoinTimeout
 }
 
 func (w *World) letGo(m *machine) {
@@ -90,7 +113,7 @@ func (w *World) letGo(m *machine) {
 }
 
 func (w *World) boot(m *machine) {
-	if !m.stuck && w.boots(m) && w.chance(0.5) {
+	if !m.stuck && !w.bootless && w.boots(m) && w.chance(0.5) {
 		if s := w.setOf(m); s != nil && !w.scenario.WithoutOperatingSystemManager {
 			m.external = s.external
 		}

@@ -112,6 +112,7 @@ func randomScenario(seed uint64) Scenario {
 	s.LeftAlone = freed.IntN(4) == 0
 	s.HostNetwork, s.Faults.Late, s.Faults.Refuse = freed.IntN(3) == 0, 0.5*freed.Float64(), 0.3*freed.Float64()
 	s.Attentive = true
+	randomJoins(rand.New(rand.NewPCG(seed, 8)), &s)
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	s.Classes = randomClasses(rng)
 	if rng.IntN(5) == 0 {
@@ -152,6 +153,14 @@ func randomRoll(rng *rand.Rand, s *Scenario) {
 	}
 	if len(s.Pools) > 0 {
 		s.Interventions = append(s.Interventions, meddlers(rng, s.Pools[0].Name)...)
+	}
+}
+
+// randomJoins draws how the machine-controller finds the Nodes of Machines, and whether its webhook asks the cloud.
+func randomJoins(rng *rand.Rand, s *Scenario) {
+	s.LinksLate, s.WebhookAsks = rng.IntN(3) == 0, rng.IntN(3) == 0
+	if rng.IntN(3) == 0 {
+		s.JoinTimeout = time.Duration(20+rng.IntN(150)) * tick
 	}
 }
 

@@ -87,7 +87,7 @@ func (w *World) atRest() bool {
 	if w.released && len(w.scenario.Interventions) == 0 {
 		return true
 	}
-	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() {
+	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() || w.unlinked() {
 		return false
 	}
 	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)

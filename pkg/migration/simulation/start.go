@@ -241,6 +241,9 @@ func (w *World) takeLeases(o migration.Observation) {
 	for _, p := range w.processes {
 		if p.elects && w.kcmLease.holder != "" && strings.HasPrefix(w.kcmLease.holder, cmp.Or(w.hostname(p), p.podName)+"_") {
 			w.kcmLease.holder, p.leading, p.renewed = p.identity(), true, w.now
+			if w.kcmLease.acquired.Before(p.startedAt) {
+				w.kcmLease.acquired = w.now // The container before it held the Lease; this one takes it soon.
+			}
 		}
 	}
 	w.ccmLease = w.takeLease(o.CCMLease.Value())

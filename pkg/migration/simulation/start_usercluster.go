@@ -40,6 +40,20 @@ func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
 	for _, n := range nodes {
 		w.addNode(w.nodeFrom(n))
 	}
+	w.linkNodes()
+}
+
+// linkNodes: one that was registered and that no Machine names yet is of a Machine that waits for its Node.
+func (w *World) linkNodes() {
+	for _, n := range w.nodes {
+		at := slices.IndexFunc(w.machines, func(m *machine) bool {
+			return m.node == "" && w.nodeOf(m) == nil && !m.deleting() && !n.createdAt.Before(m.createdAt)
+		})
+		if n.machine == "" && n.tainted && at >= 0 {
+			n.machine, n.external = w.machines[at].uid, w.machines[at].external
+			w.joined[n.machine] = n
+		}
+	}
 }
 
 // nodeFrom is a real Node. One that is not Ready stays so: no one is there to repair it.

@@ -93,6 +93,8 @@ type World struct {
 	canary       canary
 	// cloudBrokenUntil is how long the cloud answers no question about instances.
 	cloudBrokenUntil time.Time
+	// bootless: no new Machine gets a Node.
+	bootless bool
 	// ourClass is the one that is there while the CSI driver's objects are.
 	ourClass string
 

@@ -1,0 +1,112 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+)
+
+// A Machine that gets no Node may be gone before its deadline: with -join-cluster-timeout the machine-controller deletes it and makes
+// another, without end. So not only a Machine has a deadline, but also the MachineDeployment whose new Machines get no Node.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L936-L976 (ensureNodeOwnerRef)
+
+// joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does. One that
+// waited before still does while it is made again.
+func (v fleetView) joiningSince(d MachineDeployment) time.Time {
+	since, joined, waits := v.joining[d.UID], time.Time{}, false
+	for _, machine := range v.machinesOf(d) {
+		switch node := v.nodes[machine.NodeName]; {
+		case !v.upToDate(machine):
+		case v.hasJoined(machine):
+			joined = later(joined, node.CreatedAt)
+		default:
+			waits = true
+			if since.IsZero() || machine.CreatedAt.Before(since) {
+				since = machine.CreatedAt
+			}
+		}
+	}
+	if again := v.lacks(d) && !v.joining[d.UID].IsZero() && !joined.After(v.joining[d.UID]); !waits && !again {
+		return time.Time{}
+	}
+	for _, set := range v.setsOf(d) {
+		if v.wanted(set) {
+			since = later(since, set.CreatedAt)
+		}
+	}
+	return later(since, joined)
+}
+
+// hasJoined says that a Machine has a Node. One that is older than it was another machine's, whose address it has now.
+func (v fleetView) hasJoined(machine Machine) bool {
+	node, found := v.nodes[machine.NodeName]
+	return machine.NodeName != "" && found && !node.CreatedAt.Before(machine.CreatedAt)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// noteJoining keeps since when Machines wait, beyond the life of each.
+func (p *pass) noteJoining(view fleetView, pools []pool) {
+	var joining []ucv1.JoiningMachineDeployment
+	for _, pool := range pools {
+		if since := view.joiningSince(pool.deployment); pool.state == rollout.Rolling && !since.IsZero() && len(joining) < maxGuarded {
+			joining = append(joining, ucv1.JoiningMachineDeployment{UID: pool.deployment.UID, Since: metav1.NewTime(since)})
+		}
+	}
+	if p.facts.Breaker == nil {
+		if joining == nil {
+			return
+		}
+		p.facts.Breaker = &ucv1.BreakerStatus{}
+	}
+	p.facts.Breaker.Joining = joining
+	p.dropEmptyBreaker()
+}
+
+// latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there now
+// has been there for that long.
+func latePools(view fleetView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		since := view.joiningSince(pool.deployment)
+		if pool.state == rollout.Rolling && !pool.deployment.Deleting && !since.IsZero() && view.now.Sub(since) > view.deadline {
+			names = append(names, "the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")")
+		}
+	}
+	return names
+}
+
+// unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the Node of a
+// Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
+func (v fleetView) unlinkedNodes(d MachineDeployment) []string {
+	var names []string
+	var since time.Time
+	owned := map[string]bool{}
+	for _, machine := range v.machines.Machines {
+		owned[machine.NodeName] = true
+	}
+	for _, machine := range v.machinesOf(d) {
+		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) && (since.IsZero() || machine.CreatedAt.Before(since)) {
+			since = machine.CreatedAt
+		}
+	}
+	if since.IsZero() {
+		return nil
+	}
+	for _, node := range v.nodes {
+		if !owned[node.Name] && node.Uninitialized && !slices.Contains(v.accepted, node.Name) && !node.CreatedAt.Before(since) && v.now.Sub(node.CreatedAt) > v.initialization {
+			names = append(names, "Node "+node.Name+", which no Machine names yet")
+		}
+	}
+	return names
+}
