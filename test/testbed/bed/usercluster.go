@@ -297,9 +297,10 @@ func (u *UserCluster) machineController() []workload {
 	controller, webhook, osm := base, base, base
 	controller.name, controller.healthPort = "machine-controller", 8085
 	controller.args = flags("-node-external-cloud-provider", "-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
-		"-health-probe-address", "$(POD_IP):8085")
+		"-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10), "-health-probe-address", "$(POD_IP):8085")
 	webhook.name, webhook.healthPort, webhook.healthScheme = "machine-controller-webhook", 9876, corev1.URISchemeHTTPS
-	webhook.args = flags("-node-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-listen-address", "$(POD_IP):9876")
+	webhook.args = flags("-node-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
+		"-listen-address", "$(POD_IP):9876")
 	osm.name, osm.healthPort = "operating-system-manager", 8086
 	osm.args = flags("-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-health-probe-address", "$(POD_IP):8086")
 	for _, w := range []*workload{&controller, &webhook, &osm} {

@@ -114,6 +114,26 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	return err
 }
 
+// Ask makes sure that the cloud answers, as whoever validates a Machine's spec does.
+func (c *Client) Ask(ctx context.Context) error {
+	request, err := c.request(ctx, "ListInstances", http.MethodGet, "", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask simcloud: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return fmt.Errorf("read simcloud's answer: %w", err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return &statusError{method: "ListInstances", code: answer.StatusCode, body: strings.TrimSpace(string(raw))}
+	}
+	return nil
+}
+
 type statusError struct {
 	method string
 	code   int

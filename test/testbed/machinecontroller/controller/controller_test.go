@@ -59,7 +59,7 @@ func TestForceRestartRollsThreeMachines(t *testing.T) {
 	for _, node := range w.nodes() {
 		w.Expect(tainted(&node)).To(BeTrue(), "a roll completes although every Node is tainted")
 		w.Expect(node.Spec.ProviderID).To(BeEmpty())
-		w.Expect(node.Status.Addresses).To(HaveLen(1))
+		w.Expect(internalOf(node.Status.Addresses)).To(HaveLen(1), "--node-ip is of the kubelet")
 	}
 
 	w.forceRestart("2")

@@ -22,6 +22,8 @@ import (
 const (
 	// bootstrapRetry is how often a Machine looks for its bootstrap Secret.
 	bootstrapRetry = 500 * time.Millisecond
+	// nodeRetry is how often a Machine looks for its Node; the real one waits longer.
+	nodeRetry = time.Second
 	// instanceRetry is how often the cloud is asked about a Node that is not ready.
 	instanceRetry = 10 * time.Second
 	// evictionRetry is how often a drain asks again.
@@ -40,6 +42,12 @@ type machineOptions struct {
 	external          bool
 	bootDelay         time.Duration
 	skipEvictionAfter time.Duration
+	// joinTimeout is after how long a Machine of a MachineSet without a Node is deleted; zero: never.
+	joinTimeout time.Duration
+	// nodesWithoutAddress are those of kubelets without --node-ip.
+	nodesWithoutAddress bool
+	// oddNodes is the seed that draws which in-tree Nodes have neither labels nor annotations; zero: none.
+	oddNodes uint64
 }
 
 type machineReconciler struct {
@@ -105,22 +113,6 @@ func (r *machineReconciler) change(ctx context.Context, machine *machines.Machin
 	return nil
 }
 
-// node is the Machine's own Node, nil if there is none.
-func (r *machineReconciler) node(ctx context.Context, machine *machines.Machine) (*corev1.Node, error) {
-	node := &corev1.Node{}
-	err := r.client.Get(ctx, client.ObjectKey{Name: machine.Name}, node)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read Node %s: %w", machine.Name, err)
-	}
-	if node.Labels[machines.NodeOwnerLabel] != string(machine.UID) {
-		return nil, nil
-	}
-	return node, nil
-}
-
 // lost handles a Node whose instance is gone. With an external provider the
 // cloud-controller-manager deletes the Node, and we only wait for that.
 func (r *machineReconciler) lost(ctx context.Context, machine *machines.Machine, node *corev1.Node) (bool, error) {
@@ -151,12 +143,29 @@ func (r *machineReconciler) boot(ctx context.Context, machine *machines.Machine)
 	if left := r.options.bootDelay - r.clock.Since(machine.Status.InstanceCreatedAt.Time); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	node := nodeOf(machine, instance)
-	if err := r.client.Create(ctx, node, client.FieldOwner("kubelet")); err != nil {
-		return ctrl.Result{}, fmt.Errorf("register Node %s: %w", node.Name, err)
+	if err := r.registerNode(ctx, machine, instance); err != nil {
+		return ctrl.Result{}, err
+	}
+	return r.awaitNode(ctx, machine)
+}
+
+// registerNode is what the kubelet does, once.
+func (r *machineReconciler) registerNode(ctx context.Context, machine *machines.Machine, instance *cloud.Instance) error {
+	node := nodeOf(machine, instance, r.options.nodesWithoutAddress)
+	if !instance.ExternalCloudProvider {
+		if err := r.makeOdd(ctx, node); err != nil {
+			return err
+		}
+	}
+	err := r.client.Create(ctx, node, client.FieldOwner("kubelet"))
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("register Node %s: %w", node.Name, err)
 	}
 	ctrl.LoggerFrom(ctx).Info("registered", "node", node.Name, "externalCloudProvider", instance.ExternalCloudProvider)
-	return ctrl.Result{}, r.follow(ctx, machine, node)
+	return nil
 }
 
 func (r *machineReconciler) create(ctx context.Context, machine *machines.Machine) (ctrl.Result, error) {
@@ -184,6 +193,7 @@ func (r *machineReconciler) created(ctx context.Context, machine *machines.Machi
 		machine.Status.Phase = "Provisioning"
 		machine.Status.InstanceCreatedAt = new(metav1.NewMicroTime(r.clock.Now()))
 		machine.Status.NodeRef, machine.Status.Conditions = nil, nil
+		machine.Status.Addresses = internal(instance.Addresses)
 	})
 	// At least a moment: zero would mean not to come again.
 	return ctrl.Result{RequeueAfter: max(r.options.bootDelay, time.Millisecond)}, err
@@ -192,6 +202,9 @@ func (r *machineReconciler) created(ctx context.Context, machine *machines.Machi
 // follow copies from the Node what others read from the Machine. Heartbeats are
 // left out: they would be a write every few seconds.
 func (r *machineReconciler) follow(ctx context.Context, machine *machines.Machine, node *corev1.Node) error {
+	if err := r.own(ctx, machine, node); err != nil {
+		return err
+	}
 	return r.change(ctx, machine, "write the status of", func() {
 		machine.Status.Phase = "Running"
 		machine.Status.NodeRef = &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}

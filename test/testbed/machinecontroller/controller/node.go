@@ -1,7 +1,11 @@
 package controller
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +17,9 @@ import (
 )
 
 // nodeOf is the Node as the instance's kubelet registers it: in-tree complete at
-// once, external tainted and without anything that only the cloud knows.
-func nodeOf(machine *machines.Machine, instance *cloud.Instance) *corev1.Node {
+// once, external tainted and without anything that only the cloud knows, but for
+// its address, which --node-ip names.
+func nodeOf(machine *machines.Machine, instance *cloud.Instance, withoutAddress bool) *corev1.Node {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        machine.Name,
@@ -24,25 +29,50 @@ func nodeOf(machine *machines.Machine, instance *cloud.Instance) *corev1.Node {
 		Spec:   corev1.NodeSpec{Taints: machine.DeepCopy().Spec.Taints},
 		Status: nodeStatus(machine),
 	}
-	node.Labels = with(node.Labels, machines.NodeOwnerLabel, string(machine.UID))
-	node.Labels[corev1.LabelHostname] = machine.Name
-	node.Labels[corev1.LabelOSStable] = "linux"
+	node.Labels = with(node.Labels, corev1.LabelHostname, machine.Name)
 	node.Labels[corev1.LabelOSStable] = "linux"
 	node.Labels[corev1.LabelArchStable] = "amd64"
 	if instance.ExternalCloudProvider {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{
 			Key: machines.UninitializedTaint, Value: "true", Effect: corev1.TaintEffectNoSchedule,
 		})
+		if !withoutAddress {
+			node.Status.Addresses = append(node.Status.Addresses, internal(instance.Addresses)...)
+		}
 		return node
 	}
 	node.Spec.ProviderID = instance.ProviderID
-	for _, address := range instance.Addresses {
-		node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: address})
-	}
+	node.Status.Addresses = append(node.Status.Addresses, internal(instance.Addresses)...)
 	label(node, corev1.LabelTopologyZone, instance.Zone)
 	label(node, corev1.LabelTopologyRegion, instance.Region)
 	label(node, corev1.LabelInstanceTypeStable, instance.Type)
 	return node
+}
+
+// makeOdd draws whether a Node has nothing that others rely on: neither labels nor annotations. Two that have a kubelet's labels are there
+// before, so that what asks for an operating system has somewhere to run, and to go.
+func (r *machineReconciler) makeOdd(ctx context.Context, node *corev1.Node) error {
+	if r.options.oddNodes == 0 {
+		return nil
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.client.List(ctx, nodes); err != nil {
+		return fmt.Errorf("list Nodes: %w", err)
+	}
+	random := rand.New(rand.NewPCG(r.options.oddNodes, uint64(len(nodes.Items))))
+	usual := slices.DeleteFunc(nodes.Items, func(node corev1.Node) bool { return node.Labels[corev1.LabelOSStable] == "" })
+	if len(usual) >= 2 && random.IntN(2) == 0 {
+		node.Labels, node.Annotations = nil, nil
+	}
+	return nil
+}
+
+func internal(addresses []string) []corev1.NodeAddress {
+	var all []corev1.NodeAddress
+	for _, address := range addresses {
+		all = append(all, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: address})
+	}
+	return all
 }
 
 func label(node *corev1.Node, key, value string) {

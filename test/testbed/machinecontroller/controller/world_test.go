@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -39,7 +41,9 @@ func (i instances) Instance(_ context.Context, name string) (*cloud.Instance, er
 
 func (i instances) Create(_ context.Context, instance cloud.Instance) (*cloud.Instance, error) {
 	instance.ProviderID = "simcloud://alpha/" + instance.Name
-	instance.Addresses = []string{"10.96.0.1"}
+	address := fnv.New32a()
+	_, _ = address.Write([]byte(instance.Name))
+	instance.Addresses = []string{net.IP(append([]byte{10}, address.Sum(nil)[1:]...)).String()}
 	i[instance.Name] = instance
 	return &instance, nil
 }
@@ -180,18 +184,23 @@ func (w *world) deployment() *machines.MachineDeployment {
 // pool makes a MachineDeployment of three and waits until it is complete.
 func (w *world) pool() {
 	w.t.Helper()
-	labels := map[string]string{"pool": "pool"}
-	w.Expect(w.client.Create(w.t.Context(), &machines.MachineDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pool"},
-		Spec: machines.MachineDeploymentSpec{
-			Replicas: new(int32(3)), Selector: metav1.LabelSelector{MatchLabels: labels},
-			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}},
-		},
-	})).To(Succeed())
+	w.create(3)
 	w.steps(8)
 	w.Expect(w.deployment().Status).To(Equal(machines.MachineDeploymentStatus{
 		Replicas: 3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
 	}))
+}
+
+func (w *world) create(replicas int32) {
+	w.t.Helper()
+	labels := map[string]string{"pool": "pool"}
+	w.Expect(w.client.Create(w.t.Context(), &machines.MachineDeployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pool"},
+		Spec: machines.MachineDeploymentSpec{
+			Replicas: &replicas, Selector: metav1.LabelSelector{MatchLabels: labels},
+			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}},
+		},
+	})).To(Succeed())
 }
 
 func (w *world) change(mutate func(*machines.MachineDeployment)) {

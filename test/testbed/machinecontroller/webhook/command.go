@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/program"
 )
 
@@ -30,6 +31,7 @@ type options struct {
 	kubeconfig, workerKubeconfig string
 	listen, health               string
 	certPath, keyPath            string
+	cloudConfig                  string
 	external                     bool
 }
 
@@ -46,6 +48,7 @@ func setup(flags *flag.FlagSet) program.Run {
 	flags.StringVar(&o.health, "health-probe-address", "", "address of /healthz and /readyz without TLS; empty means none")
 	flags.StringVar(&o.certPath, "tls-cert-path", "", "certificate file; empty means a certificate made in memory")
 	flags.StringVar(&o.keyPath, "tls-key-path", "", "key file of the certificate")
+	flags.StringVar(&o.cloudConfig, "cloud-config", "", "simcloud's cloud.conf, to ask the cloud about what is written; empty: it is not asked")
 	flags.BoolVar(&o.external, "node-external-cloud-provider", false, "stamp new Machines as external")
 	program.Ignore(flags, "namespace", "ca-bundle", "log-format", "node-kubelet-feature-gates", "kubernetes-version-constraints")
 	program.IgnoreBool(flags, "log-debug")
@@ -71,9 +74,13 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ask, err := o.asker()
+	if err != nil {
+		return err
+	}
 	registered := &atomic.Bool{}
 	mux := http.NewServeMux()
-	addHandlers(mux, o.external)
+	addHandlers(mux, o.external, ask)
 	program.Handle(mux, registered.Load)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, TLSConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{identity.certificate},
@@ -100,6 +107,18 @@ func (r *registration) keep(ctx context.Context, c client.Client, registered *at
 		return
 	}
 	registered.Store(true)
+}
+
+// asker of the cloud; the real one finds its credentials in the object that is written.
+func (o *options) asker() (asker, error) {
+	if o.cloudConfig == "" {
+		return func(context.Context) error { return nil }, nil
+	}
+	instances, err := cloud.Open(o.cloudConfig)
+	if err != nil {
+		return nil, err
+	}
+	return instances.Ask, nil
 }
 
 func (o *options) client() (client.Client, error) {

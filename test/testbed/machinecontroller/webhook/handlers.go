@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -16,14 +17,31 @@ const (
 	deploymentsPath = "/machinedeployments"
 )
 
-func addHandlers(mux *http.ServeMux, external bool) {
-	mux.Handle(machinesPath, &admission.Webhook{Handler: machineHandler(external)})
-	mux.Handle(deploymentsPath, &admission.Webhook{Handler: deploymentHandler()})
+// asker asks the cloud whether a Machine's spec is valid: at the creation of a Machine, and at every write of a MachineDeployment,
+// because the real one compares the bytes that it marshals with those that the API server stored.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machines.go#L97
+type asker func(context.Context) error
+
+func (ask asker) validate(ctx context.Context) error {
+	if err := ask(ctx); err != nil {
+		return fmt.Errorf("validation failed: %w", err)
+	}
+	return nil
 }
 
-func machineHandler(external bool) admission.Handler {
-	return mutating(func(request admission.Request, machine *unstructured.Unstructured) error {
+func addHandlers(mux *http.ServeMux, external bool, ask asker) {
+	mux.Handle(machinesPath, &admission.Webhook{Handler: machineHandler(external, ask)})
+	mux.Handle(deploymentsPath, &admission.Webhook{Handler: deploymentHandler(ask)})
+}
+
+func machineHandler(external bool, ask asker) admission.Handler {
+	return mutating(func(ctx context.Context, request admission.Request, machine *unstructured.Unstructured) error {
 		if request.Operation == admissionv1.Create {
+			if err := ask.validate(ctx); err != nil {
+				return err
+			}
 			ctrl.Log.Info("stamped", "machine", request.Name, "externalCloudProvider", external)
 			return stamp(machine, external)
 		}
@@ -35,16 +53,19 @@ func machineHandler(external bool) admission.Handler {
 	})
 }
 
-func deploymentHandler() admission.Handler {
-	return mutating(func(_ admission.Request, deployment *unstructured.Unstructured) error {
-		return defaultDeployment(deployment)
+func deploymentHandler(ask asker) admission.Handler {
+	return mutating(func(ctx context.Context, _ admission.Request, deployment *unstructured.Unstructured) error {
+		if err := defaultDeployment(deployment); err != nil {
+			return err
+		}
+		return ask.validate(ctx)
 	})
 }
 
 // mutating lets everything pass that is being deleted: finalizers must be
 // removable whatever the spec says.
-func mutating(mutate func(admission.Request, *unstructured.Unstructured) error) admission.Handler {
-	return admission.HandlerFunc(func(_ context.Context, request admission.Request) admission.Response {
+func mutating(mutate func(context.Context, admission.Request, *unstructured.Unstructured) error) admission.Handler {
+	return admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(request.Object.Raw); err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
@@ -52,7 +73,7 @@ func mutating(mutate func(admission.Request, *unstructured.Unstructured) error) 
 		if object.GetDeletionTimestamp() != nil {
 			return admission.Allowed("is being deleted")
 		}
-		if err := mutate(request, object); err != nil {
+		if err := mutate(ctx, request, object); err != nil {
 			return admission.Denied(err.Error())
 		}
 		raw, err := object.MarshalJSON()

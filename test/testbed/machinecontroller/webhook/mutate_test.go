@@ -1,7 +1,10 @@
 package webhook
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -112,6 +115,36 @@ func TestDefaultDeployment(t *testing.T) {
 	}
 }
 
+func answers(context.Context) error { return nil }
+
+// A cloud that does not answer keeps new Machines and every write of a MachineDeployment away, and nothing that goes.
+func TestACloudThatDoesNotAnswerRefuses(t *testing.T) {
+	silent := func(context.Context) error { return errors.New("simcloud answered 500") }
+	deployment := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"MachineDeployment","metadata":{"name":"d"},"spec":{"replicas":1,` +
+		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{}}}}`
+	going := strings.Replace(deployment, `"name":"d"`, `"name":"d","deletionTimestamp":"2026-01-01T00:00:00Z"`, 1)
+	for name, test := range map[string]struct {
+		handler   admission.Handler
+		operation admissionv1.Operation
+		raw       string
+		allowed   bool
+	}{
+		"a new Machine":                         {machineHandler(true, silent), admissionv1.Create, machine(`{}`, `{}`), false},
+		"a Machine that is there":               {machineHandler(true, silent), admissionv1.Update, machine(`{}`, `{}`), true},
+		"a MachineDeployment that changes":      {deploymentHandler(silent), admissionv1.Update, deployment, false},
+		"a MachineDeployment that goes":         {deploymentHandler(silent), admissionv1.Update, going, true},
+		"a MachineDeployment, where it answers": {deploymentHandler(answers), admissionv1.Update, deployment, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := runtime.RawExtension{Raw: []byte(test.raw)}
+			response := test.handler.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Operation: test.operation, Object: raw, OldObject: raw,
+			}})
+			NewWithT(t).Expect(response.Allowed).To(Equal(test.allowed), "%v", response.Result)
+		})
+	}
+}
+
 func TestMachineHandler(t *testing.T) {
 	deleting := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"Machine","metadata":{"name":"m1","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"a":"2"}}`
 	tests := map[string]struct {
@@ -129,7 +162,7 @@ func TestMachineHandler(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			response := machineHandler(true).Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			response := machineHandler(true, answers).Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Operation: test.operation, Object: runtime.RawExtension{Raw: []byte(test.after)}, OldObject: runtime.RawExtension{Raw: []byte(test.before)},
 			}})
 			g.Expect(response.Allowed).To(Equal(test.allowed))
