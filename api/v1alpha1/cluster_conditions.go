@@ -24,7 +24,7 @@ const (
 
 // PausedCondition and its reasons.
 const (
-	// PausedCondition is True when spec.paused is set; nothing is changed anywhere then.
+	// PausedCondition is True when spec.paused is set; the controller changes nothing then, and the message says what still moves.
 	PausedCondition = "Paused"
 	// PausedReason surfaces when spec.paused is true.
 	PausedReason = "Paused"

@@ -13,7 +13,7 @@ const (
 	TimelineVerb TimelineKind = "Verb"
 	// TimelineFailure is the moment from which a person must act, or must do something else than before.
 	TimelineFailure TimelineKind = "Failure"
-	// TimelineHalt is the moment from which nothing is changed because a person said so.
+	// TimelineHalt is the moment from which the controller changes nothing because a person said so.
 	TimelineHalt TimelineKind = "Halt"
 	// TimelineResume is the end of a failure or a halt.
 	TimelineResume TimelineKind = "Resume"

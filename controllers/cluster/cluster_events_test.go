@@ -131,7 +131,7 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 		want   string
 	}{
 		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any more: BlockedMachines is over."},
-		"a pause":              {paused, nothing, "Normal Paused spec.paused was set: nothing is changed. By anna."},
+		"a pause":              {paused, nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newTold(t)

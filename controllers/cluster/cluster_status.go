@@ -244,22 +244,27 @@ func progressMessage(s *scope) string {
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
 	if cluster.Spec.Paused {
-		message := "spec.paused is true: nothing is changed."
-		switch {
-		case rollsOn == "":
-		case cluster.Status.Rollback != nil:
-			message += " The machine-controller goes on with what it was told to roll back: " + rollsOn + ". To stop one, set its spec.paused."
-		default:
-			message += " These are in the middle of their roll: " + rollsOn + ". The machine-controller makes the new Machines that maxSurge and " +
-				"maxUnavailable allow, and no further old one goes."
-		}
-		if !cluster.DeletionTimestamp.IsZero() {
-			message += " The Cluster is being deleted; it cannot go before that is taken back."
-		}
-		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, message)
+		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, pausedMessage(cluster, rollsOn))
 		return
 	}
 	w.set(ucv1.PausedCondition, metav1.ConditionFalse, ucv1.NotPausedReason, "spec.paused is not true.")
+}
+
+// pausedMessage also says what a pause does not stop, and what would: a person who pauses in the middle of a roll counts on both.
+func pausedMessage(cluster *ucv1.Cluster, rollsOn string) string {
+	message := "spec.paused is true: the controller changes nothing."
+	if !cluster.DeletionTimestamp.IsZero() {
+		message = "spec.paused is true: the controller changes nothing, and this Cluster, which is being deleted, stays until that is taken back."
+	}
+	switch {
+	case rollsOn == "":
+	case cluster.Status.Rollback != nil:
+		message += " The machine-controller goes on with what it was told to roll back: " + rollsOn + "; to stop one, set its spec.paused."
+	default:
+		message += " No further step is granted to " + rollsOn + ", but the machine-controller still replaces what maxSurge and maxUnavailable allow, and " +
+			"goes on deleting the Machines that are going; its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment does not."
+	}
+	return message
 }
 
 func setReachable(w *statusWriter, connection migration.Connection) {

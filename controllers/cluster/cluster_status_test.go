@@ -173,10 +173,17 @@ func TestAPauseSaysWhatItDoesNotStop(t *testing.T) {
 	setPaused(w, cluster, "")
 	cluster.Status.Rollback = &ucv1.RollbackStatus{}
 	setPaused(w, cluster, "MachineDeployment kube-system/workers")
-	g.Expect(w.after[0].Message).To(HaveSuffix("These are in the middle of their roll: MachineDeployment kube-system/workers. " +
-		"The machine-controller makes the new Machines that maxSurge and maxUnavailable allow, and no further old one goes."))
-	g.Expect(w.after[1].Message).To(Equal("spec.paused is true: nothing is changed."))
-	g.Expect(w.after[2].Message).To(HaveSuffix("goes on with what it was told to roll back: MachineDeployment kube-system/workers. To stop one, set its spec.paused."))
+	cluster.DeletionTimestamp = at(start())
+	setPaused(w, cluster, "MachineDeployment kube-system/workers")
+	g.Expect(w.after[0].Message).To(Equal("spec.paused is true: the controller changes nothing. No further step is granted to MachineDeployment kube-system/workers, but " +
+		"the machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on deleting the Machines that are going; " +
+		"its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment does not."))
+	g.Expect(w.after[1].Message).To(Equal("spec.paused is true: the controller changes nothing."))
+	g.Expect(w.after[2].Message).To(HaveSuffix("goes on with what it was told to roll back: MachineDeployment kube-system/workers; to stop one, set its spec.paused."))
+	g.Expect(w.after[3].Message).To(HavePrefix("spec.paused is true: the controller changes nothing, and this Cluster, which is being deleted, stays until that is taken back. The machine"))
+	for _, said := range w.after {
+		g.Expect(strings.Count(said.Message, ". ")).To(BeNumerically("<", 2), "a message has two sentences at most")
+	}
 }
 
 func TestPausedBeforeTheFirstLook(t *testing.T) {

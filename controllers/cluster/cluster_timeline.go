@@ -91,7 +91,7 @@ func pauseEntries(s *scope, after []metav1.Condition) []ucv1.TimelineEntry {
 	is := meta.IsStatusConditionTrue(after, ucv1.PausedCondition)
 	switch {
 	case is && !was:
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineHalt, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was set: nothing is changed."}}
+		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineHalt, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was set: the controller changes nothing."}}
 	case was && !is:
 		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was taken back."}}
 	}

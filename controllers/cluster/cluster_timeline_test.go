@@ -115,7 +115,7 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		"a pause, which ends no failure": {
 			func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c); notReady(c); paused(c) }, nothing, nil,
 			[]ucv1.TimelineEntry{{
-				Time: now, Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was set: nothing is changed.",
+				Time: now, Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was set: the controller changes nothing.",
 			}},
 		},
 		"the end of a pause": {

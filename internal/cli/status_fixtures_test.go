@@ -111,13 +111,18 @@ func rolled(c *ucv1.Cluster) {
 	})
 }
 
+// stillMoves is what the controller says of a pause in the middle of a roll.
+const stillMoves = "spec.paused is true: the controller changes nothing. No further step is granted to MachineDeployment kube-system/pool-a, but the " +
+	"machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on deleting the Machines that are going; its own Deployment " +
+	"at 0 replicas stops that, spec.paused of a MachineDeployment does not."
+
 func held(c *ucv1.Cluster) {
 	c.Spec.Paused = true
 	stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")(c)
-	set(c, ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, "spec.paused is true: nothing is changed.", 5*time.Minute)
+	set(c, ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, stillMoves, 5*time.Minute)
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
 		Time: ago(5 * time.Minute), Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-patch", Reason: "Paused",
-		Message: "spec.paused was set: nothing is changed.",
+		Message: "spec.paused was set: the controller changes nothing.",
 	})
 }
 

@@ -261,10 +261,12 @@ func (r *clusterReport) next(text *strings.Builder, s screen) {
 		head += ": " + r.Next.Reason
 	}
 	fmt.Fprintf(text, "\n%s\n", s.paint(r.State.tone(), head))
-	if r.Next.Reason != ucv1.CloudLoopsUnattendedReason {
-		for _, line := range wrap(r.Next.Message, s.width-2) {
-			text.WriteString("  " + line + "\n")
-		}
+	said := []string{r.Next.Message, r.Next.Paused}
+	if r.Next.Reason == ucv1.CloudLoopsUnattendedReason {
+		said = said[1:] // It stands in the first line.
+	}
+	for _, line := range wrap(strings.TrimSpace(strings.Join(said, " ")), s.width-2) {
+		text.WriteString("  " + line + "\n")
 	}
 	if r.Next.Acts == person {
 		text.WriteString("  What to do:  ccm-migration-controller why " + r.Cluster + "\n")

@@ -73,6 +73,7 @@ func (b *blocker) text(out io.Writer, s screen, now time.Time) error {
 	if b.Reason != ucv1.CloudLoopsUnattendedReason {
 		paragraph(text, s, plain, b.Message)
 	}
+	paragraph(text, s, plain, b.Paused)
 	paragraph(text, s, plain, b.Meaning)
 	b.whoActs(text, s)
 	commands(text, s, "Look", b.Look)

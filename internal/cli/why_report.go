@@ -32,12 +32,14 @@ type blocker struct {
 	Reason  string       `json:"reason,omitempty"`
 	Since   *metav1.Time `json:"since,omitempty"`
 	// Unattended is what the status says when no manager runs the cloud loops; it outweighs the reason.
-	Unattended string         `json:"unattended,omitempty"`
-	Message    string         `json:"message,omitempty"`
-	Meaning    string         `json:"meaning,omitempty"`
-	Look       []commandBlock `json:"look,omitempty"`
-	Remedy     []commandBlock `json:"remedy,omitempty"`
-	Runbook    string         `json:"runbook,omitempty"`
+	Unattended string `json:"unattended,omitempty"`
+	Message    string `json:"message,omitempty"`
+	// Paused is what condition Paused says, when the reason is another one.
+	Paused  string         `json:"paused,omitempty"`
+	Meaning string         `json:"meaning,omitempty"`
+	Look    []commandBlock `json:"look,omitempty"`
+	Remedy  []commandBlock `json:"remedy,omitempty"`
+	Runbook string         `json:"runbook,omitempty"`
 	// Kubeconfig of the user cluster, when a command runs there.
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 }
@@ -74,13 +76,30 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	case ready.Reason == ucv1.CloudLoopsUnattendedReason:
 		return ready
 	case cluster.Spec.Paused && cluster.ExternalCloudProvider():
-		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true: nothing is changed."}
+		return pausedCondition(cluster)
 	case ready.Status == metav1.ConditionTrue:
 		return metav1.Condition{}
 	case ready.Reason == ucv1.CouldNotLookReason && reachable != nil && reachable.Status != metav1.ConditionTrue:
 		return *reachable
 	}
 	return ready
+}
+
+// pausedCondition says what the pause does not stop, as soon as the controller has seen it.
+func pausedCondition(cluster *ucv1.Cluster) metav1.Condition {
+	said := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.PausedCondition)
+	if said == nil || said.Status != metav1.ConditionTrue {
+		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true, and the controller has not said yet what it does not stop."}
+	}
+	return *said
+}
+
+// pausedToo is what the pause does not stop, when something else is in the way first.
+func pausedToo(cluster *ucv1.Cluster, reason string) string {
+	if !cluster.Spec.Paused || !cluster.ExternalCloudProvider() || reason == ucv1.PausedReason {
+		return ""
+	}
+	return pausedCondition(cluster).Message
 }
 
 // unattended is what the status says when no manager runs the cloud loops.
@@ -99,6 +118,7 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 		Cluster: cluster.Namespace + "/" + cluster.Name, State: state, Acts: noActor, Step: cluster.Status.Step, Since: sinceOf(cluster, state),
 		Unattended: unattended(cluster), Reason: condition.Reason, Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
 	}
+	what.Paused = pausedToo(cluster, what.Reason)
 	switch state {
 	case needsYou, isPaused:
 		what.Acts = person

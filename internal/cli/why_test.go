@@ -75,6 +75,22 @@ func TestTheWayIntoAClusterIsInTheWayFirst(t *testing.T) {
 	g.Expect(blockerOf(&missing)).To(And(HaveField("Reason", ucv1.KubeconfigMissingReason), HaveField("Acts", person), HaveField("State", needsYou)))
 }
 
+func TestAPauseSaysWhatStillMoves(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(blockerOf(one("eta"))).To(And(HaveField("Reason", ucv1.PausedReason), HaveField("Message", stillMoves), HaveField("Paused", "")))
+
+	stalled := *one("eta")
+	stalls(ucv1.SLOViolatedReason, "Look.")(&stalled)
+	g.Expect(blockerOf(&stalled)).To(And(HaveField("Reason", ucv1.SLOViolatedReason), HaveField("Message", "Look."), HaveField("Paused", stillMoves)))
+	out, what := &bytes.Buffer{}, newClusterDetails(&stalled)
+	g.Expect(what.text(out, screen{width: fileWidth}, noon(), 0)).To(Succeed())
+	g.Expect(out.String()).To(ContainSubstring("  Look. spec.paused is true: the controller changes nothing."))
+
+	unseen := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting."))
+	unseen.Spec.Paused = true
+	g.Expect(blockerOf(&unseen).Message).To(HaveSuffix("the controller has not said yet what it does not stop."))
+}
+
 func TestWholeRunbook(t *testing.T) {
 	g, out := NewWithT(t), &bytes.Buffer{}
 	g.Expect(writeRunbook(out, blockerOf(one("gamma")))).To(Succeed())

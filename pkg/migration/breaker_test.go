@@ -258,6 +258,15 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 	decision := Decide(o, noon())
 	g.Expect(decision.Verb).To(BeNil(), "no step is granted")
 	g.Expect(decision.RollsOn).To(Equal("MachineDeployment kube-system/workers"))
+	firstDeployment(func(d *MachineDeployment) { d.Paused = true })(&o)
+	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a paused one, too")
+
+	undone := rollingBack()
+	undone.Cluster.Spec.Paused = true
+	firstDeployment(func(d *MachineDeployment) { d.RestartValue = back })(&undone)
+	g.Expect(Decide(undone, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"))
+	firstDeployment(func(d *MachineDeployment) { d.Paused = true })(&undone)
+	g.Expect(Decide(undone, noon()).RollsOn).To(BeEmpty(), "no breaker holds it, so its own pause does")
 }
 
 func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {

@@ -322,12 +322,21 @@ func waitingPools(pools []pool) []string {
 	return names
 }
 
-// rollsOn are those that were told to roll, are not done and are not paused themselves.
+// rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused itself is
+// scaled all the same while it is rolled: only without the breaker, in a rollback, does its own pause hold.
 func (p *pass) rollsOn() string {
 	if !p.o.Machines.IsKnown() || !p.o.Nodes.IsKnown() || p.facts.RollGeneration == "" || p.facts.CompletedAt != nil {
 		return ""
 	}
-	return named(waitingPools(slices.DeleteFunc(p.pools(p.fleet()), func(pool pool) bool { return pool.deployment.Paused })))
+	view, names := p.fleet(), []string{}
+	for _, pool := range p.pools(view) {
+		d := pool.deployment
+		scaled := d.Paused && !view.undo && toldToRoll(view, d, view.setsOf(d)) && !view.replaced(d)
+		if scaled || !d.Paused && pool.state == rollout.Rolling {
+			names = append(names, d.String())
+		}
+	}
+	return named(names)
 }
 
 func (p *pass) rollingDeployments() []string {

@@ -131,7 +131,7 @@ func TestTimelineSaysWhoPausedAndWhoVouched(t *testing.T) {
 	g.Expect(told).To(HaveExactElements(
 		HaveSuffix(": Accepted in spec.preflight.accept: ClockSkew: the clock of the tests is stepped."),
 		"anna: Accepted in spec.rollout.acceptNodes: bastion, jump.",
-		"berta: spec.paused was set: nothing is changed.",
+		"berta: spec.paused was set: the controller changes nothing.",
 		"unknown: No longer accepted in spec.rollout.acceptNodes: bastion.",
 	))
 	g.Expect(w.status().Timeline).To(ContainElement(And(HaveField("Kind", ucv1.TimelineResume), HaveField("Reason", ucv1.PausedReason))))

@@ -60,6 +60,7 @@ func breaker() []mutant {
 		in(rule, "a deleted Cluster leaves minReadySeconds behind", "pass.leaveRoll", never("returnAll")),
 		in(rule, "a deleted Cluster waits for steps that no one grants", "pass.leaveRoll", never("granted")),
 		in(rule, "a paused Cluster does not say what is half rolled", "Decide", skips("RollsOn")),
+		in(rule, "a MachineDeployment that is paused, too, counts as held", "pass.rollsOn", becomes("scaled", "false")),
 		in(rule, "what was rolled is forgotten with a status that is refused", "pass.roll", skips("noteRolled")),
 		of(preflightPackage, rule, "clocks may differ by more than it tolerates",
 			"clockSkew", instead("min", "tokenSkew")),
