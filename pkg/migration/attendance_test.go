@@ -67,8 +67,12 @@ func gap(ended time.Duration) func() Observation {
 
 // unreadable is a kubeconfig without credentials: nothing of the user cluster can be looked at.
 func unreadable(message string) func(*Observation) {
+	return cutOff(ucv1.UnauthorizedReason, message)
+}
+
+func cutOff(reason, message string) func(*Observation) {
 	return func(o *Observation) {
-		o.Connection = Connection{Reason: ucv1.UnauthorizedReason, Message: message}
+		o.Connection = Connection{Reason: reason, Message: message}
 		o.KCMLease, o.CCMLease, o.Lock = Unknown[Lease]("no"), Unknown[Lease]("no"), Unknown[Lock]("no")
 		o.Addons, o.Fence, o.Nodes, o.OtherManagers = Unknown[Addons]("no"), Unknown[Fence]("no"), Unknown[[]Node]("no"), Unknown[[]OtherManager]("no")
 	}
@@ -111,7 +115,10 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
 		},
 		"one that was attended and cannot be looked at is unknown": {
-			given: finished, when: unreadable("The API server refuses connections"), status: unknown, reason: ucv1.CouldNotLookReason,
+			given: finished, when: cutOff(ucv1.UnreachableReason, "The API server refuses connections"), status: unknown, reason: ucv1.CouldNotLookReason,
+		},
+		"also when the Secret is gone": {
+			given: finished, when: cutOff(ucv1.KubeconfigMissingReason, "The Secret is missing"), status: unknown, reason: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -169,6 +176,7 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 func TestTheGapOfAHandOver(t *testing.T) {
 	const no = metav1.ConditionFalse
 	const refused = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials"
+	const closed, missing = "The API server refuses connections", "Secret user-alpha/alpha-kubeconfig, key value is missing or empty"
 	unattended := ucv1.CloudLoopsUnattendedReason
 	runAttendance(t, map[string]attendanceCase{
 		"they are unattended since the end of KCM's process": {given: gap(3 * time.Second), status: no, reason: unattended, since: 3 * time.Second, says: "no process of Deployment"},
@@ -181,6 +189,13 @@ func TestTheGapOfAHandOver(t *testing.T) {
 		},
 		"after two a person is called, whatever else is waited for": {
 			given: gap(2 * time.Minute), when: unreadable(refused), status: no, reason: unattended, since: 2 * time.Minute, overdue: true, person: true, says: refused,
+		},
+		"a server that refuses connections hides nothing": {
+			given: gap(time.Minute), when: cutOff(ucv1.UnreachableReason, closed), status: no, reason: unattended, since: time.Minute, overdue: true, says: closed,
+		},
+		"nor does a Secret that is gone": {
+			given: gap(2 * time.Minute), when: cutOff(ucv1.KubeconfigMissingReason, missing), status: no, reason: unattended, since: 2 * time.Minute,
+			overdue: true, person: true, says: missing,
 		},
 		"the limit is the spec's": {
 			given: gap(2 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -67,6 +68,55 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition).Status).To(Equal(metav1.ConditionTrue))
 	g.Expect(w.status().UnattendedSince).To(BeNil())
+}
+
+// The second story: the API server refuses connections, and then the Secret is gone, too. Each of them is another reason for the same
+// outage, which goes on meanwhile.
+func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	off := func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.LoopsOffAt != nil }
+	w := startedWorld(t, "KCM with its loops off", off, "pool")
+	kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(t) })(w)
+	w.reconnect(ucv1.UnreachableReason)
+	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
+	since := w.status().UnattendedSince
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")))
+	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
+	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", time.Minute, 15*time.Second))
+	w.expectOutage("refuses connections")
+	w.expectVerdict(kstatus.InProgressStatus)
+
+	w.secret(alpha+"-kubeconfig", nil)
+	w.reconnect(ucv1.KubeconfigMissingReason)
+	w.until("a call for a person", func(*ucv1.Cluster) bool { return w.condition(ucv1.StalledCondition).Reason == "CloudLoopsUnattended" })
+	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", 2*time.Minute, 15*time.Second))
+	w.expectOutage("alpha-kubeconfig, key value is missing or empty")
+	w.expectVerdict(kstatus.FailedStatus)
+	g.Expect(w.status().UnattendedSince).To(Equal(since), "it is the same outage")
+
+	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.kubeconfig})
+	w.reconnect(ucv1.ReachableReason)
+	w.until("the end", finished, w.playEverybody)
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition).Status).To(Equal(metav1.ConditionTrue))
+
+	kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(t) })(w)
+	w.reconnect(ucv1.UnreachableReason)
+	for range 30 {
+		w.clock.Step(10 * time.Second)
+		w.pass()
+	}
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(HaveField("Status", metav1.ConditionUnknown), "they were attended when it was last looked at")
+	g.Expect(w.condition(ucv1.StalledCondition)).To(BeZero())
+}
+
+// expectOutage: Ready says since when, which loops, and why; it never says that no one has to act.
+func (w *world) expectOutage(why string) {
+	w.t.Helper()
+	NewWithT(w.t).Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", And(
+		ContainSubstring("No manager has run the cloud loops ("), ContainSubstring("since "+w.status().UnattendedSince.UTC().Format(time.RFC3339)),
+		ContainSubstring(why), Not(ContainSubstring("by itself")), Not(ContainSubstring("goes on as it is")),
+	))))
 }
 
 // The most important Deployment of a finished cluster is watched for ever.
