@@ -62,6 +62,17 @@ func TestAManagerWaitsForTheRealTimesByDefault(t *testing.T) {
 	g.Expect(options.deadlines()).To(Equal(want))
 }
 
+func TestOneOfSeveralManagersWorksByDefault(t *testing.T) {
+	g := NewWithT(t)
+	options := &managerOptions{}
+	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	options.bind(flags)
+	g.Expect(flags.Parse(nil)).To(Succeed())
+	g.Expect(options.leaderElect).To(BeTrue())
+	g.Expect(flags.Parse([]string{"--leader-elect=false"})).To(Succeed())
+	g.Expect(options.leaderElect).To(BeFalse())
+}
+
 func TestKubeconfigsOfTenantsAreRefusedByDefault(t *testing.T) {
 	g := NewWithT(t)
 	options := &managerOptions{}

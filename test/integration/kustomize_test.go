@@ -158,6 +158,9 @@ func checkRole(t *testing.T, object *unstructured.Unstructured) {
 	role := &rbacv1.ClusterRole{}
 	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
 	g.Expect(role.Rules).NotTo(BeEmpty())
+	for _, to := range []string{"edit", "admin"} {
+		g.Expect(role.Labels).NotTo(HaveKey("rbac.authorization.k8s.io/aggregate-to-"+to), "a migration is started by those who were told to")
+	}
 	for _, rule := range role.Rules {
 		g.Expect(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs)).NotTo(ContainElement("*"))
 		if object.GetKind() == "ClusterRole" && slices.Contains(rule.Resources, "secrets") {
