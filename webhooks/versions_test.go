@@ -82,7 +82,9 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 	rollback := func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }
 	planOnly := func(c *ucv1.Cluster) { c.Spec.Mode = ucv1.PlanOnlyMode }
 	named := func(c *ucv1.Cluster) { c.Spec.Cloud.ClusterName = "foo" }
-	started := func(c *ucv1.Cluster) { c.Status.StartedAt = new(metav1.Unix(1700000000, 0)) }
+	started := func(c *ucv1.Cluster) {
+		c.Status.StartedAt, c.Status.Inherited = new(metav1.Unix(1700000000, 0)), &ucv1.InheritedConfiguration{ClusterName: "prod"}
+	}
 	for name, tc := range map[string]struct {
 		request
 		says string
@@ -97,6 +99,9 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 		"a plan before the start": {request{before: cluster(feature(true)), after: cluster(feature(true), planOnly)}, ""},
 		"a cluster name in the middle": {
 			request{before: cluster(feature(true), started), after: cluster(feature(true), started, named)}, "status.inherited",
+		},
+		"a plan that stood there": {
+			request{before: cluster(feature(true), started, planOnly), after: cluster(feature(true), started, planOnly)}, "",
 		},
 		"a cluster name before the start": {request{before: cluster(), after: cluster(named)}, ""},
 	} {

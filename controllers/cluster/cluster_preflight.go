@@ -64,7 +64,7 @@ func kubeconfigSecret(cluster *ucv1.Cluster) string {
 // change in every pass.
 func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 	if s.cluster.Status.StartedAt != nil {
-		watchCredentials(status, s)
+		watchOn(status, s)
 		return
 	}
 	if !s.cluster.ExternalCloudProvider() && s.decision.Readiness == nil {
@@ -90,27 +90,31 @@ func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 	status.Preflight = found
 }
 
-// watchCredentials keeps true whether our credentials run out soon. It holds nothing up: when they have run out, condition
-// UserClusterReachable says so. One that a person accepted stays as it was accepted.
-func watchCredentials(status *ucv1.ClusterStatus, s *scope) {
-	found, known := s.credentials.Get()
-	if !known || status.Preflight == nil && len(found) == 0 {
-		return
-	}
+// watchOn keeps true whether our credentials run out soon, and which fields have no effect. It holds nothing up: when the credentials
+// have run out, condition UserClusterReachable says so.
+func watchOn(status *ucv1.ClusterStatus, s *scope) {
 	shown := ptr.Deref(status.Preflight.DeepCopy(), ucv1.PreflightStatus{})
-	about := func(finding ucv1.PreflightFinding) bool { return finding.ID == preflight.CredentialsExpire }
+	watch(&shown, preflight.FieldWithoutEffect, preflight.JudgeFields(s.cluster))
+	if found, known := s.credentials.Get(); known {
+		watch(&shown, preflight.CredentialsExpire, found)
+	}
+	if (status.Preflight != nil || len(shown.Findings) > 0) && !equality.Semantic.DeepEqual(&shown, status.Preflight) {
+		shown.JudgedAt = &metav1.Time{Time: s.now}
+		status.Preflight = &shown
+	}
+}
+
+// watch puts what was found now in the place of what is shown of a check. One that a person accepted stays as it was accepted.
+func watch(shown *ucv1.PreflightStatus, id string, found []migration.Finding) {
+	about := func(finding ucv1.PreflightFinding) bool { return finding.ID == id }
 	before := len(shown.Findings)
 	shown.Findings = slices.DeleteFunc(shown.Findings, func(finding ucv1.PreflightFinding) bool { return about(finding) && !finding.Accepted })
 	shown.Warnings -= int32(before - len(shown.Findings))
 	if len(found) > 0 && !slices.ContainsFunc(shown.Findings, about) {
 		now := preflightStatus(found)
 		shown.Warnings += now.Warnings
-		// It comes first: of all of them it is the one that a person can still do something about.
+		// It comes first: a person can still do something about it.
 		shown.Findings = append(now.Findings, shown.Findings[:min(len(shown.Findings), maxFindings-len(now.Findings))]...)
-	}
-	if !equality.Semantic.DeepEqual(&shown, status.Preflight) {
-		shown.JudgedAt = &metav1.Time{Time: s.now}
-		status.Preflight = &shown
 	}
 }
 

@@ -125,3 +125,22 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 		})
 	}
 }
+
+func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
+	g := NewWithT(t)
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
+	s.cluster.Status.StartedAt = at(start())
+	g.Expect(computeStatus(s).Preflight).To(BeNil())
+
+	s.cluster.Spec.Mode = ucv1.PlanOnlyMode
+	s.credentials = migration.Known([]migration.Finding{{ID: preflight.CredentialsExpire, Severity: migration.Warning}})
+	first := reported(t, s)
+	g.Expect(first.Status.Preflight).To(And(HaveField("Warnings", int32(2)), HaveField("Findings", HaveLen(2))))
+	g.Expect(first.Status.Preflight.Findings[1]).To(And(HaveField("ID", preflight.FieldWithoutEffect), HaveField("Message", ContainSubstring("spec.paused: true"))))
+
+	again := passOf(first, s.decision)
+	again.credentials, again.now = s.credentials, s.now.Add(time.Hour)
+	g.Expect(computeStatus(again).Preflight).To(Equal(first.Status.Preflight), "what stays is not written again")
+	again.cluster.Spec.Mode = ucv1.MigrateMode
+	g.Expect(computeStatus(again).Preflight).To(And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field")
+}

@@ -4,6 +4,7 @@ import "slices"
 
 // The packages that are broken, and whose tests are to notice it.
 const (
+	apiPackage               = "api/v1alpha1"
 	cliPackage               = "internal/cli"
 	clusterControllerPackage = "controllers/cluster"
 	controlPlanePackage      = "pkg/controlplane"

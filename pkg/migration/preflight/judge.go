@@ -38,6 +38,7 @@ func checks() []check {
 	return slices.Concat(
 		nodeChecks(), nodeNameChecks(), volumeChecks(), storageChecks(), serviceChecks(), machineChecks(), disruptionChecks(),
 		controlPlaneChecks(), flagChecks(), networkChecks(), imageChecks(), accessChecks(), versionChecks(), timeChecks(), cloudChecks(),
+		fieldChecks(),
 	)
 }
 

@@ -83,8 +83,8 @@ func TestNothingIsPassedWithoutALook(t *testing.T) {
 	o := healthy()
 	found := Judge(Facts{Cluster: o.Cluster}, noon())
 	for _, description := range Describe() {
-		if description.ID == "NodeAddressesLate" {
-			continue // It rests on spec.version only.
+		if description.ID == "NodeAddressesLate" || description.ID == FieldWithoutEffect {
+			continue // They rest on the Cluster only.
 		}
 		g.Expect(only(found, description.ID)).To(ConsistOf(And(HaveField("NotLookedAt", true), HaveField("Severity", description.Severity))))
 	}
@@ -121,7 +121,7 @@ func stories() map[string]story {
 	all := map[string]story{}
 	for _, family := range []map[string]story{
 		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(), disruptionStories(), controlPlaneStories(),
-		flagStories(), networkStories(), accessStories(), versionStories(),
+		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(),
 	} {
 		maps.Copy(all, family)
 	}

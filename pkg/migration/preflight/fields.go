@@ -1,0 +1,32 @@
+package preflight
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// FieldWithoutEffect is watched on after the start: some fields have no effect only then.
+const FieldWithoutEffect = "FieldWithoutEffect"
+
+func fieldChecks() []check {
+	return []check{{
+		id: FieldWithoutEffect, severity: migration.Warning, hazards: "first use A5",
+		means:  "A field of the Cluster asks for what does not happen: a rollback with the feature off, or another mode or name after the start.",
+		unseen: func(Facts) string { return "" }, find: withoutEffect,
+	}}
+}
+
+func withoutEffect(o Facts, _ time.Time) []migration.Finding {
+	var findings []migration.Finding
+	for _, field := range o.Cluster.FieldsWithoutEffect() {
+		findings = append(findings, migration.Finding{Message: field.Message, Action: field.Action})
+	}
+	return findings
+}
+
+// JudgeFields asks it alone.
+func JudgeFields(cluster *ucv1.Cluster) []migration.Finding {
+	return fieldChecks()[0].ask(Facts{Cluster: cluster}, time.Time{})
+}
