@@ -75,6 +75,7 @@ func TestTheBreakerHolds(t *testing.T) {
 			for seed := range orders(40) {
 				test.pool.Name = "a"
 				h, s := heldIn(test.pool, test.people)
+				s.WebhookAsks = seed%2 == 1 // A cloud that broke then also refuses writes of ours and of others.
 				if test.kill != nil {
 					s.KillAt = test.kill()
 				}

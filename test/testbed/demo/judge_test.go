@@ -237,7 +237,8 @@ func expected() *Report {
 			Nodes:         NodesReport{Total: want.nodes, Initialized: want.nodes},
 			LoadBalancers: loops.LoadBalancerSummary{Before: want.loadBalancers, Kept: want.loadBalancers},
 			Unattended: UnattendedReport{
-				Cloud: Spells{AtMostSeconds: 20, Moves: 4, Soon: 2}, KCM: Spells{AtMostSeconds: 30}, NodeIPAM: Spells{AtMostSeconds: 40},
+				Cloud: Spells{AtMostSeconds: 20, Moves: 4, Soon: 2}, KCM: Spells{AtMostSeconds: 30, Moves: 2, Soon: 1},
+				NodeIPAM: Spells{AtMostSeconds: 40, Moves: 1, Soon: 1},
 			},
 		}
 		if want.loadBalancers > 0 {
@@ -328,7 +329,22 @@ func unattendedTests() map[string]unmetTest {
 		},
 		"moves of which most are slow": {
 			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon-- },
-			"all clusters: 7 of 16 moves of a loop took at most 5s, not half of them",
+			"all clusters: 7 of 16 moves of the cloud loops were soon, not half of them",
+		},
+		"moves of KCM of which most are slow, beside many others": {
+			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon, c[alpha].Unattended.KCM.Soon = 4, 0 },
+			"all clusters: 3 of 8 moves of KCM were soon, not half of them",
+		},
+		"no move of KCM at all": {
+			func(c []ClusterReport) {
+				for i := range c {
+					c[i].Unattended.KCM = Spells{AtMostSeconds: 30}
+				}
+			},
+			"all clusters: no loop of KCM moved",
+		},
+		"a gap that was not measured": {
+			func(c []ClusterReport) { c[alpha].Handover.GapSeconds = nil }, "alpha: the gap of the hand-over was not measured",
 		},
 	}
 }

@@ -61,17 +61,24 @@ func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []stri
 			if first.pid == second.pid || !second.from.Before(first.to) {
 				continue
 			}
-			for _, loop := range CloudLoops() {
-				if first.mayRun(loop) && second.mayRun(loop) {
-					overlaps = append(overlaps, Overlap{
-						Cluster: e.Terms[0].Cluster, Loop: loop, First: first.runner, Second: second.runner,
-						From: second.from, To: earlier(first.to, second.to),
-					})
-				}
+			for _, loop := range first.sharedWith(second) {
+				overlaps = append(overlaps, Overlap{
+					Cluster: e.Terms[0].Cluster, Loop: loop, First: first.runner, Second: second.runner,
+					From: second.from, To: earlier(first.to, second.to),
+				})
 			}
 		}
 	}
 	return overlaps, append(doubts, e.outsiders(stints, since, now)...)
+}
+
+// sharedWith are the cloud loops that both ran, or the component itself: two leaders by one Lease run all of its loops twice, also
+// those that no metric of it has.
+func (s stint) sharedWith(other stint) []string {
+	if s.runner.Component == other.runner.Component {
+		return []string{s.runner.Component}
+	}
+	return slices.DeleteFunc(CloudLoops(), func(loop string) bool { return !s.mayRun(loop) || !other.mayRun(loop) })
 }
 
 // Leaderless are the times from the end of a process that held a Lease to the next one that took it, or to to, if that was
