@@ -145,10 +145,13 @@ func TestCanaryIsProven(t *testing.T) {
 		"it lacks a Node, and its Machine says why": lacking(machines(func(m *Machines) {
 			m.Machines[1].NodeName, m.Machines[1].Problem = "", "CreateError: quota"
 		}), "Machine kube-system/canary-a has no Node; CreateError: quota"),
-		"the webhook has no flag":       lacking(machines(func(m *Machines) { m.Machines[1].Annotation = "false" }), "not marked as external"),
-		"it is tainted":                 lacking(canaryNode(func(n *Node) { n.Uninitialized = true }), "Node canary-a still has taint"),
-		"it has no providerID":          lacking(canaryNode(func(n *Node) { n.ProviderID = "" }), "has no providerID"),
-		"it is not Ready":               lacking(canaryNode(func(n *Node) { n.Ready = false }), "is not Ready"),
+		"the webhook has no flag":    lacking(machines(func(m *Machines) { m.Machines[1].Annotation = "false" }), "not marked as external"),
+		"it is tainted":              lacking(canaryNode(func(n *Node) { n.Uninitialized = true }), "Node canary-a still has taint"),
+		"it has no providerID":       lacking(canaryNode(func(n *Node) { n.ProviderID = "" }), "has no providerID"),
+		"it is not Ready":            lacking(canaryNode(func(n *Node) { n.Ready = false }), "is not Ready"),
+		"nothing proves its kubelet": lacking(canaryNode(func(n *Node) { n.Kubelet = Kubelet{} }), "shows no proof that its kubelet is external"),
+		"its kubelet is in-tree": lacking(canaryNode(func(n *Node) { n.Kubelet = Kubelet{InTree: "it set its providerID itself"} }),
+			"has a kubelet with the in-tree cloud provider"),
 		"it has no CSI driver":          lacking(canaryNode(func(n *Node) { n.CSIDrivers = nil }), "does not register CSI driver"),
 		"it has a host name only":       lacking(canaryNode(func(n *Node) { n.Addresses = n.Addresses[:1] }), "has no address"),
 		"it lacks a label of the cloud": lacking(canaryNode(func(n *Node) { n.Labels = nil }), "lacks labels that the other Nodes have: topology.kubernetes.io/zone"),

@@ -125,7 +125,8 @@ func (w *World) observeDrains() []migration.Drain {
 	return drains
 }
 
-// checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so.
+// checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so: its Node
+// serves, and its kubelet is external in truth.
 func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.Decision) {
 	kind := o.Cluster.Spec.Rollout.Canary
 	if facts := w.facts(); provenCanary(&facts) {
@@ -138,7 +139,7 @@ func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.
 			}
 		}
 	}
-	if n := w.canaryNode(); provenCanary(d.Facts) && (n == nil || !n.serves()) {
+	if n := w.canaryNode(); provenCanary(d.Facts) && (n == nil || !n.serves() || !n.external) {
 		i.fail("rule 9: the canary counts as proven, and its Node is not")
 	}
 }
