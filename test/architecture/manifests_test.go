@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -38,6 +39,33 @@ func TestNoRightToWriteIsAggregated(t *testing.T) {
 		return nil
 	})).To(Succeed())
 	g.Expect(aggregated).To(ConsistOf("ccm-migration-controller-cluster-viewer to view"))
+}
+
+// What the README says of the installation that no API server judges.
+func TestTheManagerIsInstalledBehindItsBounds(t *testing.T) {
+	g := NewWithT(t)
+	read := func(path string) string {
+		text, err := os.ReadFile("../../" + path)
+		g.Expect(err).NotTo(HaveOccurred())
+		return string(text)
+	}
+	image := read("Dockerfile")
+	g.Expect(image[strings.LastIndex(image, "\nFROM "):]).To(And(HavePrefix("\nFROM gcr.io/distroless/static:nonroot\n"), ContainSubstring("\nUSER 65532:65532\n")))
+	g.Expect(read("internal/cli/manager.go")).To(MatchRegexp(`SecureServing: true, FilterProvider: filters\.WithAuthenticationAndAuthorization,`))
+	for _, installation := range []string{"default", "default-self-managed", "default-namespaced"} {
+		g.Expect(read("config/"+installation+"/kustomization.yaml")).To(MatchRegexp(`(?m)^- \.\./(network-policy|default|default-self-managed)$`), installation)
+	}
+	policy := &networkingv1.NetworkPolicy{}
+	g.Expect(yaml.UnmarshalStrict([]byte(read("config/network-policy/network_policy.yaml")), policy)).To(Succeed())
+	g.Expect(policy.Spec.PolicyTypes).To(ConsistOf(networkingv1.PolicyTypeIngress))
+	for _, rule := range policy.Spec.Ingress {
+		g.Expect(rule.Ports).NotTo(BeEmpty(), "a rule without ports lets everything in")
+		for _, port := range rule.Ports {
+			if port.Port.String() == "metrics" {
+				g.Expect(rule.From).NotTo(BeEmpty(), "metrics are for namespaces that say so")
+			}
+		}
+	}
 }
 
 // What outweighs a step is seen in kubectl get, without -o wide.

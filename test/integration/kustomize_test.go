@@ -163,8 +163,8 @@ func checkRole(t *testing.T, object *unstructured.Unstructured) {
 	}
 	for _, rule := range role.Rules {
 		g.Expect(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs)).NotTo(ContainElement("*"))
-		if object.GetKind() == "ClusterRole" && slices.Contains(rule.Resources, "secrets") {
-			g.Expect(rule.Verbs).NotTo(ContainElements(BeElementOf("list", "watch", "deletecollection")), "Secrets are read by name")
+		if object.GetKind() == "ClusterRole" && (slices.Contains(rule.Resources, "secrets") || slices.Contains(rule.Resources, "configmaps")) {
+			g.Expect(rule.Verbs).NotTo(ContainElements(BeElementOf("list", "watch", "deletecollection")), "Secrets and ConfigMaps are read by name")
 		}
 		if slices.Contains(rule.Verbs, "escalate") || slices.Contains(rule.Verbs, "bind") {
 			g.Expect(rule.ResourceNames).NotTo(BeEmpty(), "escalate and bind are for named roles")
