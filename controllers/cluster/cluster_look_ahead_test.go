@@ -73,6 +73,11 @@ func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 	g.Expect(between.Status).To(Equal(looked.Status), "nothing is written")
 	g.Expect(summaryOf(t, between).verdict).To(Equal(kstatus.CurrentStatus), "whatever stands in the way of a migration")
 
+	looked.Generation++
+	changed := reported(t, passOf(looked, decision(waits)))
+	g.Expect(condition(changed, ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
+		HaveField("Message", ContainSubstring("was changed since"))), "no verdict is about a spec that was not judged")
+
 	never := reported(t, passOf(looked, decision(nil)))
 	g.Expect(never.Status.Preflight).To(BeNil())
 	g.Expect(never.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.ReadyToMigrateCondition)))

@@ -80,6 +80,7 @@ func TestNoFieldOfAStatusPanics(t *testing.T) {
 	before := full.DeepCopy()
 	neutral(full)
 	g.Expect(full.Timeline[0].Time).To(Equal(before.Timeline[0].Time))
+	full.Conditions[0].Message = "drawn texts may be empty"
 	withoutMessages(full)
 	g.Expect(full.Conditions[0].Message).To(Equal(notShown))
 }

@@ -121,6 +121,15 @@ func kindOf(cause any) error {
 	return fmt.Errorf("panic with a %T", cause)
 }
 
+// unseen takes a claim back that rests on looking. What was not so before stays: it is not known to be better now.
+func unseen(w *statusWriter, condition metav1.Condition, reason string) {
+	if condition.Status != metav1.ConditionTrue {
+		w.keep(condition.Type)
+		return
+	}
+	w.set(condition.Type, metav1.ConditionUnknown, reason, "The controller does not look at the cluster; condition Ready says why.")
+}
+
 // interrupt writes the last status again, with the word that it is not looked at any more and that a person must act.
 func (r *Reconciler) interrupt(ctx context.Context, s *scope, reason, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
@@ -131,6 +140,8 @@ func (r *Reconciler) interrupt(ctx context.Context, s *scope, reason, message st
 	for _, condition := range before.Conditions {
 		switch condition.Type {
 		case ucv1.ReadyCondition, ucv1.StalledCondition, ucv1.ReconcilingCondition, ucv1.PausedCondition:
+		case ucv1.CloudLoopsAttendedCondition, ucv1.ReadyToMigrateCondition:
+			unseen(w, condition, reason)
 		default:
 			w.keep(condition.Type)
 		}

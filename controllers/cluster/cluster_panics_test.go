@@ -78,11 +78,16 @@ func migrated() *ucv1.Cluster {
 func TestAPassThatPanicsIsSaidAndNotRepeated(t *testing.T) {
 	g := NewWithT(t)
 	cluster := migrated()
+	cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{
+		Type: ucv1.CloudLoopsAttendedCondition, Status: metav1.ConditionTrue, Reason: ucv1.AttendedReason, Message: "The CCM leads.",
+	})
 	w := newWritten(t, cluster)
 
 	next, err := w.reconcile(cluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(next.RequeueAfter).To(BeNumerically(">=", resting))
+	g.Expect(condition(w.last(), ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
+		HaveField("Reason", ucv1.InternalErrorReason)), "it is not looked at any more")
 	g.Expect(condition(w.last(), ucv1.ReadyCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.InternalErrorReason)))
 	g.Expect(condition(w.last(), ucv1.StalledCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", ucv1.InternalErrorReason)))
 	g.Expect(condition(w.last(), ucv1.CSIReadyCondition).Message).To(Equal("It holds."), "what was said last stays")

@@ -57,10 +57,12 @@ func (p *pass) ccmIsMissing() string {
 	return "the CCM does not lead"
 }
 
-// otherManagersRun names one that may run the loops under another Lease.
+// otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that has no
+// holder who renews it.
 func (p *pass) otherManagersRun() string {
 	for _, m := range p.o.OtherManagers.Value() {
-		if !m.harmless() && m.mayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
+		led := p.o.CCMLease.IsUnknown() || !p.bound(m, byLease)
+		if led && !m.harmless() && m.mayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
 			return m.String()
 		}
 	}
@@ -114,7 +116,7 @@ func (p *pass) kcmAttends() attends {
 	kcm := controlPlane.KCM
 	able, silent := p.processesOf(kcm)
 	switch {
-	case !elects(kcm) && len(able) > 0:
+	case !elects(kcm) && slices.ContainsFunc(able, func(process Process) bool { return process.Ready }): // One that crashes is not.
 		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
 	case !elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}

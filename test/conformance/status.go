@@ -177,7 +177,7 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 		"the step is %s and the feature is %t", status.Step, cluster.ExternalCloudProvider())
 	ready := meta.IsStatusConditionTrue(status.Conditions, ucv1.ReadyCondition)
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
-	idle := (inTree && !notSeen(status) || status.Step == ucv1.StepFinished) && !refused && !unattended(status)
+	idle := (inTree || status.Step == ucv1.StepFinished) && !notSeen(status) && !refused && !unattended(status)
 	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
 	o.unless(ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
 	o.unless(!ready || !unattended(status), "Ready is True although it says that no manager runs the cloud loops")
