@@ -25,8 +25,7 @@ worst ten of it with objects and what to do; the command ` + "`plan`" + ` shows 
   be read or a Service was being deleted, and at once when the Cluster was changed.
 * Once the migration has started, nothing of this holds it up but what is asked before the first Machine is replaced; that stands in the
   message of the Cluster, and the findings in the status stay as they were. What matters later is asked by the rows
-  of [the table](migration.md); two warnings come and go: that our credentials will run out (` + "`CredentialsExpire`" + `), and
-  that a field of the Cluster has no effect (` + "`FieldWithoutEffect`" + `).
+  of [the table](migration.md); two warnings come and go: ` + "`CredentialsExpire`" + ` and ` + "`FieldWithoutEffect`" + `.
 
 A person who knows better accepts a finding, as a whole or for some of its objects, for good or for a time. One that comes to its objects
 later blocks again:

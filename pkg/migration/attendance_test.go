@@ -191,10 +191,9 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 }
 
 func TestTheGapOfAHandOver(t *testing.T) {
-	const no = metav1.ConditionFalse
-	const refused = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials"
-	const closed, missing = "The API server refuses connections", "Secret user-alpha/alpha-kubeconfig, key value is missing or empty"
-	unattended := ucv1.CloudLoopsUnattendedReason
+	const no, unattended = metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason
+	const refused, closed = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials", "The API server refuses connections"
+	const missing = "Secret user-alpha/alpha-kubeconfig, key value is missing or empty"
 	runAttendance(t, map[string]attendanceCase{
 		"they are unattended since the end of KCM's process": {given: gap(3 * time.Second), status: no, reason: unattended, since: 3 * time.Second, says: "no process of Deployment"},
 		"also when the credentials are lost in it": {
