@@ -42,6 +42,7 @@ type managerOptions struct {
 	connectWorkers int
 	lookAhead      cluster.LookAheadLimits
 	allow          usercluster.Allow
+	ownAddresses   []string
 	stateDirectory string
 
 	requireCloudConfigLabel bool
@@ -68,13 +69,18 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.stateDirectory, "state-dir", "", "Directory for a small file while a Cluster is looked at. Those that are there at the start name the Clusters on which "+
 		"the manager may have died; they are looked at last and alone. Default is none.")
 	bindAllow(flags, &o.allow)
+	flags.StringSliceVar(&o.ownAddresses, managementServerAddresses, nil, "Further addresses, such as seed.example.com:6443, of the management "+
+		"cluster's own API server, which no kubeconfig of a user cluster may name. The one that the manager uses and those of EndpointSlice default/kubernetes are known.")
 	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
 		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")
 	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another cluster a loop may run twice.")
 	_ = flags.MarkHidden(unsafeWaits)
 }
 
-const unsafeWaits = "unsafe-waits"
+const (
+	unsafeWaits               = "unsafe-waits"
+	managementServerAddresses = "management-api-server-addresses"
+)
 
 // deadlines are the real ones, but for waits that a testbed shortens.
 func (o *managerOptions) deadlines() (migration.Deadlines, error) {
@@ -130,6 +136,7 @@ func (o *managerOptions) validate() error {
 	if known := []string{mountedCertificates, selfManagedCertificates, noCertificates}; !slices.Contains(known, o.webhookCertificates) {
 		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is one of %s", o.webhookCertificates, strings.Join(known, ", ")))
 	}
+	errs = append(errs, validateServerAddresses(o.ownAddresses))
 	if o.namespace == "" {
 		errs = append(errs, errors.New("--namespace is empty"))
 	}

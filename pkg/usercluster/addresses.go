@@ -1,19 +1,12 @@
 package usercluster
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 )
 
 // addressError says why an address is not dialed. It does not hold the address: a name in a kubeconfig may be one of the management
@@ -28,8 +21,8 @@ func (e *addressError) Error() string { return "the address is " + e.what }
 type addressGuard struct {
 	// allowed are exceptions from what the kinds of addresses forbid.
 	allowed []net.IPNet
-	// management is the URL of the management cluster's API server; empty where there is none to protect.
-	management string
+	// management is the management cluster's API server; nil where there is none to protect.
+	management *ManagementServer
 	resolve    func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
@@ -44,7 +37,7 @@ func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall
 	if err != nil {
 		return &addressError{"not one of TCP"}
 	}
-	ip := target.Addr().Unmap().WithZone("")
+	ip := plain(target.Addr())
 	forms := []netip.Addr{ip, embedded(ip)}
 	if err := g.isManagement(ctx, forms, target.Port()); err != nil {
 		return err
@@ -56,29 +49,6 @@ func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall
 		if what := forbidden(form); what != "" {
 			return &addressError{what}
 		}
-	}
-	return nil
-}
-
-// isManagement compares address and port: many clusters of one seed share an address.
-func (g *addressGuard) isManagement(ctx context.Context, forms []netip.Addr, port uint16) error {
-	if g.management == "" {
-		return nil
-	}
-	server, _, err := rest.DefaultServerURL(g.management, "", schema.GroupVersion{}, true)
-	if err != nil {
-		return errors.New("the address of the management cluster's API server is not understood")
-	}
-	managementPort := cmp.Or(server.Port(), map[string]string{"http": "80"}[server.Scheme], "443")
-	if managementPort != strconv.Itoa(int(port)) {
-		return nil
-	}
-	own, err := g.resolve(ctx, "ip", server.Hostname())
-	if err != nil {
-		return fmt.Errorf("the address of the management cluster's API server cannot be looked up: %w", err)
-	}
-	if slices.ContainsFunc(own, func(ip netip.Addr) bool { return slices.Contains(forms, ip.Unmap()) }) {
-		return &addressError{"that of the management cluster's API server"}
 	}
 	return nil
 }

@@ -43,8 +43,8 @@ type Options struct {
 	Clock clock.WithTicker
 	// Allow is what kubeconfigs may use.
 	Allow Allow
-	// ManagementHost is the API server of the management cluster as a rest.Config has it; it is never dialed for a user cluster.
-	ManagementHost string
+	// ManagementServer is never dialed for a user cluster; nil where there is none to protect.
+	ManagementServer *ManagementServer
 	// ConnectWorkers is how many API servers that failed lately are tried at once; as many workers again are kept for
 	// those that did not.
 	ConnectWorkers int

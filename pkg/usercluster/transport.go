@@ -48,7 +48,7 @@ func (e *redirectError) Error() string { return fmt.Sprintf("redirects with stat
 // that was not judged, or is read without bound.
 func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bounded, error) {
 	config = rest.CopyConfig(config)
-	guard := &addressGuard{allowed: options.Allow.Addresses, management: options.ManagementHost, resolve: net.DefaultResolver.LookupNetIP}
+	guard := &addressGuard{allowed: options.Allow.Addresses, management: options.ManagementServer, resolve: net.DefaultResolver.LookupNetIP}
 	config.Dial = guard.dial
 	if config.Proxy == nil {
 		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil } // Without one, that of the environment is used.

@@ -99,11 +99,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 
 func TestAddressesAreJudgedWhenTheyAreDialed(t *testing.T) {
 	own := []net.IPNet{loopback()}
-	for name, tc := range map[string]struct {
-		address string
-		allowed []net.IPNet
-		refused string
-	}{
+	judgeAddresses(t, map[string]judgedAddress{
 		"an API server in the internet":            {address: "192.0.2.1:6443"},
 		"a Service in the management cluster":      {address: "10.96.10.10:443"},
 		"one with IPv6":                            {address: "[2001:db8::1]:6443"},
@@ -136,13 +132,41 @@ func TestAddressesAreJudgedWhenTheyAreDialed(t *testing.T) {
 		"an exception":                             {address: "127.0.0.1:6444", allowed: own},
 		"an exception mapped":                      {address: "[::ffff:127.0.0.1]:6444", allowed: own},
 		"an exception for something else":          {address: "169.254.169.254:80", allowed: own, refused: "link-local"},
-	} {
+	})
+}
+
+func TestEndpointsAndNamesOfTheManagementAPIServerAreJudged(t *testing.T) {
+	own := []net.IPNet{loopback()}
+	judgeAddresses(t, map[string]judgedAddress{
+		"an endpoint of it":                    {address: "192.0.2.20:6443", refused: "management cluster's API server"},
+		"an endpoint of it mapped":             {address: "[::ffff:192.0.2.20]:6443", refused: "management cluster's API server"},
+		"an endpoint of it through NAT64":      {address: "[64:ff9b::192.0.2.20]:6443", refused: "management cluster's API server"},
+		"an endpoint of it with IPv6":          {address: "[2001:db8::20]:6443", refused: "management cluster's API server"},
+		"another port of an endpoint":          {address: "192.0.2.20:31234"},
+		"an endpoint, allowed as an exception": {address: "127.0.0.20:6443", allowed: own, refused: "management cluster's API server"},
+		"another port of it, an exception":     {address: "127.0.0.20:6444", allowed: own},
+		"a load balancer before it":            {address: "192.0.2.30:443", refused: "management cluster's API server"},
+		"another port of that load balancer":   {address: "192.0.2.30:6443"},
+	})
+}
+
+// judgedAddress is one that is dialed, unless something is refused.
+type judgedAddress struct {
+	address string
+	allowed []net.IPNet
+	refused string
+}
+
+func judgeAddresses(t *testing.T, addresses map[string]judgedAddress) {
+	t.Helper()
+	for name, tc := range addresses {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			guard := &addressGuard{allowed: tc.allowed, management: "https://seed.example:6443",
+			guard := &addressGuard{allowed: tc.allowed, management: seed(),
 				resolve: func(_ context.Context, _, host string) ([]netip.Addr, error) {
-					g.Expect(host).To(Equal("seed.example"))
-					return []netip.Addr{netip.MustParseAddr("192.0.2.7")}, nil
+					meant := map[string]string{"seed.example": "192.0.2.7", "lb.seed.example": "::ffff:192.0.2.30"}
+					g.Expect(meant).To(HaveKey(host))
+					return []netip.Addr{netip.MustParseAddr(meant[host])}, nil
 				}}
 			err := guard.control(t.Context(), "tcp", tc.address, nil)
 			if tc.refused == "" {
@@ -154,11 +178,38 @@ func TestAddressesAreJudgedWhenTheyAreDialed(t *testing.T) {
 	}
 }
 
+// seed is an API server with two names and endpoints behind the first.
+func seed() *ManagementServer {
+	server := NewManagementServer("https://seed.example:6443", "lb.seed.example:443")
+	server.SetEndpoints([]netip.AddrPort{
+		netip.MustParseAddrPort("[::ffff:192.0.2.20]:6443"), netip.MustParseAddrPort("[2001:db8::20]:6443"), netip.MustParseAddrPort("127.0.0.20:6443"),
+	})
+	return server
+}
+
+func TestEndpointsOfTheManagementAPIServerAreBounded(t *testing.T) {
+	g := NewWithT(t)
+	server := &ManagementServer{}
+	g.Expect(server.Endpoints()).To(BeEmpty())
+	one := netip.MustParseAddrPort("192.0.2.20:6443")
+	g.Expect(server.SetEndpoints([]netip.AddrPort{one, one})).To(BeZero())
+	g.Expect(server.Endpoints()).To(Equal([]netip.AddrPort{one}))
+
+	var many []netip.AddrPort
+	for port := range uint16(MaxManagementEndpoints + 7) {
+		many = append(many, netip.AddrPortFrom(one.Addr(), port+1), netip.AddrPortFrom(one.Addr(), port+1))
+	}
+	g.Expect(server.SetEndpoints(many)).To(Equal(7), "one that is named twice counts once")
+	g.Expect(server.Endpoints()).To(HaveLen(MaxManagementEndpoints))
+	g.Expect(server.SetEndpoints(nil)).To(BeZero())
+	g.Expect(server.Endpoints()).To(BeEmpty(), "what is gone is not kept")
+}
+
 func TestTheManagementAPIServerIsNeverDialed(t *testing.T) {
 	g := NewWithT(t)
 	a := newAPIServer(t)
 	options := testOptions()
-	options.ManagementHost = a.URL
+	options.ManagementServer = NewManagementServer(a.URL)
 	s := sessionTo(t, a.Server, options)
 	err := s.probe(t.Context())
 	g.Expect(secretSource{}.failed(err)).To(And(haveReason(ucv1.KubeconfigRefusedReason), HaveField("Refused", BeTrue()),
@@ -168,10 +219,10 @@ func TestTheManagementAPIServerIsNeverDialed(t *testing.T) {
 		"https without a port": {"https://192.0.2.7", "443"}, "a host and a port": {"https://192.0.2.7:8443/prefix", "8443"},
 		"http without a port": {"http://192.0.2.7", "80"}, "no scheme": {"192.0.2.7:6443", "6443"},
 	} {
-		guard := &addressGuard{management: tc.host, resolve: net.DefaultResolver.LookupNetIP}
+		guard := &addressGuard{management: NewManagementServer(tc.host), resolve: net.DefaultResolver.LookupNetIP}
 		g.Expect(guard.control(t.Context(), "tcp", "192.0.2.7:"+tc.port, nil)).To(HaveOccurred(), name)
 	}
-	unknown := &addressGuard{management: "https://seed.example", resolve: func(context.Context, string, string) ([]netip.Addr, error) {
+	unknown := &addressGuard{management: NewManagementServer("https://seed.example"), resolve: func(context.Context, string, string) ([]netip.Addr, error) {
 		return nil, errors.New("no such host")
 	}}
 	g.Expect(unknown.control(t.Context(), "tcp", "192.0.2.7:443", nil)).To(MatchError(ContainSubstring("cannot be looked up")),

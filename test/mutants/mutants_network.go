@@ -10,9 +10,6 @@ func network() []mutant {
 		of(userClusterPackage, rule, "metadata services are dialed", "forbidden", never("IsLinkLocalUnicast")),
 		of(userClusterPackage, rule, "the manager's own loopback is dialed", "forbidden", never("IsLoopback")),
 		of(userClusterPackage, rule, "an IPv4 address within one of IPv6 is not judged", "embedded", always("Is6")),
-		of(userClusterPackage, rule, "the management API server is dialed", "addressGuard.isManagement", never("own Unmap")),
-		of(userClusterPackage, rule, "all ports of the management API server's address are refused",
-			"addressGuard.isManagement", never("managementPort")),
 		of(userClusterPackage, rule, "the proxy of the process is used", "newTransport", never("Proxy")),
 	}
 }
