@@ -25,6 +25,9 @@ type Metrics struct {
 	looks        *prometheus.CounterVec
 	lookRequests *prometheus.CounterVec
 
+	// missing has a value once the definition was looked at.
+	missing *prometheus.GaugeVec
+
 	mu sync.Mutex
 	// unattended and ready are the Clusters by how they stand: those whose loops no manager runs, and condition ReadyToMigrate.
 	unattended map[client.ObjectKey]struct{}
@@ -41,6 +44,10 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		}, []string{"reached"}),
 		lookRequests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_look_ahead_requests_total", Help: "Requests to user clusters that these looks took.",
+		}, nil),
+		missing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "ccm_migration_definition_missing_fields",
+			Help: "Fields of Clusters that the CustomResourceDefinition lacked when the manager started; without a value it could not be looked at.",
 		}, nil),
 		verbs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_verbs_total", Help: "Changes that the controller made, by verb and result.",
@@ -59,7 +66,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended is False.",
 	}, m.countUnattended)
-	collectors := []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, m.looks, m.lookRequests, unattended}
+	collectors := []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, unattended}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
 		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition ReadyToMigrate.",
@@ -95,6 +102,9 @@ func (m *Metrics) stands(key client.ObjectKey, conditions []metav1.Condition) {
 		m.ready[key] = string(ready.Status)
 	}
 }
+
+// DefinitionLacks notes how many fields the definition of Clusters lacks.
+func (m *Metrics) DefinitionLacks(fields int) { m.missing.WithLabelValues().Set(float64(fields)) }
 
 // looked counts a look that ended.
 func (m *Metrics) looked(requests int64) {

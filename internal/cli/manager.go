@@ -125,6 +125,7 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 	if err != nil {
 		return err
 	}
+	checkDefinition(ctx, mgr.GetAPIReader(), clusterMetrics, log)
 	deadlines, err := o.deadlines()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 )
 
 // namespacedIdentity has what config/default-namespaced grants, for a namespace of a test in the place of user-example.
@@ -99,8 +101,12 @@ func TestTheOverlayForNamespacesBindsNothingOfANamespaceClusterWide(t *testing.T
 		for _, rule := range roles[name] {
 			bound++
 			g.Expect(rule.Resources).To(HaveEach(BeElementOf(
-				"nodes", "providerprofiles", "providerprofiles/status", "tokenreviews", "subjectaccessreviews",
+				"nodes", "providerprofiles", "providerprofiles/status", "tokenreviews", "subjectaccessreviews", "customresourcedefinitions",
 			)), name)
+			if slices.Contains(rule.Resources, "customresourcedefinitions") {
+				g.Expect(rule.ResourceNames).To(ConsistOf(cluster.DefinitionName))
+				g.Expect(rule.Verbs).To(ConsistOf("get"))
+			}
 		}
 	}
 	g.Expect(bound).To(BeNumerically(">", 2))

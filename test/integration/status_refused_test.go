@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 )
 
 // A CustomResourceDefinition that is older than the controller lacks a field. It is of all tests, so this one is not parallel.
@@ -27,7 +28,9 @@ func TestTheLastStatusDoesNotStayWhenTheDefinitionIsTooOld(t *testing.T) {
 	t.Cleanup(func() { updateCRD(t, original.Spec) })
 	older := original.DeepCopy()
 	delete(older.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"].Properties, "timeline")
+	g.Expect(cluster.MissingFields(t.Context(), w.manager)).To(BeEmpty(), "with what config/default grants")
 	updateCRD(t, older.Spec)
+	g.Expect(cluster.MissingFields(t.Context(), w.manager)).To(ConsistOf("status.timeline"), "what a manager says when it starts")
 
 	w.edit(feature(true))
 	ready := func() metav1.Condition {

@@ -31,7 +31,7 @@ func mutants() []mutant {
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
-		network(), managementServer(), shares(), records(), deputies(), freedLeases(),
+		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(),
 	)
 }
 
