@@ -2,8 +2,10 @@ package usercluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -27,10 +29,10 @@ func (s *Session) LeaseRight(ctx context.Context, lease migration.Ref) migration
 		right.There = right.There || err == nil
 	}
 	may, err := s.mayPatch(ctx, lease)
-	if err != nil {
+	if err != nil && !answered(err) {
 		return migration.Unknown[migration.LeaseRight](because("asking whether we may patch "+lease.String(), err))
 	}
-	right.May = may
+	right.May = err == nil && may
 	return migration.Known(right)
 }
 
@@ -44,20 +46,33 @@ func (s *Session) mayPatch(ctx context.Context, lease migration.Ref) (bool, erro
 	return review.Status.Allowed, err
 }
 
-// GrantLease lets us free a Lease, unless we may anyway. Where we may not grant that, or no one tells who we are, the Lease is left alone,
-// which is no error.
+// grantTimeout leaves time in a pass: a webhook that hangs in the user cluster must not hold back a change of KCM, which is not there.
+const grantTimeout = 5 * time.Second
+
+// GrantLease lets us free a Lease, unless we may anyway. The right only makes a wait shorter, so whatever the API server answers, and an
+// answer that does not come in time, is no error: the Lease is left alone. Only a user cluster that cannot be reached is one.
 func (s *Session) GrantLease(ctx context.Context, lease migration.Ref) error {
+	inTime, cancel := context.WithTimeout(ctx, grantTimeout)
+	defer cancel()
+	err := s.grantLease(inTime, lease)
+	if err == nil || answered(err) || ctx.Err() == nil && inTime.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("let us free %s: %w", lease, err)
+}
+
+func (s *Session) grantLease(ctx context.Context, lease migration.Ref) error {
 	if may, err := s.mayPatch(ctx, lease); err != nil || may {
-		return leftAlone(err)
+		return err
 	}
 	user, err := s.whoWeAre(ctx)
 	if err != nil || user == "" {
-		return leftAlone(err)
+		return err
 	}
 	for _, object := range provider.KCMLeaseObjects(lease, user) {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return leftAlone(fmt.Errorf("let us free %s with %s: %w", lease, refOf(object), err))
+			return fmt.Errorf("with %s: %w", refOf(object), err)
 		}
 	}
 	return nil
@@ -72,6 +87,12 @@ func (s *Session) whoWeAre(ctx context.Context) (string, error) {
 		return s.credentials.user, nil
 	}
 	return self.Status.UserInfo.Username, err
+}
+
+// answered says that an API server said no, whatever for: asked once more, it says so again. A webhook that fails has many codes.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) || meta.IsNoMatchError(err)
 }
 
 // leftAlone is no error where we are refused.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +27,7 @@ type reviewer struct {
 	name    string
 	whoami  error
 	refuses error
+	review  error
 	// says is who we are by our credentials.
 	says string
 }
@@ -34,7 +38,7 @@ func (r reviewer) funcs() interceptor.Funcs {
 			switch review := object.(type) {
 			case *authorizationv1.SelfSubjectAccessReview:
 				review.Status.Allowed = r.may
-				return nil
+				return r.review
 			case *authenticationv1.SelfSubjectReview:
 				review.Status.UserInfo.Username = r.name
 				return r.whoami
@@ -67,7 +71,13 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 		"not when the API server may not tell": {reviewer: reviewer{whoami: forbidden, says: "us"}},
 		"not when nothing tells who we are":    {reviewer: reviewer{whoami: apierrors.NewNotFound(schema.GroupResource{}, "")}},
 		"not when that is refused":             {reviewer: reviewer{name: "us", refuses: forbidden}},
-		"else it is tried again":               {reviewer: reviewer{name: "us", refuses: errors.New("timeout")}, fails: true},
+		"not when a webhook fails":             {reviewer: reviewer{name: "us", refuses: apierrors.NewInternalError(errors.New("failed calling webhook"))}},
+		"not when a webhook denies it with a code of its own": {
+			reviewer: reviewer{name: "us", refuses: &apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: "denied the request"}}},
+		},
+		"not when the API server has no time": {reviewer: reviewer{name: "us", refuses: apierrors.NewTooManyRequests("later", 1)}},
+		"not when no one can ask what we may": {reviewer: reviewer{name: "us", review: apierrors.NewInternalError(errors.New("no authorizer"))}},
+		"else it is tried again":              {reviewer: reviewer{name: "us", refuses: errors.New("connection refused")}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -91,6 +101,27 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 			g.Expect(s.LeaseRight(t.Context(), lease).Value().There).To(BeFalse())
 		})
 	}
+}
+
+// TestAGrantThatHangsEnds: what stands in its way must not hold back the change of KCM that comes after it.
+func TestAGrantThatHangsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s, _ := sessionWith(interceptor.Funcs{
+			Create: reviewer{name: "us"}.funcs().Create,
+			Apply: func(ctx context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		})
+		pass, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		g.Expect(s.GrantLease(pass, migration.Ref{Namespace: "kube-system", Name: "kcm"})).To(Succeed())
+		g.Expect(pass.Err()).NotTo(HaveOccurred())
+		shorter, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		g.Expect(s.GrantLease(shorter, migration.Ref{Namespace: "kube-system", Name: "kcm"})).NotTo(Succeed(), "it is the pass that ended")
+	})
 }
 
 func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {

@@ -36,7 +36,9 @@ func freedLeases() []mutant {
 		of(userClusterPackage, rule, "whatever was written since", "Session.FreeLease", lacks("resourceVersion")),
 		of(userClusterPackage, rule, "another one of its name", "Session.FreeLease", lacks("uid")),
 		of(userClusterPackage, rule, "a right that is refused is an error", "leftAlone", never("IsForbidden")),
-		of(userClusterPackage, rule, "the right is for whoever is named first", "Session.GrantLease", never("user")),
+		of(userClusterPackage, rule, "a grant that is refused holds KCM's change back", "Session.GrantLease", never("answered")),
+		of(userClusterPackage, rule, "a grant that hangs holds KCM's change back", "Session.GrantLease", never("inTime Err")),
+		of(userClusterPackage, rule, "the right is for whoever is named first", "Session.grantLease", never("user")),
 		of(controlPlanePackage, rule, "a pod that is gone has ended",
 			"Former.Gone", goesOn("gone seenAt", `for name, process := range entry.processes { process.Ended = true; entry.processes[name] = process }`)),
 	}
