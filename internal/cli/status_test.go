@@ -134,8 +134,8 @@ func TestStepsOfAnUndoThatBeganAtTheFence(t *testing.T) {
 	cluster := one("theta")
 	cluster.Status.Step, cluster.Status.Rollback.MachineControllerRevertedAt = ucv1.StepUndoFence, nil
 	g.Expect(stepsOf(cluster)[0].State).To(Equal(stepOpen), "nothing is known of it")
-	g.Expect(stepsOf(cluster)[3].State).To(Equal(stepCurrent))
-	g.Expect(stepsOf(cluster)[4].State).To(Equal(stepOpen))
+	g.Expect(stepsOf(cluster)[2].State).To(Equal(stepCurrent))
+	g.Expect(stepsOf(cluster)[3].State).To(Equal(stepOpen))
 }
 
 func TestNoCluster(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -17,16 +19,18 @@ type undoRow struct {
 
 // undoTable is walked like the others, from the top, one verb a pass: no row rests on where an earlier pass ended.
 //
-//	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM
+//	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM ─► volumes
+//
+// Volumes come last: pods keep what is attached for as long as they like, and no one may run the cloud loops until KCM has them back.
 func undoTable() []undoRow {
 	return []undoRow{
 		{row{ucv1.StepUndoMachineController, "Every Deployment of the machine-controller is without its flag, with no old pod left.", (*pass).undoMachineController}, ucv1.StepMachineController},
 		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", (*pass).undoRoll}, ucv1.StepRoll},
-		{row{ucv1.StepUndoVolumes, "The CSI migration gates are as they were, and no volume is attached through them.", (*pass).undoVolumes}, ucv1.StepVolumeMigration},
 		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", (*pass).undoFence}, ucv1.StepHandover},
 		{row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence}, ucv1.StepHandover},
 		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
 		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
+		{row{ucv1.StepUndoVolumes, "The CSI migration gates are as they were, and no volume is attached through them.", (*pass).undoVolumes}, ucv1.StepVolumeMigration},
 		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
 	}
 }
@@ -244,7 +248,7 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 
 // undoInTime calls a person where no one may be running the cloud loops for too long.
 func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
-	since := p.facts.Rollback.WorkloadWithdrawnAt
+	since := p.unattendedInUndo(step)
 	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
@@ -253,4 +257,15 @@ func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
 		runs = "KCM has its cloud loops back"
 	}
 	return fails(out.reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.message))
+}
+
+// unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for its gates or
+// by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
+func (p *pass) unattendedInUndo(step ucv1.Step) *metav1.Time {
+	rollback := p.facts.Rollback
+	since := p.facts.UnattendedSince
+	if step != ucv1.StepUndoLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {
+		return rollback.WorkloadWithdrawnAt
+	}
+	return since
 }

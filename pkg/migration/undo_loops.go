@@ -100,10 +100,25 @@ func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
 		}
 	}
 	p.facts.Rollback.LoopsOnAt = p.stamp()
-	return does(Verb{
+	verb := Verb{
 		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Arguments: &change,
 		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
-	})
+	}
+	if gates := p.gatesBack(kcm); gates != nil {
+		change.Set, change.Remove = append(change.Set, gates.Set...), append(change.Remove, gates.Remove...)
+		verb.Why = "Giving " + kcm.String() + " its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
+	}
+	return does(verb)
+}
+
+// gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached through
+// them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
+func (p *pass) gatesBack(kcm Component) *ArgumentChange {
+	kept := original(p.facts, kcm.Name)
+	if kept == nil || !p.detached().holds {
+		return nil
+	}
+	return restoreGates(kcm, kept.FeatureGates, p.o.Provider.Value().MigrationGates)
 }
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.

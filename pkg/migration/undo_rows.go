@@ -35,13 +35,14 @@ func (p *pass) undoRoll() outcome {
 }
 
 // undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes
-// (KEP-625). What was attached through them has to be detached before.
+// (KEP-625). What was attached through them has to be detached before. KCM has its gates back already where nothing was attached when it
+// got its cloud loops.
 func (p *pass) undoVolumes() outcome {
 	gates := p.o.Provider.Value().MigrationGates
 	switch {
 	case !p.o.Provider.IsKnown():
 		return cannotLook("the catalogue", p.o.Provider.Why())
-	case len(gates) == 0 || p.facts.Rollback.LoopsOnAt != nil:
+	case len(gates) == 0:
 		return holds(ucv1.HoldsReason, "")
 	}
 	change := func(component Component) (*ArgumentChange, string) {
@@ -113,7 +114,8 @@ func (p *pass) detached() outcome {
 		}
 	}
 	if len(names) > 0 {
-		return waitsUntil(ucv1.WaitingForVolumesReason, "Waiting for these VolumeAttachments to go: "+named(names)+".", 5*time.Second)
+		return waitsUntil(ucv1.WaitingForVolumesReason, "KCM has its cloud loops; the feature gates wait for these VolumeAttachments of the CSI driver to go: "+
+			named(names)+". Delete the pods that use these volumes, so that they start again elsewhere.", 5*time.Second)
 	}
 	return holds(ucv1.HoldsReason, "")
 }

@@ -246,20 +246,6 @@ func TestAnUndoAndTheGuard(t *testing.T) {
 		"where KCM runs loops already the CCM goes first": {
 			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
-		"gates go back to what they were": {
-			given: rolledBack, when: func(o *Observation) {
-				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-				edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "A=true,CSIMigrationX=true" })
-			}, step: ucv1.StepUndoVolumes, verb: VerbChangeArguments, says: []string{"Switching feature gates back"},
-		},
-		"gates wait for what is attached through them": {
-			given: rolledBack, when: func(o *Observation) {
-				edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "CSIMigrationX=true" })
-				o.Attachments = Known([]Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}})
-			}, step: ucv1.StepUndoVolumes, wait: ucv1.WaitingForVolumesReason, says: []string{"csi-1 on Node n9"},
-		},
 	})
 }
 

@@ -47,6 +47,10 @@ func undo() []mutant {
 		in(rule, "a refused undo leaves no one running the loops", "pass.standStill", without("FinishedAt")),
 		in(rule, "an undo that ends leaves the facts behind", "pass.undoStep", skips("Facts")),
 		in(rule, "load balancers need not be the same", "pass.undoLoops", never("changed")),
+		in(rule, "KCM's gates go back with its loops although a volume is attached through them", "pass.gatesBack", without("detached")),
+		in(rule, "gates go back although a volume is attached through them", "pass.undoVolumes", never("detached")),
+		inTables(rule, "the loops are given back in a change of their own", "pass.loopsOn", never("gates")),
+		inTables(rule, "a KCM that has its loops back and runs none calls no person", "pass.unattendedInUndo", never("since LoopsOnAt")),
 	}
 }
 

@@ -86,6 +86,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkBootstraps(w, d)
 	i.checkAttendance(w, o, d)
 	i.checkBeside(w, d)
+	i.checkWaitsForVolumes(w, d)
 	i.checkRight(w, o, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
 		w.now.Sub(w.disturbed) > settling {
@@ -125,8 +126,8 @@ func stepOrder() []ucv1.Step {
 	return []ucv1.Step{
 		ucv1.StepInTree, ucv1.StepAdmitted, ucv1.StepPreflight, ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration,
 		ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify, ucv1.StepComplete, ucv1.StepFinalize, ucv1.StepFinished,
-		ucv1.StepUndoMachineController, ucv1.StepUndoRoll, ucv1.StepUndoVolumes, ucv1.StepUndoFence, ucv1.StepUndoSilence,
-		ucv1.StepUndoLoops, ucv1.StepUndoLock, ucv1.StepUndoAddons, ucv1.StepRolledBack,
+		ucv1.StepUndoMachineController, ucv1.StepUndoRoll, ucv1.StepUndoFence, ucv1.StepUndoSilence,
+		ucv1.StepUndoLoops, ucv1.StepUndoLock, ucv1.StepUndoVolumes, ucv1.StepUndoAddons, ucv1.StepRolledBack,
 	}
 }
 
@@ -235,6 +236,7 @@ func (i *invariants) acting(w *World, p pass) {
 	switch verb.Kind {
 	case migration.VerbChangeArguments:
 		i.checkChange(w, p, *verb.Arguments)
+		i.checkGates(w, p, *verb.Arguments)
 		i.checkFlag(w, p)
 	case migration.VerbOpenFence:
 		if w.undoing() {

@@ -31,6 +31,8 @@ type truth struct {
 	free string
 	// defaults are the names of the default StorageClasses, and those of the in-tree plugin among them.
 	defaults, inTreeDefaults []string
+	// attached is how many in-tree volumes the CSI driver has attached.
+	attached int
 	// unproven are Nodes and Machines that are not what the migration promises.
 	unproven []string
 }
@@ -54,7 +56,7 @@ func (w *World) truth() truth {
 	}
 	t.unconfigured, t.configured = w.machineControllerFlags()
 	t.unproven, t.free = w.unproven(), w.freeManager()
-	t.defaults = w.defaults()
+	t.defaults, t.attached = w.defaults(), len(w.attachments)
 	for _, name := range t.defaults {
 		if w.class(name).Provisioner == InTreePlugin {
 			t.inTreeDefaults = append(t.inTreeDefaults, name)

@@ -154,6 +154,52 @@ func TestUndoWithAddonsAndDeletion(t *testing.T) {
 	})
 }
 
+// TestUndoInTheGap: the CCM dies when KCM has lost its loops, and its gates rode along. Volumes must not keep the loops off.
+func TestUndoInTheGap(t *testing.T) {
+	t.Parallel()
+	gap := func(change func(*Scenario), then ...Intervention) Scenario {
+		return with(func(s *Scenario) {
+			s.Gates, s.MaxTicks = map[string]bool{"CSIMigrationSimcloud": true}, 2000
+			s.Interventions = append([]Intervention{
+				{Name: "loses the CCM, and the CSI driver attaches volumes", When: loopsOff, Do: func(w *World) { w.StopCCM(); w.AttachByCSI() }},
+				{Name: "asks for the undo", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { w.Undo(true) }},
+			}, then...)
+			change(s)
+		})
+	}
+	detaches := Intervention{Name: "stops the pods with volumes", When: func(w *World) bool {
+		return w.last.Wait != nil && w.last.Wait.Reason == ucv1.WaitingForVolumesReason
+	}, Do: (*World).Detach}
+	kept := func(s *Scenario) { s.WaitsFor = ucv1.WaitingForVolumesReason }
+	runScenarios(t, map[string]scenarioTest{
+		"volumes that stay attached keep the gates, and not the loops": {
+			scenario: gap(kept), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+			says: []string{"its cloud loops back: the CCM is silent"}, never: []string{"its feature gates: the CCM"},
+		},
+		"the gates follow when they are detached": {
+			scenario: gap(func(*Scenario) {}, detaches), ends: ucv1.StepRolledBack, says: []string{"UndoVolumes", "Switching feature gates back"},
+		},
+		"where nothing is attached both come in one change": {
+			scenario: gap(func(s *Scenario) { s.Interventions[0].Do = (*World).StopCCM }), ends: ucv1.StepRolledBack,
+			says: []string{"its cloud loops back, and its feature gates"}, never: []string{"Switching feature gates back in Deployment user-plain/kube-controller-manager"},
+		},
+		"so it is with the migration lock": {
+			scenario: gap(func(s *Scenario) { byLock(s); kept(s) }), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+		},
+		"so it is where the CCM was not applied yet": {
+			scenario: gap(func(s *Scenario) { s.LeasesAreFree = true; kept(s) }), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+		},
+		"a CCM that leads is taken back before volumes are waited for, too": {
+			scenario: gap(func(s *Scenario) {
+				kept(s)
+				s.Interventions = []Intervention{{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { w.AttachByCSI(); w.Undo(true) }}}
+			}), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is silent"},
+		},
+	})
+}
+
+func loopsOff(w *World) bool { h := w.cluster.Status.Handover; return h != nil && h.LoopsOffAt != nil }
+
 // TestUndoAndRedoFromEveryLine asks for the undo at every step and line before the point of no return, and then for the
 // migration again.
 func TestUndoAndRedoFromEveryLine(t *testing.T) {

@@ -1,0 +1,90 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// withGates is an undo in which KCM has gates of the catalogue beside one of its own.
+func withGates(stage func() Observation) func() Observation {
+	return func() Observation {
+		o := stage()
+		edit(&o.Provider, func(p *Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
+		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "A=true,CSIMigrationX=true" })
+		return o
+	}
+}
+
+func attachedByCSI(o *Observation) {
+	o.Attachments = Known([]Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}})
+}
+
+func TestGatesOfAnUndo(t *testing.T) {
+	granted := func(o *Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute) }
+	on := []string{"its cloud loops back: the CCM is silent"}
+	runDecisions(t, map[string]decision{
+		"they come with the loops": {
+			given: withGates(quiet), step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: []string{"its cloud loops back, and its feature gates"},
+		},
+		"not while a volume is attached through them, and the loops do not wait": {
+			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: on,
+		},
+		"nor while no one can say": {
+			given: withGates(quiet), when: func(o *Observation) { o.Attachments = Unknown[[]Attachment]("timeout") },
+			step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: on,
+		},
+		"a KCM that never lost its loops gets them back alone": {
+			given: withGates(loopsBack), when: granted, step: ucv1.StepUndoVolumes, verb: VerbChangeArguments, says: []string{"Switching feature gates back"},
+		},
+		"then they wait for what is attached through them": {
+			given: withGates(loopsBack), when: attachedByCSI, step: ucv1.StepUndoVolumes, wait: ucv1.WaitingForVolumesReason,
+			says: []string{"KCM has its cloud loops", "csi-1 on Node n9"},
+		},
+		"a volume of the driver's own needs no gate": {
+			given: withGates(loopsBack), when: func(o *Observation) {
+				granted(o)
+				attachedByCSI(o)
+				edit(&o.Inventory, func(i *Inventory) {
+					i.Volumes = append(i.Volumes, Volume{Name: "late", UID: "late", Driver: "cinder.csi.openstack.org"})
+				})
+				edit(&o.Attachments, func(a *[]Attachment) { (*a)[0].Volume = "late" })
+			}, step: ucv1.StepUndoVolumes, verb: VerbChangeArguments,
+		},
+	})
+}
+
+func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
+	g := NewWithT(t)
+	o := withGates(quiet)()
+	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(
+		Flag{Name: "--controllers", Value: "*,tokencleaner"}, Flag{Name: "--feature-gates", Value: "A=true"}))
+	attachedByCSI(&o)
+	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+}
+
+// TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.
+func TestAKCMThatHasItsLoopsBackMayRollOut(t *testing.T) {
+	late := func(o *Observation) {
+		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Hour), stampAgo(50*time.Minute)
+		edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+	}
+	runDecisions(t, map[string]decision{
+		"while it runs the loops that is no failure": {given: loopsBack, when: late, step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason},
+		"nor when it stopped a moment ago": {
+			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(time.Minute) },
+			step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason,
+		},
+		"where no one has run them for too long a person is called": {
+			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(11 * time.Minute) },
+			step: ucv1.StepUndoLoops, fails: ucv1.RollingOutReason, says: []string{"no one may be running"},
+		},
+		"also where no one ran them before": {
+			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(2 * time.Hour) },
+			step: ucv1.StepUndoLoops, fails: ucv1.RollingOutReason,
+		},
+	})
+}
