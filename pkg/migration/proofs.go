@@ -75,7 +75,7 @@ func DecodeProofs(packed []byte) map[string]Proof {
 	return proofs
 }
 
-// WithProofs adds what was kept to what Nodes show now.
+// WithProofs adds what was kept to what Nodes show now. A kubelet that shows itself to be in-tree is, whatever was kept.
 func WithProofs(nodes Observed[[]Node], kept Observed[KeptProofs]) Observed[[]Node] {
 	seen, known := nodes.Get()
 	if !known || len(kept.Value().ByNode) == 0 {
@@ -83,7 +83,7 @@ func WithProofs(nodes Observed[[]Node], kept Observed[KeptProofs]) Observed[[]No
 	}
 	seen = slices.Clone(seen)
 	for i := range seen {
-		if proof := kept.Value().ByNode[seen[i].UID]; seen[i].Kubelet.External == "" && proof.passes() {
+		if proof := kept.Value().ByNode[seen[i].UID]; seen[i].Kubelet == (Kubelet{}) && proof.passes() {
 			seen[i].Kubelet = Kubelet{External: proof}
 		}
 	}

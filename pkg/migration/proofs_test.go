@@ -69,7 +69,12 @@ func TestKeptProofsCount(t *testing.T) {
 	missing := decision{given: verifying, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"Node n1"}}
 	when := func(d decision, proofs Observed[KeptProofs]) decision { d.when = with(proofs); return d }
 	runDecisions(t, map[string]decision{
-		"a proof that was kept is one":                      {given: verifying, when: with(of("uid-n1", TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
+		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
+		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
+			firstNode(func(n *Node) { n.Kubelet = Kubelet{InTree: "it set its providerID and its zone itself"} })(o)
+			o.Proofs = of("uid-n1", TaintSeen)
+			o.Nodes = WithProofs(o.Nodes, o.Proofs)
+		}, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"in-tree"}},
 		"one of another Node of that name is none":          when(missing, of("uid-before", TaintSeen)),
 		"a word that is not known is none":                  when(missing, of("uid-n1", "Believe me")),
 		"one that was missed calls a person by name":        when(missing, Known(KeptProofs{})),

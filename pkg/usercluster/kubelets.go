@@ -38,6 +38,8 @@ type kubeletMemory struct {
 	mu      sync.Mutex
 	proofs  map[types.UID]migration.Kubelet
 	askedAt time.Time
+	// looked says that all Nodes were seen once: those that a later look shows for the first time came since.
+	looked bool
 }
 
 // kubeletLook is a look at all Nodes, page by page. It replaces what is remembered once it saw the last one.
@@ -46,23 +48,31 @@ type kubeletLook struct {
 	now      time.Time
 	proofs   map[types.UID]migration.Kubelet
 	unproven bool
+	// later says that it is not the first one.
+	later bool
 }
 
 func (m *kubeletMemory) begin(now time.Time) *kubeletLook {
-	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]migration.Kubelet{}}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]migration.Kubelet{}, later: m.looked}
 }
 
-// add judges Nodes. The taint proves the kubelet of a Node that was not seen without it: a person who adds it later, so that a CCM
-// initializes an in-tree Node, proves nothing.
+// add judges Nodes. The taint proves the kubelet of a Node that was seen to come with it: a person who adds it later, so that a CCM
+// initializes an in-tree Node, proves nothing. So neither does that of a Node which was there before we looked; the event of the loop
+// cloud-node, or who owns the providerID, proves it a moment later. That a kubelet is in-tree outranks all that was seen.
 func (l *kubeletLook) add(nodes []corev1.Node) {
 	for i := range nodes {
 		node := &nodes[i]
 		proof, before := l.memory.recall(node.UID)
-		if !before && isUninitialized(node) {
+		registered := registeredBy(node.ManagedFields)
+		switch {
+		case registered.InTree != "":
+			proof = registered
+		case l.later && !before && isUninitialized(node):
 			proof = migration.Kubelet{External: migration.TaintSeen}
-		}
-		if proof == (migration.Kubelet{}) {
-			proof = registeredBy(node.ManagedFields)
+		case proof == (migration.Kubelet{}):
+			proof = registered
 		}
 		l.proofs[node.UID] = proof
 		l.unproven = l.unproven || proof == (migration.Kubelet{}) && l.now.Sub(node.CreationTimestamp.Time) < eventsLive
@@ -73,7 +83,7 @@ func (l *kubeletLook) add(nodes []corev1.Node) {
 func (l *kubeletLook) end() (ask bool) {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
-	l.memory.proofs = l.proofs
+	l.memory.proofs, l.memory.looked = l.proofs, true
 	if ask = l.unproven && l.now.Sub(l.memory.askedAt) >= askEvery; ask {
 		l.memory.askedAt = l.now
 	}

@@ -76,6 +76,7 @@ func TestKubeletProofsAreKept(t *testing.T) {
 		}
 		return look.end()
 	}
+	g.Expect(look(now)).To(BeFalse())
 	g.Expect(look(now, node("a", corev1.Taint{Key: uninitializedTaint}))).To(BeFalse())
 	g.Expect(look(now, node("a"))).To(BeFalse(), "the taint was seen")
 	g.Expect(memory.of("a").External).To(Equal(migration.TaintSeen))
@@ -97,4 +98,35 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	look(now, node("c"))
 	look(now, node("c", corev1.Taint{Key: uninitializedTaint}))
 	g.Expect(memory.of("c")).To(BeZero(), "a taint that a Node was seen without was added by someone")
+}
+
+// TestATaintOfANodeThatWasNotSeenToComeProvesNothing: a person may have added it before we began to look.
+func TestATaintOfANodeThatWasNotSeenToComeProvesNothing(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	tainted := func(uid string, fields ...metav1.ManagedFieldsEntry) corev1.Node {
+		return corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: uid, UID: types.UID(uid), CreationTimestamp: metav1.NewTime(now), ManagedFields: fields},
+			Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: uninitializedTaint}}},
+		}
+	}
+	memory := &kubeletMemory{}
+	for range 2 {
+		look := memory.begin(now)
+		look.add([]corev1.Node{tainted("before")})
+		g.Expect(look.end()).To(Or(BeTrue(), BeFalse()))
+		g.Expect(memory.of("before")).To(BeZero())
+	}
+	look := memory.begin(now)
+	look.add([]corev1.Node{tainted("before"), tainted("new"), tainted("in-tree", fieldsOf("kubelet", "", zoneFields))})
+	look.end()
+	g.Expect(memory.of("before")).To(BeZero())
+	g.Expect(memory.of("new").External).To(Equal(migration.TaintSeen))
+	g.Expect(memory.of("in-tree").External).To(BeEmpty(), "who registered it outranks its taint")
+	g.Expect(memory.of("in-tree").InTree).To(ContainSubstring("zone"))
+
+	look = memory.begin(now)
+	look.add([]corev1.Node{tainted("new", fieldsOf("kubelet", "", zoneFields))})
+	look.end()
+	g.Expect(memory.of("new").External).To(BeEmpty(), "also what was seen before")
 }

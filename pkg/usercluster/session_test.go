@@ -121,8 +121,7 @@ func TestNodes(t *testing.T) {
 		nodes[i].CreatedAt = nodes[i].CreatedAt.UTC()
 	}
 	g.Expect(cmp.Diff([]migration.Node{
-		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"},
-			Kubelet: migration.Kubelet{External: migration.TaintSeen}},
+		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"}},
 		{Name: "b", UID: "1"},
 	}, nodes)).To(BeEmpty())
 }
