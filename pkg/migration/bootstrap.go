@@ -126,7 +126,7 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 	data, unseen := p.lookedAtBootstrap(d)
 	current, found := currentSet(view.setsOf(d))
 	lacks := bootstrapLacks(d, data, current, found)
-	rest := view.initialization - view.now.Sub(current.CreatedAt)
+	rest := view.initialization - view.now.Sub(current.dueSince())
 	switch {
 	case unseen != "":
 		seen.unseen = unseen
@@ -137,6 +137,14 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 	case lacks != "":
 		seen.awaited, seen.after = append(seen.awaited, lacks), sooner(seen.after, rest)
 	}
+}
+
+// dueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a MachineSet of long ago.
+func (s MachineSet) dueSince() time.Time {
+	if s.CurrentSince.After(s.CreatedAt) {
+		return s.CurrentSince
+	}
+	return s.CreatedAt
 }
 
 // writesBootstraps says that the cluster has an operating-system-manager.

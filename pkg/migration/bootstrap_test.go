@@ -36,6 +36,19 @@ func booting(kubelet BootstrapKubelet, revision string) func(*Observation) {
 	}
 }
 
+// became lets a MachineSet be the newest one again since then.
+func became(age time.Duration) func(*Observation) {
+	return func(o *Observation) {
+		edit(&o.Machines, func(m *Machines) {
+			for i := range m.Sets {
+				if m.Sets[i].Current {
+					m.Sets[i].CurrentSince = ago(age)
+				}
+			}
+		})
+	}
+}
+
 func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	const secret = "Secret cloud-init-settings/workers-kube-system-provisioning-config of MachineDeployment kube-system/workers"
 	young, old := booted(time.Minute), booted(4*time.Minute)
@@ -85,6 +98,10 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 		},
 		"an operating-system-manager that does not write calls a person": {
 			given: old, when: booting(BootstrapExternal, "1"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
+		},
+		"a template that went back a moment ago is waited for, whatever the age of its MachineSet": waitsFor(old, both(booting(BootstrapExternal, "1"), became(time.Minute)), secret, "newest revision"),
+		"not for longer than for a new one": {
+			given: old, when: both(booting(BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
 		},
 		"what could not be looked at is waited for": {
 			given: young, when: func(o *Observation) { o.Bootstraps = Unknown[map[string]BootstrapData]("timeout") },

@@ -316,8 +316,9 @@ type MachineSet struct {
 	Version string
 	// Revision is the number that the machine-controller gave it.
 	Revision string
-	// Current says that its template is the MachineDeployment's.
-	Current bool
+	// Current says that its template is the MachineDeployment's, since then where that was seen to become so.
+	Current      bool
+	CurrentSince time.Time
 }
 
 // Machine is a Machine of the machine-controller.

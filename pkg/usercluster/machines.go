@@ -62,7 +62,9 @@ func (s *Session) Machines(ctx context.Context) migration.Observed[migration.Mac
 		return migration.Unknown[migration.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
 	}
 	s.watchMachines()
-	return migration.Known(withOwners(result, sets, deployments))
+	result = withOwners(result, sets, deployments)
+	s.revisions.date(result.Sets, s.clock.Now())
+	return migration.Known(result)
 }
 
 func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {

@@ -61,6 +61,8 @@ type Session struct {
 	kubelets kubeletMemory
 	gone     goneMemory
 	leader   leaderMemory
+
+	revisions revisionMemory
 	// former are the processes of the CCM.
 	former *controlplane.Former
 

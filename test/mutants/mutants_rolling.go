@@ -101,6 +101,7 @@ func bootstrapData() []mutant {
 		in(rule, "that of the revision before counts", "bootstrapLacks", without("Revision")),
 		in(rule, "it is of the newest revision before there is one", "bootstrapLacks", without("found")),
 		in(rule, "it is waited for without end", "pass.lookAtBootstrap", never("rest")),
+		inTables(rule, "a template that went back has the age of its MachineSet", "MachineSet.dueSince", never("CurrentSince")),
 		in(rule, "what does not exist yet never will", "pass.lookAtBootstrap", never("BootstrapMissing")),
 		in(rule, "what does not exist is waited for although a Node came", "pass.lookAtBootstrap", without("anyJoined")),
 		in(rule, "a canary with in-tree data is proven", "pass.doubtCanary", never("wrong")),
