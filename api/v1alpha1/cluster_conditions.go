@@ -125,7 +125,8 @@ const (
 	ActingReason = "Acting"
 	// CouldNotLookReason surfaces, with status Unknown, when what the step needs to know could not be read.
 	CouldNotLookReason = "CouldNotLook"
-	// CouldNotActReason surfaces, with status Unknown, when a change failed and is tried again.
+	// CouldNotActReason surfaces, with status Unknown, when a change failed and is tried again; with Stalled, when our right to KCM's Lease is
+	// still there although it was deleted.
 	CouldNotActReason = "CouldNotAct"
 	// NoNodesReason surfaces when addons are applied but the cluster has no Node to run them.
 	NoNodesReason = "NoNodes"

@@ -186,6 +186,10 @@ type HandoverStatus struct {
 	// +optional
 	KCMLeaseGrantedAt *metav1.Time `json:"kcmLeaseGrantedAt,omitempty"`
 
+	// kcmLeaseRevokedAt is when the controller last deleted that right, until it is seen to be gone.
+	// +optional
+	KCMLeaseRevokedAt *metav1.Time `json:"kcmLeaseRevokedAt,omitempty"`
+
 	// lockTakenAt is when the CCM was first seen holding the migration lock; from then on no one is to have it.
 	// +optional
 	LockTakenAt *metav1.Time `json:"lockTakenAt,omitempty"`

@@ -725,6 +725,10 @@ func (in *HandoverStatus) DeepCopyInto(out *HandoverStatus) {
 		in, out := &in.KCMLeaseGrantedAt, &out.KCMLeaseGrantedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.KCMLeaseRevokedAt != nil {
+		in, out := &in.KCMLeaseRevokedAt, &out.KCMLeaseRevokedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.LockTakenAt != nil {
 		in, out := &in.LockTakenAt, &out.LockTakenAt
 		*out = (*in).DeepCopy()

@@ -118,8 +118,8 @@ func (p *pass) leasesFirst(before ucv1.Facts, decision Decision) Decision {
 	switch {
 	case verb != nil:
 		return p.instead(before, decision, verb)
-	case decision.Verb == nil && !unknown(decision) && p.rightIsOver():
-		decision.Verb = p.revoke()
+	case decision.Verb == nil && !unknown(decision) && p.rightIsOver(decision):
+		decision.Verb = p.takeBack()
 	}
 	return decision
 }

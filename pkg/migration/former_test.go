@@ -227,7 +227,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
 	}
 	has := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.KCMLeaseGrantedAt).NotTo(BeNil()) }
-	hasNot := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil()) }
+	revoked := func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(noon())) }
 	runDecisions(t, map[string]decision{
 		"it comes before KCM rolls out, and what is done then is not recorded": {
 			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbGrantLease,
@@ -241,7 +241,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"it goes when KCM has rolled out": {
-			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: hasNot,
+			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
 			given: configured, when: func(o *Observation) {
@@ -257,7 +257,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
-		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: hasNot},
+		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: revoked},
 		"all is finished when the next KCM leads": {
 			given: finished, when: func(o *Observation) {
 				granted(o)
@@ -268,7 +268,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"a deleted Cluster takes it back first": {
 			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
-			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: hasNot,
+			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: revoked,
 		},
 	})
 }
@@ -290,6 +290,7 @@ func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
 	g := NewWithT(t)
 	o := loopsBack()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
+	o.KCMLeaseRight = Known(LeaseRight{There: true})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
 	g.Expect(d.Verb.Kind).To(Equal(VerbRevokeLease))

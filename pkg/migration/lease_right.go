@@ -77,16 +77,37 @@ func keepLeader(kcm Component, lease Lease) *Verb {
 	}
 }
 
-// granted says that something of our right may be there.
+// revokePause is how long it is until our right is deleted once more where that was refused.
+const revokePause = 10 * time.Minute
+
+// granted says that something of our right is there, or may be, and was not deleted a moment ago: who refused that does so again.
 func (p *pass) granted() bool {
-	handover := p.facts.Handover
-	return handover != nil && (handover.KCMLeaseGrantedAt != nil || p.o.KCMLeaseRight.Value().There)
+	handover, right := p.facts.Handover, p.o.KCMLeaseRight
+	lately := handover != nil && handover.KCMLeaseRevokedAt != nil && p.now.Sub(handover.KCMLeaseRevokedAt.Time) < revokePause
+	return handover != nil && !lately && (right.Value().There || right.IsUnknown() && handover.KCMLeaseGrantedAt != nil)
 }
 
-// rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over and the undo have no time for it.
-func (p *pass) rightIsOver() bool {
+// rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an undo at
+// its end only, where it was refused before.
+func (p *pass) rightIsOver(decision Decision) bool {
 	controlPlane, known := p.o.ControlPlane.Get()
-	return p.granted() && p.ccmHasTakenOver() && !p.undoing() && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
+	inTime := p.ccmHasTakenOver() && !p.undoing() || decision.Step == ucv1.StepUndoAddons && decision.Failure != nil
+	return inTime && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
+}
+
+// takeBack is the verb that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be there.
+func (p *pass) takeBack() *Verb {
+	if p.granted() {
+		return p.revoke()
+	}
+	p.forgetRight()
+	return nil
+}
+
+func (p *pass) forgetRight() {
+	if right, known := p.o.KCMLeaseRight.Get(); known && !right.There && p.facts.Handover != nil {
+		p.facts.Handover.KCMLeaseGrantedAt, p.facts.Handover.KCMLeaseRevokedAt = nil, nil
+	}
 }
 
 // kcmLeaseOrphaned says that the holder of KCM's Lease has ended or is gone, and that the Lease has not run out yet.
@@ -98,20 +119,29 @@ func (p *pass) kcmLeaseOrphaned() bool {
 }
 
 func (p *pass) revoke() *Verb {
-	p.facts.Handover.KCMLeaseGrantedAt = nil
+	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
 	lease := p.o.KCMLease.Value()
 	return &Verb{
 		Kind: VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	}
 }
 
-// rightGone is asked before all is finished: nothing looks at our right afterwards.
+// rightGone is asked before all is finished, and at the end of an undo: nothing looks at our right afterwards.
 func (p *pass) rightGone() outcome {
+	right, known := p.o.KCMLeaseRight.Get()
 	switch {
-	case !p.granted():
+	case p.o.KCMLeaseRight.IsUnknown():
+		return cannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
+	case !known || !right.There:
+		p.forgetRight()
 		return holds(ucv1.HoldsReason, "")
-	case p.kcmLeaseOrphaned():
+	case p.kcmLeaseOrphaned() && !p.undoing():
 		return waitsUntil(ucv1.RollingOutReason, "The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.", time.Second)
+	case p.facts.Handover.KCMLeaseRevokedAt == nil:
+		return does(*p.revoke())
 	}
-	return does(*p.revoke())
+	namespace := p.o.KCMLease.Value().Namespace
+	return fails(ucv1.CouldNotActReason, "Role and RoleBinding "+namespace+"/"+KCMLeaseRole+
+		", our right to free KCM's Lease, are still there although they were deleted. Delete them in the user cluster: kubectl -n "+
+		namespace+" delete rolebinding,role "+KCMLeaseRole)
 }

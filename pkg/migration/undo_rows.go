@@ -220,13 +220,7 @@ func (p *pass) undoAddons() outcome {
 	if out := p.withdrawAddons(); !out.holds {
 		return out
 	}
-	switch {
-	case p.o.KCMLeaseRight.IsUnknown():
-		return cannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
-	case p.granted():
-		return does(*p.revoke())
-	}
-	return holds(ucv1.HoldsReason, "")
+	return p.rightGone()
 }
 
 // withdrawAddons deletes what is ours, and nothing that a volume needs.

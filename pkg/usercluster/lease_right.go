@@ -95,20 +95,18 @@ func answered(err error) bool {
 	return errors.As(err, &status) || meta.IsNoMatchError(err)
 }
 
-// leftAlone is no error where we are refused.
-func leftAlone(err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || meta.IsNoMatchError(err) {
-		return nil
-	}
-	return err
-}
-
-// RevokeLease takes that back. The binding goes first: it is what grants.
+// RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what is left,
+// which is no error, because asked at once it would be refused again.
 func (s *Session) RevokeLease(ctx context.Context, lease migration.Ref) error {
 	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
-		if err := leftAlone(s.client.Delete(ctx, object)); err != nil {
+		if err := s.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
 			return fmt.Errorf("take back our right to %s with %s: %w", lease, refOf(object), err)
 		}
 	}
 	return nil
+}
+
+// overloaded says that an API server has no time now.
+func overloaded(err error) bool {
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
 }

@@ -124,6 +124,32 @@ func TestAGrantThatHangsEnds(t *testing.T) {
 	})
 }
 
+func TestARightThatMayNotBeDeletedIsSeen(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "roles"}, "", errors.New("a policy protects RBAC"))
+	for name, test := range map[string]struct {
+		refuses error
+		fails   bool
+	}{
+		"by RBAC":                      {refuses: forbidden},
+		"by a webhook":                 {refuses: apierrors.NewInternalError(errors.New("failed calling webhook"))},
+		"for the moment: tried again":  {refuses: apierrors.NewTooManyRequests("later", 1), fails: true},
+		"no one answers: tried again ": {refuses: errors.New("connection refused"), fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			funcs := reviewer{name: "us"}.funcs()
+			funcs.Delete = func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				return test.refuses
+			}
+			s, _ := sessionWith(funcs)
+			lease := migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
+			g.Expect(s.GrantLease(t.Context(), lease)).To(Succeed())
+			g.Expect(s.RevokeLease(t.Context(), lease) != nil).To(Equal(test.fails))
+			g.Expect(s.LeaseRight(t.Context(), lease).Value().There).To(BeTrue())
+		})
+	}
+}
+
 func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {
 	g := NewWithT(t)
 	sent := ""

@@ -159,7 +159,7 @@ func (w *World) freeLeases(verb migration.Verb) {
 	case migration.VerbGrantLease:
 		w.mayFreeKCM = !w.scenario.LeftAlone
 	case migration.VerbRevokeLease:
-		w.mayFreeKCM = false
+		w.mayFreeKCM = w.mayFreeKCM && w.rightStays
 	default:
 		w.freeLease(verb)
 	}

@@ -54,3 +54,20 @@ func TestAFreedLeaseIsTakenSoon(t *testing.T) {
 		g.Expect(ended).NotTo(BeZero())
 	}
 }
+
+func TestARightThatStays(t *testing.T) {
+	t.Parallel()
+	protects := Intervention{Name: "protects our right to KCM's Lease", When: AtStep(ucv1.StepHandover), Do: func(w *World) { w.rightStays = true }}
+	runScenarios(t, map[string]scenarioTest{
+		"is told at the end, and the migration is finished when a person deletes it": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.mayFreeKCM = false })...)
+			}), ends: ucv1.StepFinished, says: []string{"STALLED", "kubectl -n", "delete rolebinding,role"},
+		},
+		"holds up no undo but its end": {
+			scenario: with(func(s *Scenario) {
+				s.Interventions = append([]Intervention{protects}, undone(rolled)[0])
+			}), ends: ucv1.StepUndoAddons, reason: ucv1.CouldNotActReason, says: []string{"its cloud loops back"},
+		},
+	})
+}

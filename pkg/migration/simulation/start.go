@@ -119,7 +119,7 @@ func WorldOf(start Start) *World {
 	if baseline, known := o.Baseline.Get(); known {
 		w.baseline = &baseline
 	}
-	w.attachments = o.Attachments.Value()
+	w.attachments, w.mayFreeKCM = o.Attachments.Value(), o.KCMLeaseRight.Value().There
 	return w
 }
 

@@ -56,6 +56,8 @@ type World struct {
 	late    []lateRenewal
 	// mayFreeKCM says that the controller granted itself the right to free KCM's Lease.
 	mayFreeKCM bool
+	// rightStays says that a policy refuses to delete that right.
+	rightStays bool
 	fenceOpen  bool
 	ccmStopped bool
 	ccmArmed   bool

@@ -1,0 +1,73 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.
+func TestARightThatStaysIsNotForgotten(t *testing.T) {
+	stays := func(since time.Duration) func(*Observation) {
+		return func(o *Observation) {
+			handover := o.Cluster.Status.Handover
+			handover.KCMLeaseGrantedAt, handover.KCMLeaseRevokedAt = stampAgo(time.Hour), stampAgo(since)
+			o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
+		}
+	}
+	waiting := func(since time.Duration) func(*Observation) {
+		return func(o *Observation) {
+			stays(since)(o)
+			edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+		}
+	}
+	gone := func(when func(*Observation)) func(*Observation) {
+		return func(o *Observation) { when(o); o.KCMLeaseRight = Known(LeaseRight{}) }
+	}
+	kept := func(since time.Duration) func(g Gomega, f ucv1.Facts) {
+		return func(g Gomega, f ucv1.Facts) {
+			g.Expect(f.Handover.KCMLeaseGrantedAt).NotTo(BeNil())
+			g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(ago(since)))
+		}
+	}
+	forgotten := func(g Gomega, f ucv1.Facts) {
+		g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil())
+		g.Expect(f.Handover.KCMLeaseRevokedAt).To(BeNil())
+	}
+	left := []string{"RoleBinding", KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
+	runDecisions(t, map[string]decision{
+		"before the end the roll goes on": {
+			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: kept(time.Minute),
+		},
+		"and it is deleted again after a time": {
+			given: configured, when: waiting(revokePause), step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
+		},
+		"what is gone is forgotten": {
+			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: forgotten,
+		},
+		"at the end a person is told what is left, and how to delete it": {
+			given: finished, when: stays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+		},
+		"then it is tried again beside that": {
+			given: finished, when: stays(revokePause), step: ucv1.StepFinalize, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
+		},
+		"all is finished when it is gone": {given: finished, when: gone(stays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
+		"what cannot be looked at is not gone": {
+			given: finished, when: func(o *Observation) { stays(time.Minute)(o); o.KCMLeaseRight = Unknown[LeaseRight]("timeout") },
+			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, facts: kept(time.Minute),
+		},
+		"at the end of an undo a person is told, too": {
+			given: loopsBack, when: stays(time.Minute), step: ucv1.StepUndoAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+		},
+		"and it is tried again": {
+			given: loopsBack, when: stays(revokePause), step: ucv1.StepUndoAddons, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason,
+		},
+		"a deleted Cluster does not wait for it": {
+			given: rolling, when: func(o *Observation) { stays(time.Minute)(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
+			step: ucv1.StepRoll, verb: VerbRelease,
+		},
+	})
+}
