@@ -132,23 +132,6 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Replicas, c.KCM.Pods = 0, nil })
 			}, status: unknown, reason: ucv1.HibernatedReason,
 		},
-		"another CCM that elects by the same Lease runs nothing either": {
-			given: finished, when: func(o *Observation) {
-				stopped(10 * time.Minute)(o)
-				edit(&o.Fence, func(f *Fence) { f.Lease = "kube-system/ccm" })
-				beside(ourLease)(o)
-			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 10 * time.Minute, overdue: true, person: true,
-		},
-		"a KCM without election that crashes runs nothing": {
-			given: loud, when: func(o *Observation) {
-				arguments := inTree()
-				arguments.Flags["leader-elect"] = "false"
-				setKCM(o, arguments)
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].Ready = false })
-				o.KCMLease = Absent[Lease]()
-				o.Cluster.Status.UnattendedSince = stampAgo(30 * time.Second)
-			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second,
-		},
 		"a cluster without Nodes has nothing to run the CCM on": {
 			given: finished, when: func(o *Observation) { stopped(time.Hour)(o); o.Nodes = Known([]Node{}) }, status: unknown, reason: ucv1.NoNodesReason,
 		},
@@ -186,6 +169,29 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 				o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal, UnattendedSince: stampAgo(time.Hour)}
 				o.CCMLease = Absent[Lease]()
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: time.Hour,
+		},
+	})
+}
+
+func TestWhatIsNoManagerOfTheCloudLoops(t *testing.T) {
+	const no = metav1.ConditionFalse
+	runAttendance(t, map[string]attendanceCase{
+		"another CCM that elects by the same Lease runs nothing either": {
+			given: finished, when: func(o *Observation) {
+				stopped(10 * time.Minute)(o)
+				edit(&o.Fence, func(f *Fence) { f.Lease = "kube-system/ccm" })
+				beside(ourLease)(o)
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 10 * time.Minute, overdue: true, person: true,
+		},
+		"a KCM without election that crashes runs nothing": {
+			given: loud, when: func(o *Observation) {
+				arguments := inTree()
+				arguments.Flags["leader-elect"] = "false"
+				setKCM(o, arguments)
+				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].Ready = false })
+				o.KCMLease = Absent[Lease]()
+				o.Cluster.Status.UnattendedSince = stampAgo(30 * time.Second)
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second,
 		},
 	})
 }

@@ -58,13 +58,6 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	goesOn := func(when func(*Observation)) decision {
 		return decision{given: young, when: when, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason}
 	}
-	both := func(changes ...func(*Observation)) func(*Observation) {
-		return func(o *Observation) {
-			for _, change := range changes {
-				change(o)
-			}
-		}
-	}
 	unmade := func(o *Observation) {
 		edit(&o.Machines, func(m *Machines) {
 			for i := range m.Sets {

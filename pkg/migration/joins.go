@@ -17,28 +17,33 @@ import (
 // joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does. One that
 // waited before still does while it is made again.
 func (v fleetView) joiningSince(d MachineDeployment) time.Time {
-	since, joined, waits := v.joining[d.UID], time.Time{}, false
-	for _, machine := range v.machinesOf(d) {
-		switch node := v.nodes[machine.NodeName]; {
-		case !v.upToDate(machine):
-		case v.hasJoined(machine):
-			joined = later(joined, node.CreatedAt)
-		default:
-			waits = true
-			if since.IsZero() || machine.CreatedAt.Before(since) {
-				since = machine.CreatedAt
-			}
-		}
-	}
-	if again := v.lacks(d) && !v.joining[d.UID].IsZero() && !joined.After(v.joining[d.UID]); !waits && !again {
+	before := v.joining[d.UID]
+	first, joined := v.joins(d)
+	again := v.lacks(d) && !before.IsZero() && !joined.After(before)
+	if first.IsZero() && !again {
 		return time.Time{}
 	}
+	since := later(earlier(before, first), joined)
 	for _, set := range v.setsOf(d) {
 		if v.wanted(set) {
 			since = later(since, set.CreatedAt)
 		}
 	}
-	return later(since, joined)
+	return since
+}
+
+// joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one joined.
+func (v fleetView) joins(d MachineDeployment) (first, joined time.Time) {
+	for _, machine := range v.machinesOf(d) {
+		switch {
+		case !v.upToDate(machine):
+		case v.hasJoined(machine):
+			joined = later(joined, v.nodes[machine.NodeName].CreatedAt)
+		default:
+			first = earlier(first, machine.CreatedAt)
+		}
+	}
+	return first, joined
 }
 
 // hasJoined says that a Machine has a Node. One that is older than it was another machine's, whose address it has now.
@@ -89,24 +94,24 @@ func latePools(view fleetView, pools []pool) []string {
 // Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (v fleetView) unlinkedNodes(d MachineDeployment) []string {
-	var names []string
-	var since time.Time
-	owned := map[string]bool{}
-	for _, machine := range v.machines.Machines {
-		owned[machine.NodeName] = true
-	}
+	since := time.Time{}
 	for _, machine := range v.machinesOf(d) {
-		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) && (since.IsZero() || machine.CreatedAt.Before(since)) {
-			since = machine.CreatedAt
+		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) {
+			since = earlier(since, machine.CreatedAt)
 		}
 	}
-	if since.IsZero() {
-		return nil
-	}
+	var names []string
 	for _, node := range v.nodes {
-		if !owned[node.Name] && node.Uninitialized && !slices.Contains(v.accepted, node.Name) && !node.CreatedAt.Before(since) && v.now.Sub(node.CreatedAt) > v.initialization {
+		late := node.Uninitialized && v.now.Sub(node.CreatedAt) > v.initialization
+		if !since.IsZero() && late && !node.CreatedAt.Before(since) && !v.hasOwner(node) {
 			names = append(names, "Node "+node.Name+", which no Machine names yet")
 		}
 	}
 	return names
+}
+
+// hasOwner also counts whoever vouches for a Node.
+func (v fleetView) hasOwner(node Node) bool {
+	return slices.Contains(v.accepted, node.Name) ||
+		slices.ContainsFunc(v.machines.Machines, func(machine Machine) bool { return machine.NodeName == node.Name })
 }

@@ -331,12 +331,15 @@ func (p *pass) rollsOn() string {
 	view, names := p.fleet(), []string{}
 	for _, pool := range p.pools(view) {
 		d := pool.deployment
-		scaled := d.Paused && !view.undo && toldToRoll(view, d, view.setsOf(d)) && !view.replaced(d)
-		if scaled || !d.Paused && pool.state == rollout.Rolling {
+		if d.Paused && view.scaledWhilePaused(d) || !d.Paused && pool.state == rollout.Rolling {
 			names = append(names, d.String())
 		}
 	}
 	return named(names)
+}
+
+func (v fleetView) scaledWhilePaused(d MachineDeployment) bool {
+	return !v.undo && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
 func (p *pass) rollingDeployments() []string {

@@ -139,7 +139,7 @@ func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.
 			}
 		}
 	}
-	if n := w.canaryNode(); provenCanary(d.Facts) && (n == nil || !n.serves() || !n.external) {
+	if n := w.canaryNode(); provenCanary(d.Facts) && (n == nil || !n.servesExternally()) {
 		i.fail("rule 9: the canary counts as proven, and its Node is not")
 	}
 }
@@ -151,6 +151,8 @@ func isRolled(verb *migration.Verb, ref migration.Ref) bool {
 func provenCanary(facts *ucv1.Facts) bool {
 	return facts != nil && facts.Canary != nil && facts.Canary.ProvenAt != nil
 }
+
+func (n *node) servesExternally() bool { return n.external && n.serves() }
 
 func (n *node) serves() bool {
 	return n.ready && !n.tainted && n.csi && n.providerID == providerIDPrefix+n.name

@@ -146,6 +146,7 @@ type evidenceTest struct {
 func TestEvidence(t *testing.T) {
 	tests := overlapTests()
 	maps.Copy(tests, doubtTests())
+	maps.Copy(tests, twoLeadersTests())
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -157,6 +158,31 @@ func TestEvidence(t *testing.T) {
 			g.Expect(overlaps).To(Equal(tc.overlaps))
 			g.Expect(doubts).To(Equal(tc.doubts))
 		})
+	}
+}
+
+func twoLeadersTests() map[string]evidenceTest {
+	return map[string]evidenceTest{
+		"two leaders by one Lease run everything twice, whatever was seen of them": {
+			change: func(e *Evidence) {
+				for i := range e.Samples {
+					if e.Samples[i].Instance == "kcm-0" {
+						e.Samples[i].Loop = "nodeipam"
+					}
+				}
+				e.Managers = append(e.Managers, Manager{
+					Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-1", PID: 3, StartedAt: at(5), EndedAt: at(10.5),
+					Excluded: CloudLoops(),
+				})
+				e.Terms = append(e.Terms, Term{
+					Cluster: "alpha", Lease: kubeControllerManager, UID: "k", Holder: "kcm-1_id", Transitions: 4, AcquiredAt: at(9.8),
+				})
+			},
+			overlaps: []Overlap{{
+				Cluster: "alpha", Loop: kubeControllerManager, First: Runner{kubeControllerManager, "kcm-0"},
+				Second: Runner{kubeControllerManager, "kcm-1"}, From: at(9.8), To: at(10),
+			}},
+		},
 	}
 }
 
@@ -188,26 +214,6 @@ func overlapTests() map[string]evidenceTest {
 			overlaps: []Overlap{{
 				Cluster: "alpha", Loop: "service", First: Runner{cloudControllerManager, "ccm-0"},
 				Second: Runner{kubeControllerManager, "kcm-1"}, From: at(11.1), To: at(11.3),
-			}},
-		},
-		"two leaders by one Lease run everything twice, whatever was seen of them": {
-			change: func(e *Evidence) {
-				for i := range e.Samples {
-					if e.Samples[i].Instance == "kcm-0" {
-						e.Samples[i].Loop = "nodeipam"
-					}
-				}
-				e.Managers = append(e.Managers, Manager{
-					Cluster: "alpha", Component: kubeControllerManager, Instance: "kcm-1", PID: 3, StartedAt: at(5), EndedAt: at(10.5),
-					Excluded: CloudLoops(),
-				})
-				e.Terms = append(e.Terms, Term{
-					Cluster: "alpha", Lease: kubeControllerManager, UID: "k", Holder: "kcm-1_id", Transitions: 4, AcquiredAt: at(9.8),
-				})
-			},
-			overlaps: []Overlap{{
-				Cluster: "alpha", Loop: kubeControllerManager, First: Runner{kubeControllerManager, "kcm-0"},
-				Second: Runner{kubeControllerManager, "kcm-1"}, From: at(9.8), To: at(10),
 			}},
 		},
 		"a leader that was never seen ran nothing that its arguments exclude": {
