@@ -233,16 +233,17 @@ func progressReason(s *scope) string {
 }
 
 func progressMessage(s *scope) string {
-	prefix := fmt.Sprintf("Step %s: ", s.decision.Step)
+	prefix, leaving := fmt.Sprintf("Step %s: ", s.decision.Step), ""
+	if s.decision.Failure == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
+		leaving = s.decision.Leaving + " "
+	}
 	switch {
 	case s.actErr != nil:
-		return prefix + "could not act, trying again; the cause is in the controller's log. " + s.tried()
+		return prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried()
 	case s.decision.Wait != nil:
 		return prefix + s.decision.Wait.Message
-	case s.decision.Verb != nil && s.decision.Leaving != "":
-		return prefix + s.decision.Leaving + " " + s.decision.Verb.Why
 	case s.decision.Verb != nil:
-		return prefix + s.decision.Verb.Why
+		return prefix + leaving + s.decision.Verb.Why
 	}
 	return prefix + "working."
 }

@@ -357,3 +357,11 @@ func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
 	g.Expect(unseen.Status.Machines).To(Equal(seen.Status.Machines))
 	g.Expect(unseen.Status.Addons).To(Equal(seen.Status.Addons))
 }
+
+func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
+	s := &scope{actErr: errors.New("no such host: 10.0.0.1")}
+	s.decision.Step = ucv1.StepHandover
+	leaving(migration.VerbOpenFence, "Opening the fence.")(&s.decision)
+	NewWithT(t).Expect(progressMessage(s)).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
+		"The Cluster is being deleted; it goes later. Opening the fence."))
+}

@@ -104,6 +104,14 @@ func doing(kind migration.VerbKind, why string) func(*migration.Decision) {
 	return func(d *migration.Decision) { d.Verb = &migration.Verb{Kind: kind, Why: why} }
 }
 
+// leaving is what a deleted Cluster does before it goes.
+func leaving(kind migration.VerbKind, why string) func(*migration.Decision) {
+	return func(d *migration.Decision) {
+		doing(kind, why)(d)
+		d.Leaving = "The Cluster is being deleted; it goes later."
+	}
+}
+
 // returning is beside the failure of a halted roll.
 func returning(reason, message string) func(*migration.Decision) {
 	return func(d *migration.Decision) {

@@ -206,10 +206,22 @@ func (o *fenceOptions) close(ctx context.Context, out io.Writer, name string) er
 
 // reopening says what the manager does about a closed fence.
 func reopening(cluster *ucv1.Cluster) string {
-	if cluster.Spec.Paused {
+	deleted := !cluster.DeletionTimestamp.IsZero()
+	switch {
+	case deleted && cluster.Annotations[ucv1.AbandonAnnotation] == "true":
+		return "The Cluster is being deleted and has annotation " + ucv1.AbandonAnnotation + ": the manager lets it go and leaves the fence closed."
+	case cluster.Spec.Paused:
 		return "spec.paused is set on the Cluster: the manager leaves the fence closed until you take that back."
+	case cluster.AddonsReleased():
+		return "spec.addons.management is Released: the manager leaves the fence closed, and a deleted Cluster waits until the CCM leads. Open it with 'fence open'."
 	}
-	return fmt.Sprintf("The manager, where it runs, opens the fence again by itself as long as it holds KCM for silent, unless spec.paused is set on the Cluster. To keep it closed:\n"+
+	text := "The manager, where it runs, opens the fence again by itself as long as it holds KCM for silent, unless spec.paused is set on the Cluster."
+	if deleted {
+		text += " The Cluster is being deleted: it goes when the CCM leads again, or at once with annotation " + ucv1.AbandonAnnotation + "=true, which leaves the fence closed."
+	} else {
+		text += " A Cluster that is deleted goes only after that."
+	}
+	return text + fmt.Sprintf(" To keep it closed:\n"+
 		"  kubectl patch uc %s -n %s --type=merge -p '{\"spec\":{\"paused\":true}}'", cluster.Name, cluster.Namespace)
 }
 

@@ -121,10 +121,38 @@ func TestSilenceDoubt(t *testing.T) {
 	}
 }
 
-func TestReopeningDependsOnThePause(t *testing.T) {
-	g := NewWithT(t)
-	cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "alpha"}}
-	g.Expect(reopening(cluster)).To(ContainSubstring(`kubectl patch uc alpha -n tenant --type=merge -p '{"spec":{"paused":true}}'`))
-	cluster.Spec.Paused = true
-	g.Expect(reopening(cluster)).To(ContainSubstring("leaves the fence closed"))
+func TestReopeningSaysWhatTheManagerDoes(t *testing.T) {
+	const pause = `kubectl patch uc alpha -n tenant --type=merge -p '{"spec":{"paused":true}}'`
+	deleted := func(c *ucv1.Cluster) { c.DeletionTimestamp = new(metav1.Now()) }
+	for name, tc := range map[string]struct {
+		change func(*ucv1.Cluster)
+		says   []string
+		never  string
+	}{
+		"one that stays": {func(*ucv1.Cluster) {}, []string{"opens the fence again by itself", "A Cluster that is deleted goes only after that.", pause}, "is being deleted"},
+		"one that is deleted": {
+			deleted, []string{"opens the fence again by itself", "it goes when the CCM leads again, or at once with annotation usercluster.k8c.io/abandon=true", pause}, "only after that",
+		},
+		"one that is deleted and abandoned": {func(c *ucv1.Cluster) {
+			deleted(c)
+			c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"}
+		}, []string{"lets it go and leaves the fence closed"}, "again"},
+		"one that is abandoned and not deleted": {
+			func(c *ucv1.Cluster) { c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"} }, []string{"opens the fence again"}, "lets it go",
+		},
+		"one that is paused": {func(c *ucv1.Cluster) { c.Spec.Paused = true }, []string{"leaves the fence closed until you take that back"}, "opens"},
+		"one that another tool was given": {
+			func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons }, []string{"leaves the fence closed, and a deleted Cluster waits", "fence open"}, "by itself",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "alpha"}}
+			tc.change(cluster)
+			for _, words := range tc.says {
+				g.Expect(reopening(cluster)).To(ContainSubstring(words))
+			}
+			g.Expect(reopening(cluster)).NotTo(ContainSubstring(tc.never))
+		})
+	}
 }

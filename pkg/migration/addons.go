@@ -256,10 +256,15 @@ func (p *pass) drift() outcome {
 	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
 		return does(pruneVerb(probe.Left))
 	}
-	if out := p.healthy(addons); out.verb != nil || out.reason == ucv1.NoNodesReason {
+	healthy := p.healthy(addons)
+	if healthy.verb != nil {
+		return healthy
+	}
+	// The first Node must not meet a closed fence.
+	if out := p.fenceStaysOpen(); !out.holds || healthy.reason != ucv1.NoNodesReason {
 		return out
 	}
-	return p.fenceStaysOpen()
+	return healthy
 }
 
 func (p *pass) unseenAddons() outcome {

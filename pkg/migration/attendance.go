@@ -206,7 +206,7 @@ func (p *pass) whatToDo(decision Decision) string {
 	case cluster.Spec.Paused:
 		return " The controller changes nothing, because spec.paused is true."
 	case p.fenceWasClosed():
-		return " The CCM's fence is closed; open it with: ccm-migration-controller fence open " + cluster.Name + " -n " + cluster.Namespace + "."
+		return " The CCM's fence is closed." + p.openFence()
 	case decision.Wait != nil && decision.Wait.Unknown:
 		return " The controller cannot look at all that step " + string(decision.Step) + " rests on; see the condition of that step."
 	case decision.Wait != nil:
@@ -217,6 +217,11 @@ func (p *pass) whatToDo(decision Decision) string {
 		return ""
 	}
 	return p.lookAtCCM()
+}
+
+// openFence is how a person does it where the controller does not.
+func (p *pass) openFence() string {
+	return " Open it with: ccm-migration-controller fence open " + p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
 }
 
 func (p *pass) lookAtCCM() string {

@@ -276,6 +276,7 @@ type decision struct {
 	wait  string
 	fails string
 	says  []string
+	never string
 	why   string
 	facts func(Gomega, ucv1.Facts)
 }
@@ -306,6 +307,9 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			g.Expect([]string{string(kind), wait, failure}).To(Equal([]string{string(test.verb), test.wait, test.fails}), message)
 			for _, words := range test.says {
 				g.Expect(message).To(ContainSubstring(words))
+			}
+			if test.never != "" {
+				g.Expect(message).NotTo(ContainSubstring(test.never))
 			}
 			facts := o.Cluster.Status.Facts
 			if d.Facts != nil {

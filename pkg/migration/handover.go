@@ -36,11 +36,7 @@ func (p *pass) handover() outcome {
 // handedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
 // the first Node ends what NoNodes allowed.
 func (p *pass) handedOver() outcome {
-	out := p.guard()
-	if out.failure != nil && p.closesFence() {
-		return p.beginAgain()
-	}
-	out = p.aloneStill(out)
+	out := p.guarded()
 	switch {
 	case !out.holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
 		return out
@@ -51,6 +47,15 @@ func (p *pass) handedOver() outcome {
 	}
 	p.facts.CompletedAt = p.stamp()
 	return records("Recording that the CCM serves the cluster.")
+}
+
+// guarded is the guard, and what it does about a KCM that runs the cloud loops again.
+func (p *pass) guarded() outcome {
+	out := p.guard()
+	if out.failure != nil && p.closesFence() {
+		return p.beginAgain()
+	}
+	return p.aloneStill(out)
 }
 
 // inTime turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.

@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"time"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -47,7 +49,8 @@ func (d Decision) leaving(until string) Decision {
 }
 
 // decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
-// where leaving is safe: exactly one manager runs the loops and no Machine is half replaced.
+// where leaving is safe: exactly one manager is seen to run the loops and no Machine is half replaced. A completed migration
+// has nothing half replaced, and is asked for its manager like any other.
 func (p *pass) decideDeletion() Decision {
 	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
 		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
@@ -55,16 +58,82 @@ func (p *pass) decideDeletion() Decision {
 	if p.undoing() {
 		return p.deletedWhileUndone()
 	}
-	if p.untouched() || p.facts.CompletedAt != nil {
+	if p.untouched() {
 		return p.stopAt(p.currentStep(), p.release("nothing is in the middle"))
 	}
 	if p.facts.Handover.FinishedAt == nil {
 		return p.walk().leaving("the hand-over is complete, so that the cloud loops do not stay off")
 	}
-	if out, busy := p.leaveRoll(); busy {
-		return p.stopAt(ucv1.StepRoll, out).leaving("what was begun is rolled out")
+	if out := p.attendedFirst(); !out.holds {
+		return p.stopAt(ucv1.StepHandover, p.fixable(out)).leaving("the CCM is seen to run the cloud loops")
+	}
+	if p.facts.CompletedAt == nil {
+		if out, busy := p.leaveRoll(); busy {
+			return p.stopAt(ucv1.StepRoll, out).leaving("what was begun is rolled out")
+		}
 	}
 	return p.stopAt(p.currentStep(), p.release("one manager runs the cloud loops, and no roll is in the middle"))
+}
+
+// attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when the Cluster
+// is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired, and nothing is that the
+// CCM does not need.
+func (p *pass) attendedFirst() outcome {
+	for _, ask := range []func() outcome{p.guarded, func() outcome { return p.alone(byLease) }} {
+		if out := ask(); !out.holds {
+			return out
+		}
+	}
+	leads := p.ccmSeenToLead()
+	if leads.holds && p.ccmAsApplied() || leads.wait != nil && leads.wait.Unknown {
+		return leads
+	}
+	if out := p.addonsDrift(); !out.holds {
+		return out
+	}
+	return leads
+}
+
+// ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not compared.
+func (p *pass) ccmAsApplied() bool {
+	addons, known := p.o.Addons.Get()
+	return p.o.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
+}
+
+// ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that has ended
+// keeps its Lease, and one that crashes at every start acquires it and never renews it.
+func (p *pass) ccmSeenToLead() outcome {
+	switch {
+	case !p.o.Fence.IsKnown():
+		return cannotLook("the fence", p.o.Fence.Why())
+	case p.o.CCMLease.IsUnknown():
+		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	case !p.o.CCMProcesses.IsKnown():
+		return cannotLook("the CCM's processes", p.o.CCMProcesses.Why())
+	case p.fenceWasClosed():
+		return waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+p.openFence())
+	}
+	out := p.ccmCanServe()
+	if out.holds && out.reason != ucv1.NoNodesReason {
+		out = p.leaderLives()
+	}
+	if out.wait != nil && !out.wait.Unknown {
+		return waitsUntil(out.reason, out.message+p.lookAtCCM(), 2*time.Second)
+	}
+	return out
+}
+
+// leaderLives contradicts a Lease that is not old yet.
+func (p *pass) leaderLives() outcome {
+	lease := p.o.CCMLease.Value()
+	holder, found := formerLease{lease: lease, processes: p.o.CCMProcesses.Value(), bound: true}.holder()
+	switch {
+	case found && holder.Ended:
+		return waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds "+lease.String()+", has ended.")
+	case !lease.Alive(p.now):
+		return waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired "+lease.String()+" and did not renew it yet.")
+	}
+	return holds(ucv1.HoldsReason, "")
 }
 
 // leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is given

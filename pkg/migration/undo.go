@@ -69,8 +69,8 @@ func LooksForUndo(cluster *ucv1.Cluster) bool {
 
 // undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
 func (p *pass) undoOffer() string {
-	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Rollback != nil {
-		return ""
+	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Rollback != nil || !p.o.Cluster.DeletionTimestamp.IsZero() {
+		return "" // The last: a deletion begins no undo.
 	}
 	if passed, unknown := p.pointOfNoReturn(); len(passed)+len(unknown) > 0 {
 		return ""

@@ -93,7 +93,7 @@ func fence() []mutant {
 		in("2 loops", "the loops are excluded in a spelling that old versions do not know",
 			"loopsOffFlag", against("minor", "20")),
 		in("2 loops", "finalize gives the loops back", "inTreeRemoval", lacks("cloud-provider")),
-		in("2 guard", "the guard sleeps", "pass.handedOver", instead("guard", `holds(ucv1.HoldsReason, "")`)),
+		in("2 guard", "the guard sleeps", "pass.guarded", instead("guard", `holds(ucv1.HoldsReason, "")`)),
 		in("2 guard", "what a person stopped because loops came back is applied again",
 			"pass.addonsDrift", never("failure")),
 		in("2 guard", "loops that come back within the hand-over are fought over",

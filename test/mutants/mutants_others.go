@@ -11,7 +11,7 @@ func others() []mutant {
 		in(rule, "the fence is opened beside another CCM", "pass.fenceOpen", never("alone")),
 		in(rule, "a fence that someone closed is opened beside another CCM", "pass.fenceStaysOpen", never("alone")),
 		in(rule, "the workload is allowed beside another CCM", "pass.workloadAllowed", never("alone")),
-		in(rule, "the guard does not look for another CCM", "pass.handedOver", skips("aloneStill")),
+		in(rule, "the guard does not look for another CCM", "pass.guarded", returns("aloneStill", "out")),
 		in(rule, "KCM gets its loops back beside another CCM", "pass.undoSilence", never("alone")),
 		in(rule, "a CCM without leader election is held by our Lease", "OtherManager.elects", without("leader-elect")),
 		in(rule, "a CCM with a Lease of its own is held by ours", "pass.bound", without("lease")),

@@ -88,6 +88,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.checkBeside(w, d)
 	i.checkWaitsForVolumes(w, d)
 	i.checkRight(w, o, d)
+	i.checkRelease(w, o, d)
 	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
 		w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
@@ -196,7 +197,7 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	if without.Verb == nil || slices.Contains([]migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbCloseFence}, without.Verb.Kind) {
 		return
 	}
-	// What is left of the probe goes first where it is seen; a deletion does not wait for a user cluster that cannot be looked at.
+	// What is left of the probe goes first where it is seen; a deletion does not wait for it where it cannot be looked at.
 	drift = drift || fact == "Probe" && does(without, migration.VerbRelease)
 	if !drift && !sameBut(d, without) {
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
@@ -210,19 +211,7 @@ func does(d migration.Decision, kind migration.VerbKind) bool {
 
 // checkRestsOn: without Nodes, no one has to lead.
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
-	facts := restsOn()[without.Verb.Kind]
-	if without.Step == ucv1.StepUndoLoops {
-		facts = []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
-	}
-	if !w.cluster.DeletionTimestamp.IsZero() {
-		switch without.Verb.Kind {
-		case migration.VerbPruneAddons:
-			facts = []string{"Probe"} // A deletion takes only what is left of the probe.
-		case migration.VerbRevokeLease:
-			facts = nil // It takes back what was granted, wherever KCM stands.
-		default:
-		}
-	}
+	facts := factsOf(w, without)
 	ledForNoOne := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
 	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {

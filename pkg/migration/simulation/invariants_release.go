@@ -1,0 +1,55 @@
+package simulation
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+)
+
+// mustStayAttended is a Cluster that took the hand-over and that no one abandons: it does not go before a manager runs the cloud loops.
+func mustStayAttended(c *ucv1.Cluster) bool {
+	handover := c.Status.Handover
+	return handover != nil && handover.FinishedAt != nil && c.Status.Rollback == nil && c.Annotations[ucv1.AbandonAnnotation] != "true"
+}
+
+// checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its Lease, as
+// everywhere.
+func (i *invariants) checkRelease(w *World, o migration.Observation, d migration.Decision) {
+	if !does(d, migration.VerbRelease) || !mustStayAttended(o.Cluster) {
+		return
+	}
+	const goes = "a deleted Cluster goes"
+	t := w.truth()
+	if !t.led {
+		i.fail("rule 7: %s while the CCM does not lead", goes)
+	}
+	if !w.fenceOpen && !w.scenario.LeasesAreFree {
+		i.fail("rule 7: %s while the fence is closed", goes)
+	}
+	i.checkSilent(w, goes)
+	i.checkAlone(t, goes)
+}
+
+// factsOf are those that a verb must not be emitted without, where the Cluster stands.
+func factsOf(w *World, d migration.Decision) []string {
+	deleted := !w.cluster.DeletionTimestamp.IsZero()
+	switch kind := d.Verb.Kind; {
+	case d.Step == ucv1.StepUndoLoops:
+		return []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
+	case kind == migration.VerbPruneAddons && deleted && !slices.Contains(w.obsolete, d.Verb.Objects[0]):
+		return []string{"Probe"} // What is left of it goes before all else.
+	case kind == migration.VerbRevokeLease && deleted:
+		return nil // It takes back what was granted, wherever KCM stands.
+	case kind == migration.VerbRelease && mustStayAttended(w.cluster):
+		return []string{"ControlPlane", "CCMLease", "CCMProcesses", "Fence", "OtherManagers"}
+	case kind == migration.VerbOpenFence && w.handedOver():
+		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"} // Someone closed it: no Lease has to be cleared for the first leader.
+	}
+	return restsOn()[d.Verb.Kind]
+}
+
+func (w *World) handedOver() bool {
+	handover := w.facts().Handover
+	return handover != nil && handover.FinishedAt != nil
+}
