@@ -16,6 +16,14 @@ func setAttended(w *statusWriter, attendance *migration.Attendance) {
 	w.set(ucv1.CloudLoopsAttendedCondition, attendance.Status, attendance.Reason, attendance.Message)
 }
 
+// unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read that
+// fails is no trouble.
+func unseenForLong(w *statusWriter, s *scope) bool {
+	seen, before := s.decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
+	return seen != nil && seen.Reason == ucv1.CouldNotLookReason && before != nil && before.Status == metav1.ConditionUnknown &&
+		w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(s.cluster)
+}
+
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
 func setReadyUnattended(w *statusWriter, s *scope) {
 	attendance, message, stalled := s.decision.Attendance, s.decision.Attendance.Message, meta.FindStatusCondition(w.before, ucv1.StalledCondition)

@@ -142,7 +142,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.actErr != nil:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	case s.decision.Step == ucv1.StepFinished:
-		setReadyFinished(w, s.decision.Attendance, facts)
+		setReadyFinished(w, s, facts)
 	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
 			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
@@ -193,9 +193,9 @@ func setReadyPaused(w *statusWriter) {
 }
 
 // setReadyFinished does not claim what is not seen: that a manager runs the cloud loops.
-func setReadyFinished(w *statusWriter, attendance *migration.Attendance, facts ucv1.Facts) {
-	if attendance != nil && attendance.Reason == ucv1.CouldNotLookReason {
-		setProgress(w, attendance.Reason, attendance.Message, true)
+func setReadyFinished(w *statusWriter, s *scope, facts ucv1.Facts) {
+	if unseenForLong(w, s) {
+		setProgress(w, s.decision.Attendance.Reason, s.decision.Attendance.Message, true)
 		return
 	}
 	if facts.Origin == ucv1.OriginExternal {

@@ -33,6 +33,11 @@ func (a *Attendance) IsOverdue() bool { return a != nil && a.Overdue }
 // defaultUnattended is longer than the restart of a leader takes: it has to wait for the Lease of the old one, and to retry.
 const defaultUnattended = time.Minute
 
+// UnattendedLimit is how long the cloud loops may be unattended before that is an outage.
+func UnattendedLimit(cluster *ucv1.Cluster) time.Duration {
+	return secondsOr(cluster.Spec.SLO.UnattendedSeconds, defaultUnattended)
+}
+
 // attend judges both managers, and keeps since when neither runs the loops.
 func (p *pass) attend(decision Decision) *Attendance {
 	ccm, kcm := p.ccmAttends(), p.kcmAttends()
@@ -183,7 +188,7 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 	if p.facts.Origin == ucv1.OriginExternal && !p.ccmHasTakenOver() {
 		return a // It had no manager yet; that its CCM comes has a deadline of its own.
 	}
-	limit := secondsOr(p.o.Cluster.Spec.SLO.UnattendedSeconds, defaultUnattended)
+	limit := UnattendedLimit(p.o.Cluster)
 	for _, threshold := range []struct {
 		after  time.Duration
 		passed *bool

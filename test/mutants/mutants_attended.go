@@ -30,6 +30,12 @@ func attendance() []mutant {
 		inTables(rule, "a pass that did not look claims that KCM has gone on not to lead", "pass.attendInTree", skips("LeaderAt seen")),
 		inTables(rule, "a look that saw no leader is not made again soon", "pass.lookAhead", skips("soonerLook")),
 		of("controllers/cluster", rule, "Ready is True although KCM or its Lease could not be looked at", "setReadyInTree", never("ConditionUnknown")),
+		of("controllers/cluster", rule, "a finished cluster is Ready although its manager is not seen", "setReadyFinished", never("unseenForLong")),
+		of("controllers/cluster", rule, "one read that fails is no longer Ready", "unseenForLong", without("LastTransitionTime")),
+		of("controllers/cluster", rule, "a pass that panicked attends", "unseen", always("ConditionTrue")),
+		of("controllers/cluster", rule, "a verdict stands whatever the spec is now", "setReadiness", without("ObservedGeneration")),
+		inTables(rule, "a second CCM of a dead Lease may run them", "pass.otherManagersRun", instead("bound", "false")),
+		inTables(rule, "a KCM that crashes runs them", "pass.kcmAttends", instead("ContainsFunc Ready", "len(able) > 0")),
 		of("pkg/usercluster", rule, "a caller that the API server does not know is authorized", "Session.probe", never("system:anonymous")),
 	}
 }
