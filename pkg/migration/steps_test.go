@@ -118,6 +118,10 @@ func TestNoStepIsGranted(t *testing.T) {
 		"while a MachineSet does not have what it wants: a step is under way": {
 			given: ready, when: machines(func(m *Machines) { m.Sets[1].Replicas = 2 }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
+		"nor for the next one that is proven meanwhile": {
+			given: pooled{3, 1, 0, "MRR", "PP"}.observation, when: machines(func(m *Machines) { m.Sets[1].Replicas = 2 }),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+		},
 		"to another template than ours": {
 			given: ready, when: firstDeployment(func(d *MachineDeployment) { d.RestartValue = "theirs" }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
