@@ -190,9 +190,7 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 	Forget(&o, fact)
 	without := migration.Decide(o, w.now)
 	drift := w.undoesNothing(o, fact)
-	// A deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would leave half done.
-	kept := !w.cluster.DeletionTimestamp.IsZero() && (does(d, migration.VerbRelease) || without.Verb == nil)
-	if position(without.Step) > position(d.Step) && !drift && !kept && !w.undoTurned() {
+	if position(without.Step) > position(d.Step) && !drift && !w.keptFromGoing(d, without) && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
 	if without.Verb == nil || slices.Contains([]migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbCloseFence}, without.Verb.Kind) {
@@ -204,6 +202,12 @@ func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
 	}
 	i.checkRestsOn(w, without, fact)
+}
+
+// keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would leave
+// half done.
+func (w *World) keptFromGoing(d, without migration.Decision) bool {
+	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, migration.VerbRelease) || without.Verb == nil)
 }
 
 func does(d migration.Decision, kind migration.VerbKind) bool {
