@@ -83,7 +83,8 @@ func latePools(view fleetView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		since := view.joiningSince(pool.deployment)
-		if pool.state == rollout.Rolling && !pool.deployment.Deleting && !since.IsZero() && view.now.Sub(since) > view.deadline {
+		told := slices.ContainsFunc(view.machinesOf(pool.deployment), view.late) // That one is named itself.
+		if pool.state == rollout.Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
 			names = append(names, "the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")")
 		}
 	}

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,4 +47,51 @@ func TestTheWaitOfNewMachinesIsNoted(t *testing.T) {
 	o := unjoined(time.Hour)()
 	o.Cluster.Status.Breaker.Joining = nil
 	g.Expect(Decide(o, noon()).Facts.Breaker.Joining).To(ConsistOf(HaveField("Since.Time", Equal(ago(time.Minute)))), "it is noted")
+}
+
+func TestANodeThatJoinsEndsTheWait(t *testing.T) {
+	o := pooled{3, 2, 0, "RR", "UU"}.observation()
+	edit(&o.Machines, func(m *Machines) {
+		for i := range m.Machines {
+			if m.Machines[i].Name == "workers-2-1" {
+				m.Machines[i].NodeName, m.Machines[i].CreatedAt = "", ago(time.Minute)
+			}
+		}
+	})
+	o.Cluster.Status.Breaker.Joining = []ucv1.JoiningMachineDeployment{{UID: o.Machines.Value().Deployments[0].UID, Since: metav1.NewTime(ago(time.Hour))}}
+	d := Decide(o, noon())
+	g := NewWithT(t)
+	g.Expect(d.Failure).To(BeNil(), "%+v", d.Failure)
+	g.Expect(d.Facts.Breaker.Joining).To(ConsistOf(HaveField("Since.Time", Equal(ago(5*time.Minute)))), "since the other one joined")
+}
+
+// unlinked is a Node that waits for the CCM and that no Machine names, while one waits for its Node.
+func unlinked(registered time.Duration) func() Observation {
+	return func() Observation {
+		o := unjoined(10 * time.Minute)()
+		o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(180))
+		edit(&o.Machines, func(m *Machines) {
+			for i := range m.Machines {
+				if m.Machines[i].NodeName == "" {
+					m.Machines[i].CreatedAt = ago(10 * time.Minute)
+				}
+			}
+		})
+		edit(&o.Nodes, func(nodes *[]Node) {
+			*nodes = append(slices.DeleteFunc(*nodes, func(n Node) bool { return n.Uninitialized }), Node{Name: "unlinked", UID: "unlinked", Ready: true, Uninitialized: true, CreatedAt: ago(registered)})
+		})
+		return o
+	}
+}
+
+func TestANodeThatNoMachineNames(t *testing.T) {
+	accepted := func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
+	runDecisions(t, map[string]decision{
+		"it trips the breaker": {
+			given: unlinked(5 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node unlinked, which no Machine names yet"},
+		},
+		"it has its time":                     {given: unlinked(2 * time.Minute), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
+		"one of before the Machine is no new": {given: unlinked(time.Hour), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
+		"a person may vouch for it":           {given: unlinked(5 * time.Minute), when: accepted, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
+	})
 }

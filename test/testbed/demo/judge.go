@@ -36,22 +36,27 @@ func Unmet(report *Report, share float64) []string {
 		return []string{fmt.Sprintf("%d clusters were reported, not %d", len(report.Clusters), len(endings()))}
 	}
 	j := judge{share: share}
-	sums := make([]Spells, len(kindNames()))
+	cloud, kcm := Spells{}, Spells{}
 	for i, want := range endings() {
 		j.name = want.name
 		j.cluster(&report.Clusters[i], want)
-		for kind, spells := range report.Clusters[i].Unattended.kinds() {
-			sums[kind].Moves += spells.Moves
-			sums[kind].Soon += spells.Soon
-		}
+		unattended := report.Clusters[i].Unattended
+		cloud, kcm = cloud.with(unattended.Cloud), kcm.with(unattended.KCM).with(unattended.NodeIPAM)
 	}
 	j.name = "all clusters"
-	for i, kind := range kindNames() {
-		sum := sums[i]
-		j.expect(sum.Moves > 0, "no loop of %s moved", kind)
-		j.expect(share > 1 || 2*sum.Soon >= sum.Moves, "%d of %d moves of %s were soon, not half of them", sum.Soon, sum.Moves, kind)
-	}
+	j.moves(cloud, "the cloud loops")
+	j.moves(kcm, "the loops of KCM")
 	return j.unmet
+}
+
+// moves of one manager's loops: many of the other's do not hide slow ones.
+func (j *judge) moves(all Spells, of string) {
+	j.expect(all.Moves > 0, "none of %s moved", of)
+	j.expect(j.share > 1 || 2*all.Soon >= all.Moves, "%d of %d moves of %s were soon, not half of them", all.Soon, all.Moves, of)
+}
+
+func (s Spells) with(more Spells) Spells {
+	return Spells{Moves: s.Moves + more.Moves, Soon: s.Soon + more.Soon}
 }
 
 type judge struct {
@@ -94,13 +99,8 @@ func (j *judge) loops(c *ClusterReport, want ending) {
 		most := mostGap * c.Handover.LeaseDurationSeconds
 		j.expect(*gap <= most, "the gap was %.1f s, at most %.1f s", *gap, most)
 	}
-	for _, spell := range c.Unattended.kinds() {
+	for _, spell := range []Spells{c.Unattended.Cloud, c.Unattended.KCM, c.Unattended.NodeIPAM} {
 		most := spell.AtMostSeconds * j.share
 		j.expect(spell.Seconds <= most, "loop %s ran nowhere for %.1f s, at most %.1f s", spell.Loop, spell.Seconds, most)
 	}
 }
-
-// kinds of loops: the usual time is that of half of the moves of each, so that many of one kind hide none of another.
-func (u UnattendedReport) kinds() []Spells { return []Spells{u.Cloud, u.KCM, u.NodeIPAM} }
-
-func kindNames() []string { return []string{"the cloud loops", "KCM", "nodeipam"} }
