@@ -38,7 +38,7 @@ func (p *pass) cloudNode() outcome {
 	}
 	if state := p.facts.CloudNode; state != nil {
 		switch {
-		case state.ComparedUntil != nil && !p.now.Before(state.ComparedUntil.Time):
+		case p.cloudNodeCompared() && p.flagsBegun():
 			// From here on there may be Nodes that no one else initializes: it stays on.
 			return holds(ucv1.HoldsReason, "")
 		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
@@ -46,6 +46,12 @@ func (p *pass) cloudNode() outcome {
 		}
 	}
 	return p.compareAddresses()
+}
+
+// cloudNodeCompared says that the time of the comparison is over; who was away meanwhile has not looked yet.
+func (p *pass) cloudNodeCompared() bool {
+	until := p.facts.CloudNode.ComparedUntil
+	return until != nil && !p.now.Before(until.Time)
 }
 
 func (p *pass) compareAddresses() outcome {
@@ -107,6 +113,8 @@ func (p *pass) cloudNodeLeads(nodes int) outcome {
 	case !out.holds:
 		state.ComparedUntil = nil
 		return p.cloudNodeInTime(out)
+	case p.cloudNodeCompared():
+		return holds(ucv1.HoldsReason, "")
 	case state.ComparedUntil == nil:
 		until := now.Add(p.o.Deadlines.Addresses + time.Duration(nodes)*p.o.Deadlines.AddressesOfNode).Truncate(time.Second)
 		state.ComparedUntil = new(metav1.NewTime(until))

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -97,8 +98,30 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 		"then the machine-controller is configured": {
 			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
-		"what changes later is not the loop's": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: VerbChangeArguments,
+		"who was away meanwhile looks once more": {
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: VerbRecord,
+			says: []string{"changes addresses"},
+		},
+		"and waits until the CCM leads again": {
+			given: compared, when: func(o *Observation) {
+				untilStamp(0)(o)
+				edit(&o.CCMLease, func(l *Lease) { l.Holder = "" })
+			},
+			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
+		},
+		"what changes after the first flag is not the loop's": {
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, verb: VerbRecord,
+			says: []string{"new Machines join"},
+		},
+		"and the loop stays on where the CCM is gone": {
+			given: compared, when: func(o *Observation) {
+				untilStamp(0)(o)
+				flagged(o, 0)
+				edit(&o.CCMLease, func(l *Lease) { l.Holder = "" })
+			},
+			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"without Nodes there is no one to lead": {
 			given: compared, when: func(o *Observation) { o.Nodes, o.CCMLease = Known([]Node{}), Absent[Lease]() },
@@ -189,4 +212,11 @@ func TestTheCCMIsWithoutTheLoopCloudNode(t *testing.T) {
 			NewWithT(t).Expect(WithholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
 		})
 	}
+}
+
+// flagged has the flag set in one of the Deployments.
+func flagged(o *Observation, at int) {
+	edit(&o.MachineController, func(d *[]MachineControllerDeployment) {
+		(*d)[at].Arguments.Flags = map[string]string{strings.TrimLeft((*d)[at].Flag, "-"): "true"}
+	})
 }

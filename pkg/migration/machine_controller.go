@@ -22,7 +22,7 @@ func (p *pass) machineController() outcome {
 		if !deployment.Arguments.Understood() {
 			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
 		}
-		if !deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
+		if !deployment.flagged() {
 			return p.setFlag(deployment)
 		}
 	}
@@ -40,6 +40,15 @@ func (p *pass) machineController() outcome {
 		return records("Recording that new Machines join with an external cloud provider.")
 	}
 	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
+}
+
+func (d MachineControllerDeployment) flagged() bool {
+	return d.Arguments.True(strings.TrimLeft(d.Flag, "-"), false)
+}
+
+// flagsBegun says that some of the Deployments have their flag: new Machines may join external.
+func (p *pass) flagsBegun() bool {
+	return slices.ContainsFunc(p.o.MachineController.Value(), MachineControllerDeployment.flagged)
 }
 
 // machineControllers are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
@@ -102,6 +111,10 @@ func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
 	if p.facts.MachineControllerConfiguredAt != nil {
 		p.facts.MachineControllerConfiguredAt = nil
 		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
+	}
+	// It led when the hand-over was finished, and a Cluster may have been away since.
+	if out := p.ccmCanServe(); !out.holds {
+		return out
 	}
 	return does(Verb{
 		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},

@@ -14,7 +14,9 @@ func addresses() []mutant {
 			"pass.cloudNodeLeads", instead("Truncate", "now.Truncate(time.Second)")),
 		in(rule, "the loop is tried again with the same configuration", "pass.cloudNode", without("Judged")),
 		in(rule, "the loop is switched off although Machines may be external",
-			"pass.cloudNode", never("ComparedUntil")),
+			"pass.cloudNode", never("cloudNodeCompared")),
+		in(rule, "who was away while addresses are compared does not look", "pass.cloudNode", without("flagsBegun")),
+		in(rule, "the machine-controller gets its flags while the CCM does not lead", "pass.setFlag", never("ccmCanServe")),
 		in(rule, "the CCM has the loop from the start", "WithholdsCloudNode", always("CloudNodeLater")),
 	}
 }
