@@ -72,9 +72,12 @@ func (g grant) verb(d MachineDeployment) Verb {
 //	proven new Machines + old Machines that serve     ≥ R − U    unless what goes does not serve
 //
 // The machine-controller fills up to R + S, so the first bound is one on what it makes.
+//
+// Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and while it is
+// there, none that serves may go.
 func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
 	old, proven, settled := v.sides(d)
-	if !v.steps(d) || !settled || len(old) == 0 {
+	if !v.steps(d) || !settled {
 		return grant{}, false
 	}
 	least, there, serving := int(d.Replicas-d.MaxUnavailable), proven, proven
@@ -82,17 +85,28 @@ func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
 		there += int(set.Replicas)
 		serving += len(v.only(set, v.serves))
 	}
-	g := grant{set: old[0], proven: proven}
-	candidates := v.candidates(g.set, leader)
-	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || serving-lost >= least }
-	g.going = max(0, min(int(g.set.Replicas), there-least))
+	for _, set := range old {
+		if g := v.grantOf(set, there-least, serving-least, leader); g.going > 0 {
+			g.proven = proven
+			return g, true
+		}
+	}
+	return grant{}, false
+}
+
+// grantOf a MachineSet so many at most, of which so many may serve.
+func (v fleetView) grantOf(set MachineSet, most, mostServing int, leader string) grant {
+	g := grant{set: set}
+	candidates := v.candidates(set, leader)
+	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || lost <= mostServing }
+	g.going = max(0, min(int(set.Replicas), most))
 	for g.going > 0 && !spared(g.going) {
 		g.going--
 	}
-	if g.going < int(g.set.Replicas) { // Where all go, none has to be chosen.
+	if g.going < int(set.Replicas) { // Where all go, none has to be chosen.
 		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:g.going]), func(m Machine) bool { return m.GoesFirst })
 	}
-	return g, g.going > 0
+	return g
 }
 
 // steps says that it is rolled step by step: by us, with the breaker, and not paused.

@@ -131,6 +131,22 @@ func TestNoStepIsGranted(t *testing.T) {
 	})
 }
 
+// The template was changed by its owner in the middle of the roll, and there is no bootstrap data for the revision of before any more.
+func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
+	o := pooled{4, 1, 0, "RRR", "P"}.observation()
+	edit(&o.Machines, func(m *Machines) {
+		between, lost := m.Sets[0], m.Machines[0]
+		between.Name, between.UID, between.Current, between.Replicas = "workers-between", "between", false, 1
+		between.CreatedAt = m.Sets[0].CreatedAt.Add(-time.Minute)
+		lost.Name, lost.UID, lost.Set, lost.NodeName = "lost", "lost", "between", ""
+		m.Sets, m.Machines = append(m.Sets, between), append(m.Machines, lost)
+	})
+	d := Decide(o, noon())
+	g := NewWithT(t)
+	g.Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "%+v", d)
+	g.Expect(d.Verb.Why).To(ContainSubstring("workers-between from 1 to 0"))
+}
+
 // A MachineDeployment that is paused blocks the roll before a step is asked for; this is the second lock.
 func TestNothingIsGrantedWhilePaused(t *testing.T) {
 	g := NewWithT(t)
