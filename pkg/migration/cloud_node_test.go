@@ -73,10 +73,11 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 	})
 }
 
+func untilStamp(ago time.Duration) func(*Observation) {
+	return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(ago) }
+}
+
 func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
-	untilStamp := func(d time.Duration) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(d) }
-	}
 	runDecisions(t, map[string]decision{
 		"from when another one leads, addresses are compared, longer where there are more Nodes": {
 			given: compared, step: ucv1.StepMachineController, verb: VerbRecord,
