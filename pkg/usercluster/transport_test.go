@@ -30,7 +30,11 @@ func serverOf(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		// A test that failed may still watch: Close alone would wait for its connections without end.
+		_ = s.Config.Close()
+		s.Close()
+	})
 	return s
 }
 
