@@ -71,7 +71,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants conformance-addons control-planes kcm-releases
+EXTRA := handover hazards mutants large-cluster conformance-addons control-planes kcm-releases
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -111,6 +111,10 @@ real-machine-controller: binaries-test ## Roll beside the real machine-controlle
 	@test -x "$(MACHINE_CONTROLLER)/machine-controller" || { echo "MACHINE_CONTROLLER names no folder with its programs" >&2; exit 2; }
 	MACHINE_CONTROLLER="$(abspath $(MACHINE_CONTROLLER))" go test -count=1 -timeout=20m -v -tags=realmachinecontroller \
 		-run 'RealMachineController' ./test/integration
+
+.PHONY: large-cluster
+large-cluster: binaries-test ## Migrate a cluster of 5,000 Nodes, 20,000 Pods and 5,000 PersistentVolumes.
+	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeHealthyCluster' ./test/integration
 
 .PHONY: mutants
 mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.

@@ -187,9 +187,23 @@ func (s *Story) tellGamma() error {
 	return s.waitForFinished("gamma")
 }
 
-// tellDelta gets its first Machines when it is done.
+// schedulerBackoff is how long kube-scheduler waits at most before it tries a pod again that found no Node. By a Node that comes sooner
+// it would be the scheduler that is measured
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/scheduler/internal/queue/scheduling_queue.go#L80).
+const schedulerBackoff = 10 * time.Second
+
+// tellDelta gets its first Machines when it is done, and the scheduler has come to rest.
 func (s *Story) tellDelta() error {
 	if err := s.waitForFinished("delta"); err != nil {
+		return err
+	}
+	done := time.Now()
+	if err := s.waitFor("delta", "a scheduler at rest", func(*ucv1.Cluster) string {
+		if time.Since(done) < schedulerBackoff {
+			return "the scheduler may not try again yet"
+		}
+		return ""
+	}); err != nil {
 		return err
 	}
 	s.screen.Say("delta: creating its first MachineDeployment")
