@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +39,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	err := r.perform(ctx, s, *verb)
 	r.Metrics.verb(verb.Kind, err)
 	if err != nil {
-		return fmt.Errorf("%s: %w", verb.Why, err)
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(verb.Why, "."), err)
 	}
 	return nil
 }

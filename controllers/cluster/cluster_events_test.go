@@ -210,7 +210,7 @@ func TestAVerbThatIsNotKnownIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing("Dance", "Dancing.")))
-	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing.: verb Dance is not known"))
+	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing: verb Dance is not known"))
 }
 
 func TestMetricsAreRegisteredOnce(t *testing.T) {
