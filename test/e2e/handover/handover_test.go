@@ -10,12 +10,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -124,7 +122,7 @@ func (h *handovers) nothingRunsWithoutManager(ctx context.Context, s *suite.Scen
 	h.holdRollouts(ctx, s, u, true)
 	h.Flip(ctx, s, u)
 	h.recorded(ctx, s, u)
-	h.scaleManager(ctx, s, 0)
+	h.ScaleManager(ctx, s, 0)
 	h.holdRollouts(ctx, s, u, false)
 	s.Expect(h.WaitForDeployment(u.Namespace, suite.KCM)).To(Succeed())
 
@@ -133,7 +131,7 @@ func (h *handovers) nothingRunsWithoutManager(ctx context.Context, s *suite.Scen
 		g.Expect(h.fenceIsClosed(ctx, u)).To(Succeed())
 	}).WithContext(ctx).WithTimeout(suite.AwayTime).WithPolling(suite.PollTime).Should(Succeed())
 	h.expectSilentCCM(s, u)
-	h.scaleManager(ctx, s, 1)
+	h.ScaleManager(ctx, s, 1)
 }
 
 // leaderOutlives: the pod of KCM's leader is deleted by force and its process goes on, holding the Lease and running
@@ -228,16 +226,4 @@ func (h *handovers) expectSilentCCM(s *suite.Scene, u *bed.UserCluster) {
 	for _, call := range loops.OfCluster(calls, u.Options.Name) {
 		s.Expect(call.Component).NotTo(Equal(suite.CCM), "%+v", call)
 	}
-}
-
-// scaleManager waits until there is such a number of processes, and the webhook can be asked.
-func (h *handovers) scaleManager(ctx context.Context, s *suite.Scene, replicas int) {
-	GinkgoHelper()
-	deployment := &appsv1.Deployment{}
-	deployment.Namespace, deployment.Name = suite.ManagerNamespace, suite.ManagerName
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
-	s.Expect(h.Client.Patch(ctx, deployment, patch)).To(Succeed())
-	s.Eventually(func() []string { return h.ProcessesOf(s, bed.ManagementName, suite.ManagerName) }).
-		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(HaveLen(replicas))
-	s.Expect(h.WaitForDeployment(suite.ManagerNamespace, suite.ManagerName)).To(Succeed())
 }

@@ -27,12 +27,7 @@ func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *be
 	former := h.machines(ctx, s, u)
 	h.Patch(ctx, s, u, `{"spec":{"rollout":{"maxConcurrent":"100%%","canary":"None"},"slo":{"onViolation":"Continue"}}}`)
 	h.Flip(ctx, s, u)
-	h.WaitForCluster(ctx, s, u, "the moment before its roll", func(cluster *ucv1.Cluster) string {
-		if cluster.Status.RollGeneration == "" {
-			return "step " + string(cluster.Status.Step)
-		}
-		return ""
-	})
+	h.beforeRoll(ctx, s, u)
 	h.Cloud.AddFault(simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError})
 	h.WaitForCluster(ctx, s, u, "the breaker to trip", func(cluster *ucv1.Cluster) string {
 		if stalled := stalledOf(cluster); stalled.Reason != ucv1.BreakerTrippedReason {
@@ -54,6 +49,17 @@ func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *be
 	h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
 	h.expectGivenBack(ctx, s, u, brokenPool)
 	h.expectGivenBack(ctx, s, u, slowPool)
+}
+
+// beforeRoll waits until nothing else is left to do.
+func (h *rolls) beforeRoll(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	GinkgoHelper()
+	h.WaitForCluster(ctx, s, u, "the moment before its roll", func(cluster *ucv1.Cluster) string {
+		if cluster.Status.RollGeneration == "" {
+			return "step " + string(cluster.Status.Step)
+		}
+		return ""
+	})
 }
 
 // wakeCCM changes every Node: the CCM tries one that failed again after minutes, and at once when it changes.

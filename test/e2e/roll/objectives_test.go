@@ -71,12 +71,7 @@ func (h *rolls) startSlowRoll(ctx context.Context, s *suite.Scene, u *bed.UserCl
 	deadline := int(suite.SlowDeadline.Seconds())
 	h.Patch(ctx, s, u, `{"spec":{"rollout":{"initializationDeadlineSeconds":%d}}}`, deadline)
 	h.Flip(ctx, s, u)
-	h.WaitForCluster(ctx, s, u, "the moment before its roll", func(cluster *ucv1.Cluster) string {
-		if cluster.Status.RollGeneration == "" {
-			return "step " + string(cluster.Status.Step)
-		}
-		return ""
-	})
+	h.beforeRoll(ctx, s, u)
 	h.Cloud.AddFault(simcloud.Fault{
 		Cluster: u.Options.Name, Method: "InstanceMetadata", LatencyMS: suite.TooSlow.Milliseconds(),
 	})

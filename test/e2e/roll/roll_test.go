@@ -30,6 +30,8 @@ var _ = Describe("Rolls", Ordered, ContinueOnFailure, func() {
 		h.With(bed.UserClusterOptions{Name: "halfway"}, h.stopsHalfWay), Label(breaker))
 	h.Stories.It("one whose MachineDeployments are paused while no new Node is initialized keeps all that serves",
 		h.With(bed.UserClusterOptions{Name: "held"}, h.holdsWhateverIsPaused), Label(breaker))
+	h.Stories.It("pools of odd shapes keep within their limits, also when the webhook refuses",
+		h.With(bed.UserClusterOptions{Name: "odd"}, h.keepsWithinLimits), Label(breaker))
 	h.Stories.It("one in which the objectives are violated halts until a person looked",
 		h.With(bed.UserClusterOptions{Name: "slow"}, h.haltsWhenViolated), Label(objectives))
 
@@ -43,6 +45,11 @@ var _ = Describe("Rolls", Ordered, ContinueOnFailure, func() {
 		h.plans(bed.UserClusterOptions{Name: "paused"}, h.withPausedPool), Label(planning))
 
 	h.hazards()
+
+	// It comes after all stories, which have the same manager.
+	It("one whose manager does not come back keeps all that serves", func(ctx SpecContext) {
+		h.With(bed.UserClusterOptions{Name: "alone"}, h.goesOnWithoutManager)(ctx, suite.ThisSpec())
+	}, NodeTimeout(suite.StoryTime), Label(breaker))
 
 	all := Label(breaker, objectives, planning, hazardous)
 	It("no cloud loop ran in two managers", func(SpecContext) {

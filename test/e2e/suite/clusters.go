@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,4 +92,16 @@ func (h *Testbed) NodesJoin(ctx context.Context, s *Scene, u *bed.UserCluster, c
 		}
 		return fmt.Sprintf("%d", len(nodes.Items)), nil
 	})).To(Succeed())
+}
+
+// ScaleManager waits until there is such a number of processes, and the webhook can be asked.
+func (h *Testbed) ScaleManager(ctx context.Context, s *Scene, replicas int) {
+	GinkgoHelper()
+	deployment := &appsv1.Deployment{}
+	deployment.Namespace, deployment.Name = ManagerNamespace, ManagerName
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
+	s.Expect(h.Client.Patch(ctx, deployment, patch)).To(Succeed())
+	s.Eventually(func() []string { return h.ProcessesOf(s, bed.ManagementName, ManagerName) }).
+		WithContext(ctx).WithTimeout(Patience).WithPolling(PollTime).Should(HaveLen(replicas))
+	s.Expect(h.WaitForDeployment(ManagerNamespace, ManagerName)).To(Succeed())
 }
