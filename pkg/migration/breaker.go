@@ -160,7 +160,7 @@ func (p *pass) mayReturn(view fleetView, pool pool) bool {
 func (p *pass) returns(d MachineDeployment, because string) outcome {
 	p.unguard(d)
 	verb := Verb{
-		Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Version: d.Version,
+		Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
 	if generation, _ := p.rollFacts(); d.RestartValue == *generation {

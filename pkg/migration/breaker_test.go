@@ -245,7 +245,7 @@ func TestBreakerGivesBack(t *testing.T) {
 	g, o := NewWithT(t), proving()
 	alone(&o)
 	verb := Decide(o, noon()).Verb
-	g.Expect([]any{verb.RestartValue, verb.Endless, verb.Version}).To(Equal([]any{generation, false, "7"}), "the annotation stays, and the object is as it was seen")
+	g.Expect([]any{verb.RestartValue, verb.Endless, verb.Versions}).To(Equal([]any{generation, false, []string{"7"}}), "the annotation stays, and the object is as it was seen")
 	o = rollingBack()
 	firstDeployment(func(d *MachineDeployment) { d.Guard = endless() })(&o)
 	g.Expect(Decide(o, noon()).Verb.Endless).To(BeFalse())

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"slices"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -138,8 +139,8 @@ type Verb struct {
 	RestartValue string
 	// Endless says that the objects get an endless minReadySeconds in the same write.
 	Endless bool
-	// Version is the resourceVersion that the object must still have.
-	Version string
+	// Versions are the resourceVersions that MachineDeployments must still have, in the order of the objects.
+	Versions []string
 	// Step of the one object, a MachineSet.
 	Step *MachineSetStep
 	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
@@ -148,6 +149,14 @@ type Verb struct {
 	Lease *Lease
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
 	DefaultClass string
+}
+
+// VersionOf an object; empty: the verb has none.
+func (v Verb) VersionOf(object Ref) string {
+	if at := slices.Index(v.Objects, object); at >= 0 && at < len(v.Versions) {
+		return v.Versions[at]
+	}
+	return ""
 }
 
 // AddonSetName names one of the sets of addon objects.

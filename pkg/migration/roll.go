@@ -183,7 +183,7 @@ func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation, Endless: !p.undoing()}
 	deployments := deploymentsOf(pools, intents)
 	for _, deployment := range deployments {
-		verb.Objects = append(verb.Objects, deployment.Ref)
+		verb.Objects, verb.Versions = append(verb.Objects, deployment.Ref), append(verb.Versions, deployment.Version)
 		*rolled = append(*rolled, deployment.UID)
 		if p.undoing() {
 			p.unguard(deployment)

@@ -18,18 +18,16 @@ import (
 // RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template and an
 // endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless another owner
 // wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would make a deleted object
-// again, and the version where the verb has one.
+// again, and the version, because what a person changed meanwhile is looked at first.
 func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, verb migration.Verb) error {
-	if ref.UID == "" {
-		return errors.New("roll " + ref.String() + ": its UID is needed")
+	version := verb.VersionOf(ref)
+	if ref.UID == "" || version == "" {
+		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID},
+		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID, "resourceVersion": version},
 	}}
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-	if verb.Version != "" {
-		object.SetResourceVersion(verb.Version)
-	}
 	spec := map[string]any{}
 	if verb.Endless {
 		spec["minReadySeconds"] = int64(migration.EndlessMinReadySeconds)

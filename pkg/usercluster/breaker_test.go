@@ -19,7 +19,16 @@ func breakerRef() migration.Ref {
 }
 
 func rolls(value string, endless bool) migration.Verb {
-	return migration.Verb{RestartValue: value, Endless: endless}
+	return migration.Verb{Objects: []migration.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
+}
+
+// asSeen has the version that the object has now.
+func (s *Session) asSeen(t *testing.T, verb migration.Verb) migration.Verb {
+	t.Helper()
+	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	verb.Versions = []string{live.GetResourceVersion()}
+	return verb
 }
 
 func TestBreakerTakesAndGivesBack(t *testing.T) {
@@ -36,7 +45,7 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 		{"a rollback takes nothing", rolls("18", false), migration.Guard{}, "18"},
 		{"nothing is left", rolls("", false), migration.Guard{}, ""},
 	} {
-		g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), step.verb)).To(Succeed(), step.about)
+		g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), s.asSeen(t, step.verb))).To(Succeed(), step.about)
 		live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
 		g.Expect(err).NotTo(HaveOccurred())
 		spec, _, _ := unstructured.NestedMap(live.Object, "spec")
@@ -47,13 +56,14 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 	g.Expect(s.RollMachineDeployment(t.Context(), migration.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
 }
 
-func TestWhatIsGivenBackIsAsItWasSeen(t *testing.T) {
+func TestWhatIsRolledIsAsItWasSeen(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"))
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))).To(Succeed())
-	verb := rolls("17", false)
-	verb.Version = "1"
+	verb := s.asSeen(t, rolls("17", true))
+	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(Succeed())
 	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
+	verb.Versions = nil
+	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("resourceVersion are needed")))
 }
 
 func TestAStepLowersWhatWasSeen(t *testing.T) {

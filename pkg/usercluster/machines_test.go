@@ -132,7 +132,7 @@ func TestRollMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
 	ref := migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
-	g.Expect(s.RollMachineDeployment(t.Context(), ref, rolls("17", false))).To(Succeed())
+	g.Expect(s.RollMachineDeployment(t.Context(), ref, s.asSeen(t, rolls("17", false)))).To(Succeed())
 
 	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -152,7 +152,7 @@ func TestRollOfADeletedMachineDeployment(t *testing.T) {
 		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 			return conflict
 		}})
-	err := s.RollMachineDeployment(t.Context(), migration.Ref{Kind: "MachineDeployment", Name: "md", UID: "gone"}, rolls("17", true))
+	err := s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))
 	g.Expect(err).To(MatchError(ContainSubstring("deleted meanwhile")))
 	g.Expect(apierrors.IsConflict(err)).To(BeTrue())
 }

@@ -84,7 +84,7 @@ func breaker() []mutant {
 		in(rule, "what the machine-controller prefers does not matter", "Machine.preferred", never("Problem")),
 		in(rule, "a roll that waits for our step is stuck", "stuckPools", never("ours")),
 		of(userClusterPackage, rule, "a step comes after a pause", "Session.StepMachineSet", without("GetGeneration")),
-		of(userClusterPackage, rule, "minReadySeconds is given back after a pause", "Session.RollMachineDeployment", never("Version")),
+		of(userClusterPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Session.RollMachineDeployment", lacks("resourceVersion version")),
 		in(rule, "a drain is waited out in silence", "pass.drainTroubles", never("troubles")),
 		of(userClusterPackage, rule, "a default of 0 is someone's wish",
 			"guardOf", always("ManagedFieldsOperationApply")),

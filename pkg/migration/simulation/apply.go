@@ -175,19 +175,24 @@ func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool
 	if w.webhookRefuses() {
 		return false
 	}
+	done := true
 	for _, object := range verb.Objects {
 		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
 		if at < 0 {
 			continue
 		}
 		d := w.deployments[at]
+		if d.version() != verb.VersionOf(object) {
+			done = false // Each is tried.
+			continue
+		}
 		w.invariants.rolling(w, d, verb)
 		d.takeGuard(verb)
 		if c.killed(WhileActing, decision) {
 			return false
 		}
 	}
-	return true
+	return done
 }
 
 func (w *World) changeArguments(change migration.ArgumentChange) {

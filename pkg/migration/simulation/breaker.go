@@ -42,7 +42,7 @@ func (d *machineDeployment) takeGuard(verb migration.Verb) {
 func (c *Controller) returnMinReady(verb migration.Verb) {
 	w := c.world
 	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == verb.Objects[0].UID })
-	if at >= 0 && w.deployments[at].version() == verb.Version && !w.webhookRefuses() {
+	if at >= 0 && w.deployments[at].version() == verb.VersionOf(verb.Objects[0]) && !w.webhookRefuses() {
 		w.deployments[at].takeGuard(verb)
 	}
 }
