@@ -91,14 +91,14 @@ func (h *rolls) waitForRoll(ctx context.Context, s *suite.Scene, u *bed.UserClus
 		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(BeTrue())
 }
 
-// lastOf the Nodes of a pool by name, which would go last.
+// lastOf the Nodes of a pool by name, which would go last. They have the names of their Machines, which may not know them yet.
 func (h *rolls) lastOf(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool string) string {
 	GinkgoHelper()
 	list := &machines.MachineList{}
 	s.Expect(u.Client.List(ctx, list, client.MatchingLabels{"pool": pool})).To(Succeed())
 	var names []string
 	for _, machine := range list.Items {
-		names = append(names, machine.Status.NodeRef.Name)
+		names = append(names, machine.Name)
 	}
 	return slices.Max(names)
 }
