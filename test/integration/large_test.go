@@ -29,6 +29,8 @@ func TestALargeHealthyClusterIsMigrated(t *testing.T) {
 	}
 	w.fill(pods, func(i int) client.Object { return podOn(fmt.Sprintf("pool-%d-0-%d", i%pools, i/pools%replicas), i) })
 	w.fill(volumes, volume)
+	// The API server's clock went on meanwhile: what is there is older than the migration.
+	w.clock.SetTime(time.Now().Add(2 * time.Second))
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
 
