@@ -46,10 +46,14 @@ func Unmet(report *Report, share float64) []string {
 	j.name = "all clusters"
 	j.expect(cloud.Moves > 0, "none of the cloud loops moved")
 	j.expect(kcm.Moves > 0, "none of the loops of KCM moved")
+	j.soon(cloud, "the cloud loops")
 	// A freed Lease stood still for a retry period and is taken at the next retry: by itself KCM is near the middle of the two.
-	all := cloud.with(kcm)
-	j.expect(share > 1 || 2*all.Soon >= all.Moves, "%d of %d moves of loops were soon, not half of them", all.Soon, all.Moves)
+	j.soon(cloud.with(kcm), "all loops")
 	return j.unmet
+}
+
+func (j *judge) soon(all Spells, of string) {
+	j.expect(j.share > 1 || 2*all.Soon >= all.Moves, "%d of %d moves of %s were soon, not half of them", all.Soon, all.Moves, of)
 }
 
 func (s Spells) with(more Spells) Spells {

@@ -327,13 +327,26 @@ func unattendedTests() map[string]unmetTest {
 			},
 			"delta: loop nodeipam ran nowhere for 41.0 s, at most 40.0 s",
 		},
+		"moves of cloud loops of which most are slow, beside many others": {
+			func(c []ClusterReport) { c[alpha].Unattended.Cloud.Soon-- },
+			"all clusters: 7 of 16 moves of the cloud loops were soon, not half of them",
+		},
 		"moves of which most are slow": {
 			func(c []ClusterReport) {
+				c[alpha].Unattended.Cloud.Soon = 4
 				for i := range c {
-					c[i].Unattended.Cloud.Soon--
+					c[i].Unattended.KCM.Soon, c[i].Unattended.NodeIPAM.Soon = 0, 0
 				}
 			},
-			"all clusters: 12 of 28 moves of loops were soon, not half of them",
+			"all clusters: 10 of 28 moves of all loops were soon, not half of them",
+		},
+		"no move of the cloud loops at all": {
+			func(c []ClusterReport) {
+				for i := range c {
+					c[i].Unattended.Cloud = Spells{AtMostSeconds: 30}
+				}
+			},
+			"all clusters: none of the cloud loops moved",
 		},
 		"no move of KCM at all": {
 			func(c []ClusterReport) {
