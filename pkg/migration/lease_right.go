@@ -77,14 +77,28 @@ func keepLeader(kcm Component, lease Lease) *Verb {
 	}
 }
 
+// kcmLeaseRef names it also where it can't be looked at.
+func (p *pass) kcmLeaseRef() Ref {
+	namespace, name := p.o.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	return Ref{Kind: "Lease", Namespace: namespace, Name: name}
+}
+
 // revokePause is how long it is until our right is deleted once more where that was refused.
 const revokePause = 10 * time.Minute
 
-// granted says that something of our right is there, or may be, and was not deleted a moment ago: who refused that does so again.
-func (p *pass) granted() bool {
+// mayBeGranted says that something of our right is there, or may be.
+func (p *pass) mayBeGranted() bool {
 	handover, right := p.facts.Handover, p.o.KCMLeaseRight
-	lately := handover != nil && handover.KCMLeaseRevokedAt != nil && p.now.Sub(handover.KCMLeaseRevokedAt.Time) < revokePause
-	return handover != nil && !lately && (right.Value().There || right.IsUnknown() && handover.KCMLeaseGrantedAt != nil)
+	return handover != nil && (right.Value().There || right.IsUnknown() && handover.KCMLeaseGrantedAt != nil)
+}
+
+// granted also asks that it was not deleted a moment ago: who refused that does so again.
+func (p *pass) granted() bool {
+	if !p.mayBeGranted() {
+		return false
+	}
+	revoked := p.facts.Handover.KCMLeaseRevokedAt
+	return revoked == nil || p.now.Sub(revoked.Time) >= revokePause
 }
 
 // rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an undo at
@@ -120,7 +134,7 @@ func (p *pass) kcmLeaseOrphaned() bool {
 
 func (p *pass) revoke() *Verb {
 	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
-	lease := p.o.KCMLease.Value()
+	lease := Lease{Ref: p.kcmLeaseRef()}
 	return &Verb{
 		Kind: VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	}
@@ -140,8 +154,10 @@ func (p *pass) rightGone() outcome {
 	case p.facts.Handover.KCMLeaseRevokedAt == nil:
 		return does(*p.revoke())
 	}
-	namespace := p.o.KCMLease.Value().Namespace
-	return fails(ucv1.CouldNotActReason, "Role and RoleBinding "+namespace+"/"+KCMLeaseRole+
-		", our right to free KCM's Lease, are still there although they were deleted. Delete them in the user cluster: kubectl -n "+
-		namespace+" delete rolebinding,role "+KCMLeaseRole)
+	return fails(ucv1.CouldNotActReason, "Role and RoleBinding "+p.kcmLeaseRef().Namespace+"/"+KCMLeaseRole+
+		", our right to free KCM's Lease, are still there although they were deleted. "+p.deleteRight())
+}
+
+func (p *pass) deleteRight() string {
+	return "Delete them in the user cluster: kubectl -n " + p.kcmLeaseRef().Namespace + " delete rolebinding,role " + KCMLeaseRole
 }

@@ -65,9 +65,17 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 		"and it is tried again": {
 			given: loopsBack, when: stays(revokePause), step: ucv1.StepUndoAddons, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason,
 		},
-		"a deleted Cluster does not wait for it": {
+		"a deleted Cluster does not wait for it, and says what is left": {
 			given: rolling, when: func(o *Observation) { stays(time.Minute)(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
-			step: ucv1.StepRoll, verb: VerbRelease,
+			step: ucv1.StepRoll, verb: VerbRelease, says: left,
+		},
+		"nor does one that is let go although nothing can be looked at": {
+			given: rolling, when: func(o *Observation) {
+				stays(time.Hour)(o)
+				o.Cluster.DeletionTimestamp, o.Cluster.Annotations = stampAgo(time.Second), map[string]string{ucv1.AbandonAnnotation: "true"}
+				o.Connection, o.KCMLease, o.KCMLeaseRight = Connection{}, Unknown[Lease]("timeout"), Unknown[LeaseRight]("timeout")
+			},
+			step: ucv1.StepRoll, verb: VerbRelease, says: left,
 		},
 	})
 }

@@ -19,8 +19,13 @@ func (p *pass) letsGo() string {
 	return ""
 }
 
+// release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
 func (p *pass) release(why string) outcome {
-	return does(Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."})
+	verb := Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
+	if p.mayBeGranted() {
+		verb.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
+	}
+	return does(verb)
 }
 
 // released says that a Cluster goes that a pause would hold.

@@ -18,21 +18,21 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there.
+// LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may not read is
+// absent only when the API server says that we have no such right, because then nothing that is there grants one.
 func (s *Session) LeaseRight(ctx context.Context, lease migration.Ref) migration.Observed[migration.LeaseRight] {
-	right := migration.LeaseRight{}
+	may, unanswered := s.mayPatch(ctx, lease)
+	if unanswered != nil && !answered(unanswered) {
+		return migration.Unknown[migration.LeaseRight](because("asking whether we may patch "+lease.String(), unanswered))
+	}
+	right, denied := migration.LeaseRight{May: may}, unanswered == nil && !may
 	for _, object := range provider.KCMLeaseObjects(lease, "") {
 		_, err := s.get(ctx, object)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
 			return migration.Unknown[migration.LeaseRight](because("reading "+refOf(object).String(), err))
 		}
 		right.There = right.There || err == nil
 	}
-	may, err := s.mayPatch(ctx, lease)
-	if err != nil && !answered(err) {
-		return migration.Unknown[migration.LeaseRight](because("asking whether we may patch "+lease.String(), err))
-	}
-	right.May = err == nil && may
 	return migration.Known(right)
 }
 
@@ -43,7 +43,7 @@ func (s *Session) mayPatch(ctx context.Context, lease migration.Ref) (bool, erro
 		},
 	}}
 	err := s.client.Create(ctx, review)
-	return review.Status.Allowed, err
+	return err == nil && review.Status.Allowed, err
 }
 
 // grantTimeout leaves time in a pass: a webhook that hangs in the user cluster must not hold back a change of KCM, which is not there.

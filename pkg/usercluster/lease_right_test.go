@@ -150,6 +150,31 @@ func TestARightThatMayNotBeDeletedIsSeen(t *testing.T) {
 	}
 }
 
+func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		reviewer
+		want migration.Observed[migration.LeaseRight]
+	}{
+		"while the API server says that we have it": {reviewer: reviewer{may: true}, want: migration.Unknown[migration.LeaseRight]("")},
+		"while the API server does not tell": {
+			reviewer: reviewer{review: apierrors.NewInternalError(errors.New("no authorizer"))}, want: migration.Unknown[migration.LeaseRight](""),
+		},
+		"unless the API server says that we have none": {want: migration.Known(migration.LeaseRight{})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			funcs := test.funcs()
+			funcs.Get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "roles"}, "", errors.New("no RBAC rule"))
+			}
+			s, _ := sessionWith(funcs)
+			seen := s.LeaseRight(t.Context(), migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"})
+			g.Expect(seen.IsKnown()).To(Equal(test.want.IsKnown()), seen.Why())
+			g.Expect(seen.Value()).To(Equal(test.want.Value()))
+		})
+	}
+}
+
 func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {
 	g := NewWithT(t)
 	sent := ""

@@ -26,6 +26,8 @@ type invariants struct {
 	lastLed   time.Time
 	// lastAttended is when a manager last ran a cloud loop.
 	lastAttended time.Time
+	// lastServed is when one did that was not a CCM that has not renewed its Lease yet: a CCM that crashes at every start acquires it, too.
+	lastServed time.Time
 	// lastInitializing is when a CCM with the loop cloud-node last led.
 	lastInitializing time.Time
 	previous         migration.Decision
@@ -59,6 +61,9 @@ func (i *invariants) check(w *World) {
 		}
 		if len(names) > 0 {
 			i.lastAttended = w.now
+			if w.ccmLeader() == nil || w.ccmLease.renewed.After(w.ccmLease.acquired) {
+				i.lastServed = w.now
+			}
 		}
 	}
 	if w.lawless {

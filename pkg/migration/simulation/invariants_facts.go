@@ -122,9 +122,9 @@ func (i *invariants) checkAttendance(w *World, o migration.Observation, d migrat
 	if !o.Cluster.ExternalCloudProvider() || w.ccmStopped {
 		return // A person who renews the CCM's Lease by hand is believed.
 	}
-	served, a := w.now.Sub(i.lastAttended), d.Attendance
-	if a.Status == metav1.ConditionTrue && served > leaseDuration+retryPeriod {
-		i.fail("cloud loops are said to be attended (%s), and ran last %s ago", a.Message, served)
+	a := d.Attendance
+	if attended := w.now.Sub(i.lastAttended); a.Status == metav1.ConditionTrue && attended > leaseDuration+retryPeriod {
+		i.fail("cloud loops are said to be attended (%s), and ran last %s ago", a.Message, attended)
 	}
 	if a.Undecided || !w.looksClearly(o) {
 		return
@@ -132,7 +132,7 @@ func (i *invariants) checkAttendance(w *World, o migration.Observation, d migrat
 	if a.Status == metav1.ConditionFalse && len(w.running(migration.ServiceLoop)) > 0 {
 		i.fail("cloud loops are said to be unattended (%s), and run", a.Message)
 	}
-	if a.NeedsPerson && served < time.Minute {
+	if served := w.now.Sub(i.lastServed); a.NeedsPerson && served < time.Minute {
 		i.fail("a person is called for cloud loops that ran %s ago: %s", served, a.Message)
 	}
 }

@@ -209,10 +209,13 @@ type ending struct {
 func (b *bed) watchEndings(alive func(*corev1.Pod) bool) func(types.UID) (ending, bool) {
 	watcher, err := b.client.CoreV1().Pods(namespace).Watch(b.t.Context(), metav1.ListOptions{})
 	NewWithT(b.t).Expect(err).NotTo(HaveOccurred())
-	b.t.Cleanup(watcher.Stop)
+	done := make(chan struct{})
+	// The next part takes b.t for itself, so nothing of this one may still read it.
+	b.t.Cleanup(func() { watcher.Stop(); <-done })
 	var mu sync.Mutex
 	last, ended := map[types.UID]corev1.PodStatus{}, map[types.UID]ending{}
 	go func() {
+		defer close(done)
 		for event := range watcher.ResultChan() {
 			pod, ok := event.Object.(*corev1.Pod)
 			if !ok {
