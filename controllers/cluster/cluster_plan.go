@@ -80,7 +80,7 @@ func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
 		return
 	}
 	kept := s.session.KeptPlan(s.cluster.Generation)
-	if !kept.Keeps(s.cluster, s.now) {
+	if !migration.KeepsPlan(kept, s.cluster, s.now) {
 		// What is left of the pass is for the status: it says that the plan took too long.
 		ctx, cancel := context.WithTimeout(ctx, planTimeout)
 		defer cancel()

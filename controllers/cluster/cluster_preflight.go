@@ -136,7 +136,7 @@ func preflightStatus(findings []migration.Finding) *ucv1.PreflightStatus {
 	}
 	for _, finding := range findings[:min(len(findings), maxFindings)] {
 		entry := ucv1.PreflightFinding{
-			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: bounded(finding.Text(), maxMessage),
+			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: bounded(migration.TextOf(finding), maxMessage),
 			NotLookedAt: finding.NotLookedAt, Accepted: finding.Accepted,
 		}
 		for _, object := range finding.Objects[:min(len(finding.Objects), maxFindingObjects)] {

@@ -82,7 +82,7 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, facts ucv1.Facts)
 	case !known:
 		return fmt.Errorf("keep the record of the migration: %s", s.observed.Keeper.Why())
 	}
-	data, err := record.Data()
+	data, err := migration.EncodeRecord(*record)
 	if err != nil {
 		return err
 	}

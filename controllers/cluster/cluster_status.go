@@ -159,7 +159,7 @@ func setReadyInTree(w *statusWriter, s *scope) {
 	}
 	switch {
 	case unknown == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+s.observed.LookedAt())
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(s.observed))
 	case s.cluster.Spec.Paused:
 		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, unknown.Reason, unknown.Message)
 	default:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 )
 
@@ -13,7 +14,7 @@ import (
 func planHTML(out io.Writer, made plan.Plan) error {
 	page, err := template.New("plan").Funcs(template.FuncMap{
 		"lasting": lasting, "shown": shown, "ending": ending, "turningPoint": turningPoint, "moving": moving, "onlyWhen": onlyWhen,
-		"numbered": numbered, "join": func(list []string) string { return strings.Join(list, ", ") },
+		"numbered": numbered, "textOf": migration.TextOf, "join": func(list []string) string { return strings.Join(list, ", ") },
 	}).Parse(planPage)
 	if err != nil {
 		return fmt.Errorf("parse the page of the plan: %w", err)
@@ -51,7 +52,7 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 {{range .Outcome.Instructions}}<tr><td>{{.Component}}</td><td>{{.Node}}</td><td><code>{{join .Set}}</code></td><td><code>{{join .Remove}}</code></td></tr>
 {{end}}</table>{{end}}
 <h2>Findings</h2>
-{{if .Findings}}<table>{{range .Findings}}<tr><td class="{{if .Blocks}}blocking{{end}}">{{.State}}</td><td>{{.ID}}</td><td>{{.Text}}</td></tr>
+{{if .Findings}}<table>{{range .Findings}}<tr><td class="{{if .Blocks}}blocking{{end}}">{{.State}}</td><td>{{.ID}}</td><td>{{textOf .}}</td></tr>
 {{end}}</table>{{else}}<p>None.</p>{{end}}
 {{if .Protocol}}<h2>Hand-over</h2><p>Protocol {{.Protocol}}: {{.ProtocolReason}}</p>{{end}}
 <h2>Changes in order</h2>

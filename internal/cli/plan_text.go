@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 )
 
@@ -43,7 +44,7 @@ func textFindings(text *strings.Builder, made plan.Plan) {
 		fmt.Fprintln(text, "  none")
 	}
 	for _, finding := range made.Findings {
-		fmt.Fprintf(text, "  %s (%s)\n    %s\n", finding.ID, finding.State(), finding.Text())
+		fmt.Fprintf(text, "  %s (%s)\n    %s\n", finding.ID, finding.State(), migration.TextOf(finding))
 	}
 	if made.Protocol != "" {
 		fmt.Fprintf(text, "\nHAND-OVER by protocol %s: %s\n", made.Protocol, made.ProtocolReason)

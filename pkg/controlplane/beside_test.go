@@ -104,5 +104,5 @@ func TestStaticPodsBesideKCM(t *testing.T) {
 	g.Expect(plane.Others).To(BeEmpty())
 	g.Expect(plane.NotSeen).To(Equal([]string{kubeScheduler}))
 	g.Expect(plane.Neighbors).To(HaveLen(1))
-	g.Expect(plane.Neighbors[0].InTreeConfiguration(migration.Provider{})).To(Equal([]string{"--cloud-provider"}))
+	g.Expect(migration.InTreeConfiguration(plane.Neighbors[0], migration.Provider{})).To(Equal([]string{"--cloud-provider"}))
 }

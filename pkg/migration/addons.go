@@ -147,11 +147,11 @@ func (p *pass) fenceHolds() outcome {
 	case fence.Open:
 		return p.openFenceHolds(fence)
 	}
-	return fails(ucv1.FenceIneffectiveReason, fence.why())
+	return fails(ucv1.FenceIneffectiveReason, fenceProblem(fence))
 }
 
-// why says what keeps the fence from holding, and how to find it.
-func (f Fence) why() string {
+// fenceProblem says what keeps the fence from holding, and how to find it.
+func fenceProblem(f Fence) string {
 	namespace, _, _ := strings.Cut(f.Lease, "/")
 	if f.Open {
 		return "The fence is open already, as an earlier Cluster left it: " + f.Identity + " may write Lease " + f.Lease +
@@ -175,7 +175,7 @@ func (p *pass) openFenceHolds(fence Fence) outcome {
 	case p.facts.Handover.StartedAt != nil:
 		return waitsUntil(ucv1.ProvingSilenceReason, "The fence is open already. "+strings.Join(doubts, " "), 2*time.Second)
 	}
-	return fails(ucv1.FenceIneffectiveReason, fence.why()+" "+strings.Join(doubts, " "))
+	return fails(ucv1.FenceIneffectiveReason, fenceProblem(fence)+" "+strings.Join(doubts, " "))
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.

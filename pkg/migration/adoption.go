@@ -23,8 +23,8 @@ type Takeover struct {
 	Problem string
 }
 
-// line names the object and its first fields.
-func (t Takeover) line(most int) string {
+// takeoverLine names the object and its first fields.
+func takeoverLine(t Takeover, most int) string {
 	switch {
 	case t.Problem != "":
 		return t.Object + ": " + t.Problem
@@ -36,14 +36,14 @@ func (t Takeover) line(most int) string {
 	return t.Object + ": " + strings.Join(t.Fields, ", ")
 }
 
-// changes are the lines of the status, and of a message where few fit. Without a comparison they are only names.
-func (s AddonSet) changes(most int) []string {
+// changesOf are the lines of the status, and of a message where few fit. Without a comparison they are only names.
+func changesOf(s AddonSet, most int) []string {
 	if len(s.Takeovers) == 0 {
 		return slices.Clone(s.Foreign)
 	}
 	lines := make([]string, 0, len(s.Takeovers))
 	for _, takeover := range s.Takeovers {
-		line := takeover.line(most)
+		line := takeoverLine(takeover, most)
 		if len(line) > maxChange {
 			line = strings.ToValidUTF8(line[:maxChange-3], "") + "..."
 		}
@@ -76,7 +76,7 @@ func (p *pass) mayTakeOver(name AddonSetName, set AddonSet) outcome {
 	var refused []string
 	for _, takeover := range set.Takeovers {
 		if takeover.Problem != "" {
-			refused = append(refused, takeover.line(0))
+			refused = append(refused, takeoverLine(takeover, 0))
 		}
 	}
 	if len(refused) > 0 {
@@ -92,7 +92,7 @@ func (p *pass) foreign(name AddonSetName, set AddonSet) string {
 	}
 	message += " Delete them, or set spec.addons.adoption to Adopt."
 	if len(set.Takeovers) > 0 {
-		message += " That would change, among others, " + named(set.changes(2)) + "; all of it: ccm-migration-controller adoption " +
+		message += " That would change, among others, " + named(changesOf(set, 2)) + "; all of it: ccm-migration-controller adoption " +
 			p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
 	}
 	return message
@@ -104,19 +104,19 @@ func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
 	const many = 20
 	plan := p.facts.Adoption
 	missing := func(line string) bool { return !slices.Contains(plan.Changes, line) }
-	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(set.changes(many), missing)) {
+	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(changesOf(set, many), missing)) {
 		addons := p.o.Addons.Value()
-		lines := slices.Concat(addons.CSI.changes(many), addons.CCM.changes(many), set.changes(many))
+		lines := slices.Concat(changesOf(addons.CSI, many), changesOf(addons.CCM, many), changesOf(set, many))
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: lines[:min(len(lines), maxChanges)]}
-		return records("Recording what adopting changes, before it is done: " + named(set.changes(2)) + ".")
+		return records("Recording what adopting changes, before it is done: " + named(changesOf(set, 2)) + ".")
 	}
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
 		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
-			named(set.changes(2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
+			named(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}
 	return holds(ucv1.HoldsReason, "")
 }

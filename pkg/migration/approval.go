@@ -21,9 +21,9 @@ type ForeseenPlan struct {
 	MadeAt  time.Time
 }
 
-// Keeps says that a pass is content with a plan that an earlier pass made of the same generation of the Cluster. Nothing ever
+// KeepsPlan says that a pass is content with a plan that an earlier pass made of the same generation of the Cluster. Nothing ever
 // starts on that: what was approved is compared with a new one.
-func (f ForeseenPlan) Keeps(cluster *ucv1.Cluster, now time.Time) bool {
+func KeepsPlan(f ForeseenPlan, cluster *ucv1.Cluster, now time.Time) bool {
 	return f.Digest != "" && f.Digest != cluster.Spec.Approval.PlanDigest && now.Sub(f.MadeAt) < planKept
 }
 

@@ -58,18 +58,18 @@ func TestAPlanIsKeptForAMinuteAndStartsNothing(t *testing.T) {
 	o.Cluster.Spec.Mode = ucv1.PlanOnlyMode
 	made := ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
 	for age, kept := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: false} {
-		g.Expect(made.Keeps(o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
+		g.Expect(KeepsPlan(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
 	}
-	g.Expect(ForeseenPlan{MadeAt: noon()}.Keeps(o.Cluster, noon())).To(BeFalse(), "none was made")
+	g.Expect(KeepsPlan(ForeseenPlan{MadeAt: noon()}, o.Cluster, noon())).To(BeFalse(), "none was made")
 
 	o.Plan = Known(made)
 	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
 	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made again")
 
 	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)
-	g.Expect(made.Keeps(o.Cluster, noon())).To(BeTrue(), "nothing starts by it")
+	g.Expect(KeepsPlan(made, o.Cluster, noon())).To(BeTrue(), "nothing starts by it")
 	o.Cluster.Spec.Approval.PlanDigest = made.Digest
-	g.Expect(made.Keeps(o.Cluster, noon())).To(BeFalse(), "a migration starts by it")
+	g.Expect(KeepsPlan(made, o.Cluster, noon())).To(BeFalse(), "a migration starts by it")
 }
 
 func TestAStartedMigrationAsksForNoPlan(t *testing.T) {

@@ -126,7 +126,7 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 	data, unseen := p.lookedAtBootstrap(d)
 	current, found := currentSet(view.setsOf(d))
 	lacks := bootstrapLacks(d, data, current, found)
-	rest := view.initialization - view.now.Sub(current.dueSince())
+	rest := view.initialization - view.now.Sub(bootstrapDueSince(current))
 	switch {
 	case unseen != "":
 		seen.unseen = unseen
@@ -139,8 +139,8 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 	}
 }
 
-// dueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a MachineSet of long ago.
-func (s MachineSet) dueSince() time.Time {
+// bootstrapDueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a MachineSet of long ago.
+func bootstrapDueSince(s MachineSet) time.Time {
 	if s.CurrentSince.After(s.CreatedAt) {
 		return s.CurrentSince
 	}

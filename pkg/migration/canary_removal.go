@@ -16,7 +16,7 @@ func (p *pass) removeCanary() (outcome, bool) {
 	if !known {
 		return cannotLook("the canary", p.o.Canary.Why()), true
 	}
-	now, held := workload.leaving(p.now, p.o.Deadlines.CanaryRemoval)
+	now, held := leavingOf(workload, p.now, p.o.Deadlines.CanaryRemoval)
 	_, seen := p.o.Machines.Value().split()
 	if len(now)+len(held) == 0 {
 		now = stillThere(seen.Deployments)
@@ -53,9 +53,9 @@ func (p *pass) stuckCanary(seen Machines) []string {
 	return names
 }
 
-// leaving are the objects that are to be deleted, and those that the Machine has to stay for until they are gone, or the
+// leavingOf are the objects that are to be deleted, and those that the Machine has to stay for until they are gone, or the
 // patience is at its end.
-func (w CanaryWorkload) leaving(now time.Time, patience time.Duration) (next, held []Ref) {
+func leavingOf(w CanaryWorkload, now time.Time, patience time.Duration) (next, held []Ref) {
 	for _, object := range w.Objects {
 		switch {
 		case object.DeletingSince.IsZero():

@@ -60,7 +60,7 @@ func (p *pass) compareAddresses() outcome {
 		return cannotLook("the Nodes", p.o.Nodes.Why())
 	}
 	before, gone, unknown := p.baselineAsTaken()
-	changed := before.addressChanges(nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
+	changed := addressChanges(before, nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
 	switch on := cloudNodeOn(p.facts); {
 	case unknown != "":
 		return cannotLook("the baseline", unknown)
@@ -154,7 +154,7 @@ func (p *pass) cloudNodeInTime(out outcome) outcome {
 
 // addressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
 // not the same twice.
-func (i Inventory) addressChanges(nodes []Node, accepted []string) []string {
+func addressChanges(i Inventory, nodes []Node, accepted []string) []string {
 	now := map[string]Node{}
 	for _, node := range nodes {
 		now[node.UID] = node

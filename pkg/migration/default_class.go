@@ -46,7 +46,7 @@ func (p *pass) defaultClass() outcome {
 	case !known:
 		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
 	}
-	successor, former, other := provider.defaults(classes)
+	successor, former, other := defaultsOf(provider, classes)
 	switch {
 	case other != "":
 		return p.defaultIs(other, "it is left alone")
@@ -64,8 +64,8 @@ func (p *pass) defaultClass() outcome {
 	})
 }
 
-// defaults are our class, those of the in-tree plugin that are the default, and another one that is, if there is one.
-func (provider Provider) defaults(classes []StorageClass) (successor *StorageClass, former []Ref, other string) {
+// defaultsOf are our class, those of the in-tree plugin that are the default, and another one that is, if there is one.
+func defaultsOf(provider Provider, classes []StorageClass) (successor *StorageClass, former []Ref, other string) {
 	for _, class := range classes {
 		switch {
 		case class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner):

@@ -62,7 +62,7 @@ func (p *pass) drainTroubles() string {
 	var sentences []string
 	for _, drain := range p.o.Drains.Value() {
 		at := slices.IndexFunc(p.o.Machines.Value().Machines, func(m Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
-		if troubles := drain.troubles(); at >= 0 && len(troubles) > 0 {
+		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
 			sentences = append(sentences, p.drainSentence(drain, troubles, p.o.Machines.Value().Machines[at].DeletingSince))
 		}
 	}
@@ -89,8 +89,8 @@ func (p *pass) drainSentence(drain Drain, troubles []string, since time.Time) st
 	return sentence + ". The machine-controller has been free to go on by force since " + force.UTC().Format(time.RFC3339) + "."
 }
 
-// troubles of one drain: pods by what holds them, finalizers, volumes.
-func (d Drain) troubles() []string {
+// troublesOf of one drain: pods by what holds them, finalizers, volumes.
+func troublesOf(d Drain) []string {
 	var held, going, plain, troubles []string
 	for _, pod := range d.Pods {
 		name := pod.Namespace + "/" + pod.Name

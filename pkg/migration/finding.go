@@ -102,8 +102,8 @@ func (f Finding) State() string {
 	return state
 }
 
-// Text is the finding with what to do.
-func (f Finding) Text() string {
+// TextOf is the finding with what to do.
+func TextOf(f Finding) string {
 	text := f.Message
 	if len(f.Objects) > 0 {
 		text = strings.TrimSuffix(text, ".") + ": " + named(f.Objects) + "."

@@ -52,21 +52,21 @@ func (p *pass) runsInTree(seen Observed[Component]) outcome {
 }
 
 // LookedAt says in a sentence or two what was looked at of a cluster whose feature is off, and what was not.
-func (o Observation) LookedAt() string {
+func LookedAt(o Observation) string {
 	kcm, known := o.InTree.Get()
 	switch {
 	case !known && o.Cluster.Spec.ControlPlane.Static():
-		return "The control plane is in the user cluster. " + o.otherwiseLookedAt()
+		return "The control plane is in the user cluster. " + otherwiseLookedAt(o)
 	case !known:
-		return "The Deployment of kube-controller-manager was not looked at. " + o.otherwiseLookedAt()
+		return "The Deployment of kube-controller-manager was not looked at. " + otherwiseLookedAt(o)
 	case kcm.Replicas == 0:
-		return kcm.String() + " is scaled to 0, so whether anything runs the cloud loops was not looked at. " + o.otherwiseLookedAt()
+		return kcm.String() + " is scaled to 0, so whether anything runs the cloud loops was not looked at. " + otherwiseLookedAt(o)
 	}
-	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " + o.otherwiseLookedAt()
+	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " + otherwiseLookedAt(o)
 }
 
 // otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
-func (o Observation) otherwiseLookedAt() string {
+func otherwiseLookedAt(o Observation) string {
 	switch look := o.Cluster.Status.LookAhead; {
 	case !wantsLooks(o.Cluster):
 		return "The user cluster is not looked at, nor whether KCM leads, because spec.preflight.lookAhead is Never."

@@ -81,7 +81,7 @@ func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
 			withTemplate(inTree(), 1)(&o)
 			test.change(&o)
 			for _, want := range test.want {
-				NewWithT(t).Expect(o.LookedAt()).To(ContainSubstring(want))
+				NewWithT(t).Expect(LookedAt(o)).To(ContainSubstring(want))
 			}
 		})
 	}

@@ -267,12 +267,12 @@ func (p *pass) kcmMissing() string {
 func judge(findings []Finding, unknown []string, held string) outcome {
 	switch {
 	case len(findings) == 1:
-		return fails(findings[0].Reason, findings[0].Text())
+		return fails(findings[0].Reason, TextOf(findings[0]))
 	case len(findings) > 1:
 		SortFindings(findings)
 		messages := make([]string, 0, maxFindingsInMessage+1)
 		for _, finding := range findings[:min(len(findings), maxFindingsInMessage)] {
-			messages = append(messages, finding.Text())
+			messages = append(messages, TextOf(finding))
 		}
 		if rest := len(findings) - len(messages); rest > 0 {
 			messages = append(messages, "And "+plural(rest, "finding", "findings")+" more; the command plan shows all of them.")

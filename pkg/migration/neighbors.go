@@ -23,8 +23,8 @@ const neighborPause = 30 * time.Second
 
 // InTreeConfiguration names what rows VolumeMigration and Finalize would change in the component, if it were ours; or why that
 // cannot be told.
-func (n Neighbor) InTreeConfiguration(provider Provider) []string {
-	return n.differences(func(component Component) *ArgumentChange {
+func InTreeConfiguration(n Neighbor, provider Provider) []string {
+	return differencesOf(n, func(component Component) *ArgumentChange {
 		removal := ArgumentChange{}
 		if change := inTreeRemoval(component, provider.RetiredGates); change != nil {
 			removal = *change
@@ -36,8 +36,8 @@ func (n Neighbor) InTreeConfiguration(provider Provider) []string {
 	})
 }
 
-// differences asks the template, and each pod that may still run with other arguments.
-func (n Neighbor) differences(change func(Component) *ArgumentChange) []string {
+// differencesOf asks the template, and each pod that may still run with other arguments.
+func differencesOf(n Neighbor, change func(Component) *ArgumentChange) []string {
 	all := []Arguments{n.Arguments}
 	for _, process := range n.Pods {
 		if !process.Ended {
@@ -78,7 +78,7 @@ func (p *pass) wholeControlPlane(change func(Component) (*ArgumentChange, string
 	}
 	var unclaimed, foreign []string
 	for _, neighbor := range controlPlane.Neighbors {
-		differs := neighbor.differences(func(component Component) *ArgumentChange { arguments, _ := change(component); return arguments })
+		differs := differencesOf(neighbor, func(component Component) *ArgumentChange { arguments, _ := change(component); return arguments })
 		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(differs, ", ")
 		switch {
 		case len(differs) > 0 && !neighbor.Foreign:
@@ -91,7 +91,7 @@ func (p *pass) wholeControlPlane(change func(Component) (*ArgumentChange, string
 		return fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: "+
 			strings.Join(unclaimed, "; ")+". "+Unclaimed)
 	}
-	out := p.everyComponent(change, held+" "+controlPlane.seen())
+	out := p.everyComponent(change, held+" "+componentsSeen(controlPlane))
 	if out.holds && len(foreign) > 0 {
 		return waitsUntil(ucv1.WaitingForAdministratorReason, "Waiting for the owners of these to change their flags: "+
 			strings.Join(foreign, "; ")+".", neighborPause)
@@ -110,8 +110,8 @@ func (p *pass) originalsKept() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// seen says what a claim about the control plane rests on.
-func (c ControlPlane) seen() string {
+// componentsSeen says what a claim about the control plane rests on.
+func componentsSeen(c ControlPlane) string {
 	names := []string{c.KCM.String()}
 	for _, component := range c.Others {
 		names = append(names, component.String())

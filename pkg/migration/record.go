@@ -67,8 +67,8 @@ func (r Record) Holds(wanted Record) bool {
 	return r.Problem == "" && r.Keeper == wanted.Keeper && r.Provider == wanted.Provider && equality.Semantic.DeepEqual(r.Facts, wanted.Facts)
 }
 
-// Data of the Secret.
-func (r Record) Data() (map[string][]byte, error) {
+// EncodeRecord of the Secret.
+func EncodeRecord(r Record) (map[string][]byte, error) {
 	facts, err := json.Marshal(r.Facts)
 	if err != nil {
 		return nil, fmt.Errorf("encode the record: %w", err)

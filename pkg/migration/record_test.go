@@ -117,7 +117,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	o := finished()
 	o.Cluster.Status.Handover.Line, o.Cluster.Status.Handover.Proof = "FenceOpen", []ucv1.ProofItem{{Name: "Nodes"}}
 	record := *RecordOf(o.Cluster, "kcm", o.Cluster.Status.Facts)
-	data, err := record.Data()
+	data, err := EncodeRecord(record)
 	g.Expect(err).NotTo(HaveOccurred())
 	read := DecodeRecord(data)
 	g.Expect(read.Problem).To(BeEmpty())
@@ -138,7 +138,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 		"a time that is not a time":   func(d map[string][]byte) { d[RecordFactsKey] = []byte(`{"origin":"Migrating","startedAt":"noon"}`) },
 		"an origin no one would keep": func(d map[string][]byte) { d[RecordFactsKey] = []byte(`{"origin":"InTree"}`) },
 	} {
-		data, err := record.Data()
+		data, err := EncodeRecord(record)
 		g.Expect(err).NotTo(HaveOccurred())
 		spoil(data)
 		read := DecodeRecord(data)

@@ -69,7 +69,7 @@ func (p *pass) loopsAsBefore(kcm Component) outcome {
 func givenBack(kcm Component, kept *ucv1.OriginalArguments) *ArgumentChange {
 	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	switch {
-	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), kcm.withControllers(kept.Controllers).CloudLoops()):
+	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), withControllers(kcm, kept.Controllers).CloudLoops()):
 	case kept.Controllers == nil:
 		change.Remove = []string{"controllers"}
 	default:
@@ -143,7 +143,7 @@ func (p *pass) undoLock() outcome {
 }
 
 // withControllers are the arguments with another value of --controllers.
-func (c Component) withControllers(value *string) Arguments {
+func withControllers(c Component, value *string) Arguments {
 	flags := maps.Clone(c.Arguments.Flags)
 	delete(flags, "controllers")
 	if value != nil {

@@ -134,7 +134,7 @@ func (p *pass) undoFence() outcome {
 	case fence.Open:
 		return does(Verb{Kind: VerbCloseFence, Why: "Closing the fence, so that the CCM ends: the migration is being undone."})
 	case len(fence.Allowed) > 0 && !serialized(p.facts):
-		return waitsUntil(ucv1.ProvingSilenceReason, fence.why(), 2*time.Second)
+		return waitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}
 	if out := p.workloadWithdrawn(); !out.holds {
 		return out

@@ -4,7 +4,7 @@ package main
 func defaultClasses() []mutant {
 	const rule = "7 defaults"
 	return []mutant{
-		in(rule, "the default of another driver is taken", "Provider.defaults", never("Plugin")),
+		in(rule, "the default of another driver is taken", "defaultsOf", never("Plugin")),
 		in(rule, "the former default stays one",
 			"pass.defaultClass", becomes("Objects", "append(former[:0], successor.Ref)")),
 		in(rule, "the new default comes before the former has gone",

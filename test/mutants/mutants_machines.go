@@ -46,9 +46,9 @@ func controlPlanes() []mutant {
 	return []mutant{
 		inTables(rule, "what the spec does not mention does not count", "pass.wholeControlPlane", never("len unclaimed")),
 		inTables(rule, "what is foreign is not waited for", "pass.wholeControlPlane", never("len foreign")),
-		inTables(rule, "a component that cannot be read has nothing", "Neighbor.differences", never("Understood")),
-		inTables(rule, "only the template is asked", "Neighbor.differences", ranges("Pods", "[:0]")),
-		inTables(rule, "what was not found is not said", "ControlPlane.seen", never("NotSeen")),
+		inTables(rule, "a component that cannot be read has nothing", "differencesOf", never("Understood")),
+		inTables(rule, "only the template is asked", "differencesOf", ranges("Pods", "[:0]")),
+		inTables(rule, "what was not found is not said", "componentsSeen", never("NotSeen")),
 		in(rule, "an undo leaves what was claimed after the start as it is", "pass.originalsKept", never("Understood")),
 		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(migration.Warning, about(unclaimed, `does not say who owns them`, ``))")),
 		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),

@@ -6,7 +6,7 @@ func approvals() []mutant {
 	return []mutant{
 		in(rule, "mode PlanOnly starts by itself", "WantsPlan", without("Mode")),
 		in(rule, "any approval will do", "pass.approved", judged("Digest", `approved != ""`)),
-		in(rule, "a plan that was kept starts a migration", "ForeseenPlan.Keeps", without("Approval")),
+		in(rule, "a plan that was kept starts a migration", "KeepsPlan", without("Approval")),
 		in(rule, "a plan that could not be made is approved",
 			"pass.approved", returns("cannotLook Plan", `holds(ucv1.HoldsReason, "")`)),
 		in(rule, "no one is asked for an approval", "pass.preflight", never("approved")),

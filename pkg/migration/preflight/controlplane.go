@@ -136,7 +136,7 @@ func podsDiffer(o Facts, _ time.Time) []migration.Finding {
 func unclaimedComponents(o Facts, _ time.Time) []migration.Finding {
 	var unclaimed, foreign []string
 	for _, neighbor := range o.ControlPlane.Value().Neighbors {
-		names := neighbor.InTreeConfiguration(o.Provider.Value())
+		names := migration.InTreeConfiguration(neighbor, o.Provider.Value())
 		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(names, ", ")
 		switch {
 		case len(names) > 0 && neighbor.Foreign:

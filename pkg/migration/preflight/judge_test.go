@@ -65,7 +65,7 @@ func TestChecks(t *testing.T) {
 			g.Expect(found[0].Severity).To(Equal(s.severity))
 			g.Expect(found[0].NotLookedAt).To(Equal(s.unseen))
 			g.Expect(found[0].Objects).To(Equal(s.objects))
-			g.Expect(found[0].Text()).To(ContainSubstring(s.says))
+			g.Expect(migration.TextOf(found[0])).To(ContainSubstring(s.says))
 			g.Expect(found[0].Reason).To(Equal("PreflightFailed"))
 
 			if s.without != nil {

@@ -100,8 +100,8 @@ func TestHealthyClustersAreNotHeldBack(t *testing.T) {
 			o := healthy()
 			shape(&o)
 			for _, finding := range Judge(o, noon()) {
-				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+finding.Text())
-				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), finding.Text())
+				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+migration.TextOf(finding))
+				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), migration.TextOf(finding))
 			}
 		})
 	}
