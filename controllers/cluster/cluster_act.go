@@ -16,6 +16,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -90,7 +91,7 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.
 
 // changeObjects of the user cluster, one after the other.
 func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
-	change := func(ref migration.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
+	change := func(ref observation.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
 	switch verb.Kind {
 	case migration.VerbSwitchDefaultClass:
 		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
@@ -99,7 +100,7 @@ func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 	case migration.VerbRemoveCanary:
 		return s.session.RemoveCanary(ctx, verb.Objects)
 	case migration.VerbMarkMachines:
-		change = func(ref migration.Ref) error { return s.session.MarkMachine(ctx, ref) }
+		change = func(ref observation.Ref) error { return s.session.MarkMachine(ctx, ref) }
 	case migration.VerbStepMachineSet:
 		return s.session.StepMachineSet(ctx, verb.Objects[0], *verb.Step)
 	default:
@@ -108,7 +109,7 @@ func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 }
 
 // each is changed: one that is refused keeps no other from it.
-func each(objects []migration.Ref, change func(migration.Ref) error) error {
+func each(objects []observation.Ref, change func(observation.Ref) error) error {
 	failed := make([]error, 0, len(objects))
 	for _, ref := range objects {
 		failed = append(failed, change(ref))

@@ -6,13 +6,13 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestOneThatRefusesAChangeKeepsNoOtherFromIt(t *testing.T) {
 	g, refused := NewWithT(t), errors.New("denied")
 	var changed []string
-	err := each([]migration.Ref{{Name: "a"}, {Name: "b"}}, func(ref migration.Ref) error {
+	err := each([]observation.Ref{{Name: "a"}, {Name: "b"}}, func(ref observation.Ref) error {
 		if ref.Name == "a" {
 			return refused
 		}
@@ -21,5 +21,5 @@ func TestOneThatRefusesAChangeKeepsNoOtherFromIt(t *testing.T) {
 	})
 	g.Expect(err).To(MatchError(refused))
 	g.Expect(changed).To(Equal([]string{"b"}))
-	g.Expect(each([]migration.Ref{{Name: "b"}}, func(migration.Ref) error { return nil })).To(Succeed())
+	g.Expect(each([]observation.Ref{{Name: "b"}}, func(observation.Ref) error { return nil })).To(Succeed())
 }

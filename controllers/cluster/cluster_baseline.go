@@ -12,11 +12,12 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
 func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
-	s.observed.Baseline, s.observed.Proofs = migration.Absent[migration.Inventory](), migration.Absent[migration.KeptProofs]()
+	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](), observation.Absent[observation.KeptProofs]()
 	baseline := s.cluster.Status.Baseline
 	if baseline == nil {
 		return
@@ -24,21 +25,21 @@ func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
 	secret := &corev1.Secret{}
 	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: baseline.SecretName}, secret); err != nil {
 		if !apierrors.IsNotFound(err) {
-			s.observed.Baseline = migration.Unknown[migration.Inventory](err.Error())
-			s.observed.Proofs = migration.Unknown[migration.KeptProofs](err.Error())
+			s.observed.Baseline = observation.Unknown[observation.Inventory](err.Error())
+			s.observed.Proofs = observation.Unknown[observation.KeptProofs](err.Error())
 		}
 		return
 	}
-	s.observed.Proofs = migration.Known(migration.KeptProofs{
-		Secret:  migration.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name, UID: string(secret.UID)},
+	s.observed.Proofs = observation.Known(observation.KeptProofs{
+		Secret:  observation.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion, ByNode: migration.DecodeProofs(secret.Data[migration.ProofsKey]),
 	})
 	inventory, err := migration.DecodeBaseline(secret.Data)
 	if err != nil {
 		// A baseline that cannot be read is not the one that was taken: its digest says so.
-		inventory = migration.Inventory{Volumes: []migration.Volume{{Name: err.Error()}}}
+		inventory = observation.Inventory{Volumes: []observation.Volume{{Name: err.Error()}}}
 	}
-	s.observed.Baseline = migration.Known(inventory)
+	s.observed.Baseline = observation.Known(inventory)
 }
 
 func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {

@@ -15,6 +15,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -42,7 +43,7 @@ type Reconciler struct {
 	Clock     clock.PassiveClock
 	Metrics   *Metrics
 	// Deadlines are the real ones when they are left out.
-	Deadlines migration.Deadlines
+	Deadlines observation.Deadlines
 	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
 	RequireCloudConfigLabel bool
 	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.

@@ -8,37 +8,37 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // balancers are load balancers, of which the first ones have another address.
-func balancers(all, moved int) migration.Inventory {
-	inventory := migration.Inventory{Version: migration.InventoryVersion}
+func balancers(all, moved int) observation.Inventory {
+	inventory := observation.Inventory{Version: observation.InventoryVersion}
 	for i := range all {
 		address := "192.0.2.1"
 		if i < moved {
 			address = "192.0.2.9"
 		}
 		inventory.LoadBalancers = append(inventory.LoadBalancers,
-			migration.LoadBalancer{Namespace: "web", Name: fmt.Sprintf("lb-%02d", i), UID: fmt.Sprint(i), Ingress: []string{address}})
+			observation.LoadBalancer{Namespace: "web", Name: fmt.Sprintf("lb-%02d", i), UID: fmt.Sprint(i), Ingress: []string{address}})
 	}
 	return inventory
 }
 
 // rolling is the pass of a migration that compares with a baseline.
-func rolling(step ucv1.Step, before, now migration.Inventory) *scope {
+func rolling(step ucv1.Step, before, now observation.Inventory) *scope {
 	cluster := clusterOf(ucv1.OriginMigrating, func(c *ucv1.Cluster) {
 		c.Status.Step = ucv1.StepRoll
 		c.Status.Baseline = &ucv1.BaselineStatus{SecretName: "baseline", Digest: before.Digest()}
 	})
 	s := passOf(cluster, decided(ucv1.OriginMigrating, step, waiting(ucv1.WaitingForMachinesReason, "Waiting.")))
-	s.observed.Baseline, s.observed.Inventory = migration.Known(before), migration.Known(now)
-	s.observed.Machines = migration.Known(migration.Machines{})
-	gone := map[string]migration.Gone{}
+	s.observed.Baseline, s.observed.Inventory = observation.Known(before), observation.Known(now)
+	s.observed.Machines = observation.Known(observation.Machines{})
+	gone := map[string]observation.Gone{}
 	for _, balancer := range before.LoadBalancers {
-		gone[balancer.UID] = migration.Gone{Seen: "it was gone by noon"}
+		gone[balancer.UID] = observation.Gone{Seen: "it was gone by noon"}
 	}
-	s.observed.Gone = migration.Known(gone)
+	s.observed.Gone = observation.Known(gone)
 	return s
 }
 
@@ -77,7 +77,7 @@ func TestInventoryInTheStatus(t *testing.T) {
 			pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 1)),
 			when: func(s *scope) {
 				s.cluster.Status.Inventory = seen
-				s.observed.Inventory = migration.Unknown[migration.Inventory]("timeout")
+				s.observed.Inventory = observation.Unknown[observation.Inventory]("timeout")
 			},
 			want: seen,
 		},

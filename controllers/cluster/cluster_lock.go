@@ -13,16 +13,17 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
-func (r *Reconciler) observeLock(ctx context.Context, s *scope) migration.Observed[migration.Lock] {
+func (r *Reconciler) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
 	if !migration.ConcernsLock(s.cluster) {
-		return migration.Absent[migration.Lock]()
+		return observation.Absent[observation.Lock]()
 	}
 	if s.identity == (provider.Identity{}) {
-		return migration.Unknown[migration.Lock]("the provider is not known")
+		return observation.Unknown[observation.Lock]("the provider is not known")
 	}
 	observed := s.session.MigrationLock(ctx, s.identity)
 	lock, known := observed.Get()
@@ -33,18 +34,18 @@ func (r *Reconciler) observeLock(ctx context.Context, s *scope) migration.Observ
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}
 	switch err := r.Live.Get(ctx, key, file); {
 	case err == nil:
-		lock.Left = append(lock.Left, migration.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
+		lock.Left = append(lock.Left, observation.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
 	case !apierrors.IsNotFound(err):
-		return migration.Unknown[migration.Lock](err.Error())
+		return observation.Unknown[observation.Lock](err.Error())
 	}
-	return migration.Known(lock)
+	return observation.Known(lock)
 }
 
-func unseenLock(cluster *ucv1.Cluster, why string) migration.Observed[migration.Lock] {
+func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observation.Lock] {
 	if !migration.ConcernsLock(cluster) {
-		return migration.Absent[migration.Lock]()
+		return observation.Absent[observation.Lock]()
 	}
-	return migration.Unknown[migration.Lock](why)
+	return observation.Unknown[observation.Lock](why)
 }
 
 // withLock is the CCM with the lock, while it is to have that.

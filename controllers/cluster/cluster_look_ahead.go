@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -52,7 +53,7 @@ type looks struct {
 type look struct {
 	startedAt  time.Time
 	session    *usercluster.Session
-	connection migration.Connection
+	connection observation.Connection
 }
 
 // begin goes on with the look at a Cluster, or takes a turn for one; nil: others have theirs.
@@ -104,7 +105,7 @@ func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 		return
 	}
 	defer func() {
-		if s.observed.Look != migration.LookGoesOn {
+		if s.observed.Look != observation.LookGoesOn {
 			r.endLook(key)
 		}
 	}()
@@ -117,9 +118,9 @@ func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 	r.observeForLook(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
 	r.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
-	s.observed.Look = migration.LookDone
+	s.observed.Look = observation.LookDone
 	if migration.AwaitsLeader(s.observed, s.now) && s.now.Sub(one.startedAt) < lookPatience {
-		s.observed.Look = migration.LookGoesOn
+		s.observed.Look = observation.LookGoesOn
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // requestsOfALook is what one of a small cluster takes; TestALookAheadWritesNothing prints it.
@@ -61,13 +62,13 @@ func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 	g := NewWithT(t)
 	waits := &migration.Readiness{Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "At noon."}
 	found := &migration.Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: "1 finding blocks a migration: A."}
-	decision := func(readiness *migration.Readiness, findings ...migration.Finding) migration.Decision {
+	decision := func(readiness *migration.Readiness, findings ...observation.Finding) migration.Decision {
 		return decided(ucv1.OriginInTree, ucv1.StepInTree, func(d *migration.Decision) { d.Readiness, d.Findings = readiness, findings })
 	}
 	fresh := reported(t, passOf(clusterOf(ucv1.OriginInTree), decision(waits)))
 	g.Expect(condition(fresh, ucv1.ReadyToMigrateCondition)).To(HaveField("Reason", ucv1.NotLookedYetReason))
 
-	looked := reported(t, passOf(fresh, decision(found, migration.Finding{ID: "A", Severity: migration.Blocking, Message: "It is so."})))
+	looked := reported(t, passOf(fresh, decision(found, observation.Finding{ID: "A", Severity: observation.Blocking, Message: "It is so."})))
 	g.Expect(looked.Status.Preflight.Blocking).To(BeEquivalentTo(1))
 	between := reported(t, passOf(looked, decision(waits)))
 	g.Expect(between.Status).To(Equal(looked.Status), "nothing is written")
@@ -110,11 +111,11 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 				continue
 			}
 			// What two Clusters share is a finding that needs nothing else to be looked at.
-			o := migration.Observation{Cluster: c, Contenders: migration.Known([]string{"user/other"}), Connection: migration.Connection{Reachable: true}}
+			o := observation.Observation{Cluster: c, Contenders: observation.Known([]string{"user/other"}), Connection: observation.Connection{Reachable: true}}
 			if migration.LooksAhead(c, now) && l.begin(keyOf(i), limits, now) != nil {
 				l.take(keyOf(i))
 				l.pay(int64(perLook), limits, now)
-				o.Look = migration.LookDone
+				o.Look = observation.LookDone
 				looked[second/3600]++
 				requests[second/3600] += perLook
 			}

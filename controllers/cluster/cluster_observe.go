@@ -13,14 +13,15 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
-	s.observed = migration.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
+	s.observed = observation.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
 	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
 	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
 	r.observeRecord(ctx, s)
@@ -43,15 +44,15 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	r.observePlan(ctx, s)
 }
 
-func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[[]string] {
+func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[[]string] {
 	names, err := Sharers(r.Client)(ctx, cluster)
 	switch {
 	case err != nil:
-		return migration.Unknown[[]string](err.Error())
+		return observation.Unknown[[]string](err.Error())
 	case len(names) == 0:
-		return migration.Absent[[]string]()
+		return observation.Absent[[]string]()
 	}
-	return migration.Known(names)
+	return observation.Known(names)
 }
 
 // Sharers finds the other Clusters that name the control plane of one, as namespace/name, sorted.
@@ -90,7 +91,7 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
 	if !found {
 		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
-		s.observed.Provider = migration.Absent[migration.Provider]()
+		s.observed.Provider = observation.Absent[observation.Provider]()
 		return
 	}
 	facts, _ := r.Catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
@@ -163,14 +164,14 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
 	secret := &corev1.Secret{}
 	if err := r.Live.Get(ctx, key, secret); err != nil {
-		s.observed.CloudConfig = migration.Unknown[migration.CloudConfig](err.Error())
+		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](err.Error())
 		if apierrors.IsNotFound(err) {
-			s.observed.CloudConfig = migration.Absent[migration.CloudConfig]()
+			s.observed.CloudConfig = observation.Absent[observation.CloudConfig]()
 		}
 		return nil
 	}
-	s.observed.CloudConfig = migration.Known(migration.CloudConfig{
-		Ref:     migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
+	s.observed.CloudConfig = observation.Known(observation.CloudConfig{
+		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
 		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), r.unlabeled(secret),
 			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
@@ -215,7 +216,7 @@ func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
 		}
 		s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
 	case s.session == nil:
-		s.observed.ControlPlane = migration.Unknown[migration.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)
 	default:
 		s.observed.ControlPlane = r.ControlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
 	}
@@ -225,7 +226,7 @@ func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
 	}
 	s.observed.Processes = r.ControlPlane.Processes(s.cluster, controlPlane)
 	if s.cluster.Spec.ControlPlane.Static() {
-		for _, component := range append([]migration.Component{controlPlane.KCM}, controlPlane.Others...) {
+		for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 			for _, process := range component.Pods {
 				s.session.WatchPod(types.NamespacedName{Namespace: component.Namespace, Name: process.PodName})
 			}
@@ -244,7 +245,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Nodes = migration.WithProofs(session.Nodes(ctx), s.observed.Proofs)
 	s.observed.Inventory = migration.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
 	s.observed.Gone = session.Gone(ctx, migration.MissingOf(s.observed.Baseline, s.observed.Inventory))
-	s.observed.Measured = migration.Absent[slo.Seen]()
+	s.observed.Measured = observation.Absent[slo.Seen]()
 	if migration.Measures(s.cluster, s.now) {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
@@ -253,7 +254,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.CCMProcesses = r.observeProcesses(ctx, s)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
-	s.observed.KCMLeaseRight = migration.Absent[migration.LeaseRight]()
+	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
 	if migration.LooksAtKCMLeaseRight(s.cluster.Status.Facts) {
 		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
 	}
@@ -293,15 +294,15 @@ func (s *scope) observeForUndo(ctx context.Context) {
 }
 
 // kcmLease is where KCM has its Lease.
-func (s *scope) kcmLease() migration.Ref {
+func (s *scope) kcmLease() observation.Ref {
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	return migration.Ref{Kind: "Lease", Namespace: namespace, Name: name}
+	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
 // observeProcesses looks at who may hold the CCM's Lease.
-func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) migration.Observed[[]migration.Process] {
+func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
 	if s.identity == (provider.Identity{}) {
-		return migration.Unknown[[]migration.Process]("the provider is not known")
+		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
 	var beside *controlplane.Former
 	if r.ControlPlane.Ledger != nil {
@@ -311,24 +312,24 @@ func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) migration.O
 }
 
 func (s *scope) unreachable(why string) {
-	s.observed.Machines = migration.Unknown[migration.Machines](why)
-	s.observed.Nodes = migration.Unknown[[]migration.Node](why)
-	s.observed.Inventory = migration.Unknown[migration.Inventory](why)
-	s.observed.Gone = migration.Unknown[map[string]migration.Gone](why)
-	s.observed.Measured = migration.Unknown[slo.Seen](why)
-	s.observed.CCMLease = migration.Unknown[migration.Lease](why)
-	s.observed.CCMProcesses = migration.Unknown[[]migration.Process](why)
-	s.observed.KCMLease = migration.Unknown[migration.Lease](why)
-	s.observed.KCMLeaseRight = migration.Unknown[migration.LeaseRight](why)
-	s.observed.Fence = migration.Unknown[migration.Fence](why)
+	s.observed.Machines = observation.Unknown[observation.Machines](why)
+	s.observed.Nodes = observation.Unknown[[]observation.Node](why)
+	s.observed.Inventory = observation.Unknown[observation.Inventory](why)
+	s.observed.Gone = observation.Unknown[map[string]observation.Gone](why)
+	s.observed.Measured = observation.Unknown[slo.Seen](why)
+	s.observed.CCMLease = observation.Unknown[observation.Lease](why)
+	s.observed.CCMProcesses = observation.Unknown[[]observation.Process](why)
+	s.observed.KCMLease = observation.Unknown[observation.Lease](why)
+	s.observed.KCMLeaseRight = observation.Unknown[observation.LeaseRight](why)
+	s.observed.Fence = observation.Unknown[observation.Fence](why)
 	s.observed.Lock = unseenLock(s.cluster, why)
-	s.observed.Addons = migration.Unknown[migration.Addons](why)
-	s.observed.Probe = migration.Unknown[migration.Probe](why)
-	s.observed.OtherManagers = migration.Unknown[[]migration.OtherManager](why)
-	s.observed.StorageClasses = migration.Unknown[[]migration.StorageClass](why)
-	s.observed.Canary = migration.Unknown[migration.CanaryWorkload](why)
-	s.observed.Drains = migration.Unknown[[]migration.Drain](why)
-	s.observed.Bootstraps = migration.Unknown[map[string]migration.BootstrapData](why)
+	s.observed.Addons = observation.Unknown[observation.Addons](why)
+	s.observed.Probe = observation.Unknown[observation.Probe](why)
+	s.observed.OtherManagers = observation.Unknown[[]observation.OtherManager](why)
+	s.observed.StorageClasses = observation.Unknown[[]observation.StorageClass](why)
+	s.observed.Canary = observation.Unknown[observation.CanaryWorkload](why)
+	s.observed.Drains = observation.Unknown[[]observation.Drain](why)
+	s.observed.Bootstraps = observation.Unknown[map[string]observation.BootstrapData](why)
 }
 
 func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
@@ -337,12 +338,12 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 		if why == "" {
 			why = "the manifests are not rendered yet"
 		}
-		s.observed.Addons = migration.Unknown[migration.Addons](why)
+		s.observed.Addons = observation.Unknown[observation.Addons](why)
 		return
 	}
 	inventory, err := r.readInventory(ctx, s.cluster)
 	if err != nil {
-		s.observed.Addons = migration.Unknown[migration.Addons](err.Error())
+		s.observed.Addons = observation.Unknown[observation.Addons](err.Error())
 		return
 	}
 	s.inventory = inventory
@@ -350,7 +351,7 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, migration.WantsProbe(s.cluster))
 }
 
-func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) migration.Observed[[]migration.MachineControllerDeployment] {
+func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {
 	var user client.Reader
 	if s.session != nil {
 		user = s.session.Client()

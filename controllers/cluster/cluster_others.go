@@ -5,18 +5,18 @@ import (
 	"errors"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
 // observeOtherManagers looks for cloud-controller-managers of the user cluster that are not ours.
-func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) migration.Observed[[]migration.OtherManager] {
+func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.OtherManager] {
 	inventory := s.inventory
 	if inventory == nil {
 		read, err := r.readInventory(ctx, s.cluster)
 		if err != nil {
-			return migration.Unknown[[]migration.OtherManager](err.Error())
+			return observation.Unknown[[]observation.OtherManager](err.Error())
 		}
 		inventory = read
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -17,9 +18,9 @@ import (
 // the start is rendered as it would be then. Nothing is changed, in either cluster.
 func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) (plan.Plan, error) {
 	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: r.Clock.Now()}
-	s.observed = migration.Observation{
+	s.observed = observation.Observation{
 		Cluster: s.cluster, Deadlines: r.Deadlines, Contenders: r.observeContenders(ctx, s.cluster),
-		Connection: migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 	}
 	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
 	r.observeRecord(ctx, s)
@@ -55,7 +56,7 @@ func (r *Reconciler) planObjects(ctx context.Context, s *scope, input *plan.Inpu
 	}
 	withNodes := s.addons.WithNodes()
 	ccm := usercluster.Refs(s.addons.CCM.Objects)
-	input.Start.Objects = map[migration.AddonSetName][]migration.Ref{
+	input.Start.Objects = map[migration.AddonSetName][]observation.Ref{
 		migration.CCMSet: ccm, migration.CSISet: usercluster.Refs(s.addons.CSI.Objects), migration.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
 	}
 	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
@@ -72,11 +73,11 @@ const planTimeout = passTimeout / 3
 // observePlan foresees the migration where a person wants to approve it first.
 func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
 	if !migration.WantsPlan(s.cluster) {
-		s.observed.Plan = migration.Absent[migration.ForeseenPlan]()
+		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
 		return
 	}
 	if s.session == nil {
-		s.observed.Plan = migration.Unknown[migration.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
 	kept := s.session.KeptPlan(s.cluster.Generation)
@@ -86,13 +87,13 @@ func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
 		defer cancel()
 		made, err := r.Plan(ctx, s.cluster, s.session)
 		if err != nil {
-			s.observed.Plan = migration.Unknown[migration.ForeseenPlan](err.Error())
+			s.observed.Plan = observation.Unknown[observation.ForeseenPlan](err.Error())
 			return
 		}
-		kept = migration.ForeseenPlan{Digest: made.Digest, Summary: made.Summary, MadeAt: s.now}
+		kept = observation.ForeseenPlan{Digest: made.Digest, Summary: made.Summary, MadeAt: s.now}
 		s.session.KeepPlan(s.cluster.Generation, kept)
 	}
-	s.observed.Plan = migration.Known(kept)
+	s.observed.Plan = observation.Known(kept)
 }
 
 // setPlan keeps the plan as it was last seen: after the start, the one that it started with.

@@ -11,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -25,7 +26,7 @@ const (
 // is replaced. It comes last, because it rests on what was observed before.
 func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
 	if s.session == nil {
-		s.observed.Findings = migration.Unknown[[]migration.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
 	asked := preflight.Facts{
@@ -35,7 +36,7 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 	source := "Secret " + s.cluster.Namespace + "/" + kubeconfigSecret(s.cluster)
 	if facts.StartedAt != nil {
 		asked.Credentials = s.session.Credentials(source)
-		s.credentials = migration.Known(preflight.JudgeCredentials(asked, s.now))
+		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
 	}
 	switch {
 	case migration.JudgesPreflight(facts):
@@ -43,11 +44,11 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
 		})
 		s.preflightAt = asked.At
-		s.observed.Findings = migration.Known(preflight.Judge(asked, s.now))
+		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
 	case migration.JudgesCloud(facts):
 		s.session.ForgetPreflight()
 		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
-		s.observed.Findings = migration.Known(preflight.JudgeCloud(asked, s.now))
+		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
 	default:
 		s.session.ForgetPreflight()
 	}
@@ -105,7 +106,7 @@ func watchOn(status *ucv1.ClusterStatus, s *scope) {
 }
 
 // watch puts what was found now in the place of what is shown of a check. One that a person accepted stays as it was accepted.
-func watch(shown *ucv1.PreflightStatus, id string, found []migration.Finding) {
+func watch(shown *ucv1.PreflightStatus, id string, found []observation.Finding) {
 	about := func(finding ucv1.PreflightFinding) bool { return finding.ID == id }
 	before := len(shown.Findings)
 	shown.Findings = slices.DeleteFunc(shown.Findings, func(finding ucv1.PreflightFinding) bool { return about(finding) && !finding.Accepted })
@@ -118,7 +119,7 @@ func watch(shown *ucv1.PreflightStatus, id string, found []migration.Finding) {
 	}
 }
 
-func preflightStatus(findings []migration.Finding) *ucv1.PreflightStatus {
+func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 	status := &ucv1.PreflightStatus{}
 	for _, finding := range findings {
 		switch {
@@ -126,9 +127,9 @@ func preflightStatus(findings []migration.Finding) *ucv1.PreflightStatus {
 			status.NotLookedAt++
 		case finding.Accepted:
 			status.Accepted++
-		case finding.Severity == migration.Blocking:
+		case finding.Severity == observation.Blocking:
 			status.Blocking++
-		case finding.Severity == migration.Warning:
+		case finding.Severity == observation.Warning:
 			status.Warnings++
 		default:
 			status.Infos++

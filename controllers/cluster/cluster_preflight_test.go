@@ -11,9 +11,10 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func blockedBy(findings ...migration.Finding) migration.Decision {
+func blockedBy(findings ...observation.Finding) migration.Decision {
 	return decided(ucv1.OriginMigrating, ucv1.StepPreflight, func(d *migration.Decision) {
 		d.Failure = &migration.Failure{Reason: ucv1.PreflightFailedReason, Message: "Blocked."}
 		d.Findings = findings
@@ -22,16 +23,16 @@ func blockedBy(findings ...migration.Finding) migration.Decision {
 
 func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	g := NewWithT(t)
-	findings := []migration.Finding{
-		{ID: "NodeNotReady", Severity: migration.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Fix them."},
-		{ID: "LeaderUnknown", Severity: migration.Blocking, NotLookedAt: true, Message: "Could not look at it."},
-		{ID: "ClockSkew", Severity: migration.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: migration.Warning}, {ID: "NodesNone", Severity: migration.Info},
+	findings := []observation.Finding{
+		{ID: "NodeNotReady", Severity: observation.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Fix them."},
+		{ID: "LeaderUnknown", Severity: observation.Blocking, NotLookedAt: true, Message: "Could not look at it."},
+		{ID: "ClockSkew", Severity: observation.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: observation.Warning}, {ID: "NodesNone", Severity: observation.Info},
 	}
 	for i := range findings[0].Objects {
 		findings[0].Objects[i] = fmt.Sprintf("Node n%02d", i)
 	}
 	for range 10 {
-		findings = append(findings, migration.Finding{ID: "NodesNone", Severity: migration.Info})
+		findings = append(findings, observation.Finding{ID: "NodesNone", Severity: observation.Info})
 	}
 	after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), blockedBy(findings...)))
 	status := after.Status.Preflight
@@ -47,7 +48,7 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 
 func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g := NewWithT(t)
-	decision := blockedBy(migration.Finding{ID: "ClockSkew", Severity: migration.Blocking, Message: "They differ."})
+	decision := blockedBy(observation.Finding{ID: "ClockSkew", Severity: observation.Blocking, Message: "They differ."})
 	after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decision))
 	later := passOf(after, decision)
 	later.now = later.now.Add(time.Hour)
@@ -55,21 +56,21 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 
 	later.decision.Findings = nil
 	g.Expect(reported(t, later).Status.Preflight).To(Equal(after.Status.Preflight), "a pass that did not judge says nothing")
-	later.decision.Findings = []migration.Finding{}
+	later.decision.Findings = []observation.Finding{}
 	gone := reported(t, later).Status.Preflight
 	g.Expect(gone).To(And(HaveField("Blocking", int32(0)), HaveField("Findings", BeEmpty())), "one that judged and found nothing says so")
 	g.Expect(gone.JudgedAt.Time).To(BeTemporally("==", later.now))
 
 	started := passOf(after.DeepCopy(), decision)
 	started.cluster.Status.StartedAt = at(start())
-	started.decision.Findings = []migration.Finding{{ID: "RouteRefused", Severity: migration.Blocking}}
+	started.decision.Findings = []observation.Finding{{ID: "RouteRefused", Severity: observation.Blocking}}
 	g.Expect(computeStatus(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
 }
 
 func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
-	expire := migration.Finding{ID: preflight.CredentialsExpire, Severity: migration.Warning, Message: "They run out.", Action: "Renew them."}
+	expire := observation.Finding{ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.", Action: "Renew them."}
 	shown := func(id string, accepted bool) ucv1.PreflightFinding {
-		return ucv1.PreflightFinding{ID: id, Severity: ucv1.FindingSeverity(migration.Warning), Accepted: accepted, Message: "They run out. Renew them."}
+		return ucv1.PreflightFinding{ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them."}
 	}
 	full := make([]ucv1.PreflightFinding, maxFindings)
 	for i := range full {
@@ -77,25 +78,25 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before   *ucv1.PreflightStatus
-		found    migration.Observed[[]migration.Finding]
+		found    observation.Observed[[]observation.Finding]
 		ids      []string
 		warnings int32
 		changed  bool
 	}{
 		"they will run out": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("LeaseLong", false)}},
-			found:  migration.Known([]migration.Finding{expire}), ids: []string{"CredentialsExpire", "LeaseLong"}, warnings: 2, changed: true,
+			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire", "LeaseLong"}, warnings: 2, changed: true,
 		},
 		"they will run out, and nothing was found before": {
-			found: migration.Known([]migration.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1, changed: true,
+			found: observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1, changed: true,
 		},
 		"it is known already": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
-			found:  migration.Known([]migration.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1,
+			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1,
 		},
 		"they were renewed": {
 			before: &ucv1.PreflightStatus{Warnings: 2, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false), shown("LeaseLong", false)}},
-			found:  migration.Known[[]migration.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
+			found:  observation.Known[[]observation.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
 		},
 		"no one can look": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
@@ -103,10 +104,10 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 		},
 		"a person accepted it": {
 			before: &ucv1.PreflightStatus{Accepted: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", true)}},
-			found:  migration.Known([]migration.Finding{expire}), ids: []string{"CredentialsExpire"},
+			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"},
 		},
 		"there is no room": {
-			before: &ucv1.PreflightStatus{Warnings: 10, Findings: full}, found: migration.Known([]migration.Finding{expire}),
+			before: &ucv1.PreflightStatus{Warnings: 10, Findings: full}, found: observation.Known([]observation.Finding{expire}),
 			ids: append([]string{"CredentialsExpire"}, slices.Repeat([]string{"LeaseLong"}, maxFindings-1)...), warnings: 11, changed: true,
 		},
 	} {
@@ -133,7 +134,7 @@ func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 	g.Expect(computeStatus(s).Preflight).To(BeNil())
 
 	s.cluster.Spec.Mode = ucv1.PlanOnlyMode
-	s.credentials = migration.Known([]migration.Finding{{ID: preflight.CredentialsExpire, Severity: migration.Warning}})
+	s.credentials = observation.Known([]observation.Finding{{ID: preflight.CredentialsExpire, Severity: observation.Warning}})
 	first := reported(t, s)
 	g.Expect(first.Status.Preflight).To(And(HaveField("Warnings", int32(2)), HaveField("Findings", HaveLen(2))))
 	g.Expect(first.Status.Preflight.Findings[1]).To(And(HaveField("ID", preflight.FieldWithoutEffect), HaveField("Message", ContainSubstring("spec.paused: true"))))

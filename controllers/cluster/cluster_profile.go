@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -17,23 +17,23 @@ import (
 
 // observeProfile reads the ProviderProfile that is laid over the provider, from the cache. The provider is what both of
 // them say, so it is not known while there may be a profile that could not be read.
-func (r *Reconciler) observeProfile(ctx context.Context, s *scope, facts migration.Provider) migration.Observed[migration.Provider] {
+func (r *Reconciler) observeProfile(ctx context.Context, s *scope, facts observation.Provider) observation.Observed[observation.Provider] {
 	profile := &ucv1.ProviderProfile{}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !profile.Used():
-		return migration.Known(facts)
+		return observation.Known(facts)
 	case err != nil:
 		s.profileProblem = "ProviderProfile " + facts.Name + " could not be read: " + err.Error()
-		return migration.Unknown[migration.Provider](s.profileProblem)
+		return observation.Unknown[observation.Provider](s.profileProblem)
 	}
 	if problems := r.Catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
 		s.profileProblem = profileUnusable(facts.Name, problems)
 		facts.ProfileProblem = s.profileProblem
-		return migration.Known(facts)
+		return observation.Known(facts)
 	}
 	s.profile = &profile.Spec
-	return migration.Known(facts)
+	return observation.Known(facts)
 }
 
 // overlaid are the addons with the profile, if there is one.

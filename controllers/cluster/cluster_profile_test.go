@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -57,7 +57,7 @@ func TestProfilesThatAreObserved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
-			observed := reconcilerOf(t, tc.funcs, tc.profiles...).observeProfile(t.Context(), s, migration.Provider{Name: "simcloud"})
+			observed := reconcilerOf(t, tc.funcs, tc.profiles...).observeProfile(t.Context(), s, observation.Provider{Name: "simcloud"})
 			g.Expect(observed.IsKnown()).To(Equal(tc.known))
 			g.Expect(s.profile != nil).To(Equal(tc.used))
 			if tc.problem == "" {

@@ -14,6 +14,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // observeRecord reads what an earlier Cluster of this name left, and what this one has written.
@@ -23,51 +24,51 @@ func (r *Reconciler) observeRecord(ctx context.Context, s *scope) {
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.RecordName(s.cluster)}
 	switch err := r.Live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
-		s.observed.Record = migration.Absent[migration.Record]()
+		s.observed.Record = observation.Absent[observation.Record]()
 	case err != nil:
-		s.observed.Record = migration.Unknown[migration.Record](err.Error())
+		s.observed.Record = observation.Unknown[observation.Record](err.Error())
 	default:
 		record := migration.DecodeRecord(secret.Data)
-		record.Ref = migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)}
+		record.Ref = observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)}
 		record.Version = secret.ResourceVersion
-		s.observed.Record = migration.Known(record)
+		s.observed.Record = observation.Known(record)
 	}
 }
 
 // observeKeeper is what makes a control plane the same one: KCM's Deployment, or, for static pods, the kubeconfig Secret that leads to
 // them.
-func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.Ref] {
+func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
 	if !cluster.Spec.ControlPlane.Static() {
 		template := controlplane.Template(ctx, r.Client, cluster)
 		switch kcm, known := template.Get(); {
 		case known:
-			return migration.Known(kcm.Ref)
+			return observation.Known(kcm.Ref)
 		case template.IsAbsent():
-			return migration.Absent[migration.Ref]()
+			return observation.Absent[observation.Ref]()
 		}
-		return migration.Unknown[migration.Ref](template.Why())
+		return observation.Unknown[observation.Ref](template.Why())
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: kubeconfigSecret(cluster)}
 	switch err := r.Live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
-		return migration.Absent[migration.Ref]()
+		return observation.Absent[observation.Ref]()
 	case err != nil:
-		return migration.Unknown[migration.Ref](err.Error())
+		return observation.Unknown[observation.Ref](err.Error())
 	}
-	return migration.Known(migration.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)})
+	return observation.Known(observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)})
 }
 
 // observeNamespace is for a deleted Cluster: one whose namespace goes, too, is not kept.
-func (r *Reconciler) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[bool] {
+func (r *Reconciler) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[bool] {
 	if cluster.DeletionTimestamp.IsZero() {
-		return migration.Absent[bool]()
+		return observation.Absent[bool]()
 	}
 	namespace := &corev1.Namespace{}
 	if err := r.Live.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace); err != nil {
-		return migration.Unknown[bool](err.Error())
+		return observation.Unknown[bool](err.Error())
 	}
-	return migration.Known(!namespace.DeletionTimestamp.IsZero())
+	return observation.Known(!namespace.DeletionTimestamp.IsZero())
 }
 
 // keepRecord writes what is not there yet. Where the keeper is gone, there is no control

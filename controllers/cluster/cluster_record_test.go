@@ -15,6 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // writes are what a pass writes, in order, and the records among it.
@@ -48,8 +49,8 @@ func newFact() *scope {
 	facts := c.Status.Facts.DeepCopy()
 	facts.RollGeneration = "1767268800"
 	s := passOf(c, migration.Decision{Step: ucv1.StepRoll, Facts: facts, Verb: &migration.Verb{Kind: migration.VerbRecord}})
-	s.observed.Keeper = migration.Known(migration.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"})
-	s.observed.Record = migration.Absent[migration.Record]()
+	s.observed.Keeper = observation.Known(observation.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"})
+	s.observed.Record = observation.Absent[observation.Record]()
 	return s
 }
 
@@ -62,19 +63,19 @@ func TestTheRecordIsNeverBehindTheStatus(t *testing.T) {
 	}{
 		"it is written first": {writes: []string{"record", "status"}},
 		"one of an earlier fact is written again": {writes: []string{"record", "status"}, when: func(s *scope, _ *writes) {
-			s.observed.Record = migration.Known(*migration.RecordOf(s.cluster, "kcm", s.cluster.Status.Facts))
+			s.observed.Record = observation.Known(*migration.RecordOf(s.cluster, "kcm", s.cluster.Status.Facts))
 		}},
 		"one that says the same is left alone": {writes: []string{"status"}, when: func(s *scope, _ *writes) {
-			s.observed.Record = migration.Known(*migration.RecordOf(s.cluster, "kcm", *s.decision.Facts))
+			s.observed.Record = observation.Known(*migration.RecordOf(s.cluster, "kcm", *s.decision.Facts))
 		}},
 		"without it, no status is written": {
 			writes: []string{"record"}, fails: true, when: func(_ *scope, w *writes) { w.refuse = errors.New("quota") },
 		},
 		"while no one knows whose it is, no status is written": {
-			fails: true, when: func(s *scope, _ *writes) { s.observed.Keeper = migration.Unknown[migration.Ref]("timeout") },
+			fails: true, when: func(s *scope, _ *writes) { s.observed.Keeper = observation.Unknown[observation.Ref]("timeout") },
 		},
 		"without a control plane there is none": {
-			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.observed.Keeper = migration.Absent[migration.Ref]() },
+			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.observed.Keeper = observation.Absent[observation.Ref]() },
 		},
 		"in-tree there is none": {
 			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.decision.Facts.Origin = ucv1.OriginInTree },
@@ -114,7 +115,7 @@ func TestTheRecordOutlivesTheCluster(t *testing.T) {
 	}
 	g.Expect(migration.DecodeRecord(decoded).Facts.RollGeneration).To(Equal("1767268800"))
 
-	s.observed.Keeper = migration.Known(migration.Ref{Kind: "Secret", Name: "alpha-kubeconfig", UID: "kubeconfig"})
+	s.observed.Keeper = observation.Known(observation.Ref{Kind: "Secret", Name: "alpha-kubeconfig", UID: "kubeconfig"})
 	g.Expect(told.reconciler.release(t.Context(), s)).To(Succeed())
 	g.Expect(w.records[1].GetOwnerReferences()).To(BeEmpty(), "a kubeconfig is made again with other credentials")
 }

@@ -6,6 +6,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // relatedTo is what a transition is about besides the Cluster: what was accepted, what the pass changed, what the message
@@ -35,7 +36,7 @@ func namedIn(message string) *corev1.ObjectReference {
 	return nil
 }
 
-func referenceTo(ref migration.Ref) *corev1.ObjectReference {
+func referenceTo(ref observation.Ref) *corev1.ObjectReference {
 	return &corev1.ObjectReference{Kind: ref.Kind, APIVersion: versionOfKind()[ref.Kind], Namespace: ref.Namespace, Name: ref.Name}
 }
 
@@ -43,10 +44,10 @@ func referenceTo(ref migration.Ref) *corev1.ObjectReference {
 func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
 	switch step {
 	case ucv1.StepAddons, ucv1.StepUndoAddons:
-		return referenceTo(migration.Ref{Kind: "ConfigMap", Namespace: cluster.Namespace, Name: inventoryName(cluster)})
+		return referenceTo(observation.Ref{Kind: "ConfigMap", Namespace: cluster.Namespace, Name: inventoryName(cluster)})
 	case ucv1.StepVerify:
 		if cluster.Status.Baseline != nil {
-			return referenceTo(migration.Ref{Kind: "Secret", Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName})
+			return referenceTo(observation.Ref{Kind: "Secret", Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName})
 		}
 	case ucv1.StepMachineController, ucv1.StepUndoMachineController, ucv1.StepRoll, ucv1.StepUndoRoll:
 		return referenceTo(controlplane.MachineControllerRef(cluster))
@@ -55,7 +56,7 @@ func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
 	if cluster.Spec.ControlPlane.Static() {
 		return nil
 	}
-	return referenceTo(migration.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: controlplane.KubeControllerManager(cluster).Name})
+	return referenceTo(observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: controlplane.KubeControllerManager(cluster).Name})
 }
 
 func versionOfKind() map[string]string {

@@ -8,7 +8,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
@@ -39,7 +40,7 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{decision: migration.Decision{Wait: &migration.Wait{Reason: "Soaking", After: time.Hour}}}
-	s.observed.Measured = migration.Known(slo.Seen{Waits: true})
+	s.observed.Measured = observation.Known(slo.Seen{Waits: true})
 	next, err := result(s)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(next.RequeueAfter).To(Equal(measuring))

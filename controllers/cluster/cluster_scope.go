@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -25,11 +26,11 @@ type scope struct {
 	// profile is laid over the addons; nil when there is none. profileProblem is why there is one that cannot be.
 	profile        *ucv1.ProviderProfileSpec
 	profileProblem string
-	observed       migration.Observation
+	observed       observation.Observation
 	// preflightAt is when preflight read what its findings rest on.
 	preflightAt time.Time
 	// credentials are what is found about ours after the start; unknown when the user cluster cannot be reached.
-	credentials migration.Observed[[]migration.Finding]
+	credentials observation.Observed[[]observation.Finding]
 
 	// Set by Decide.
 	decision migration.Decision

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
@@ -273,7 +274,7 @@ func pausedMessage(cluster *ucv1.Cluster, rollsOn string) string {
 	return message
 }
 
-func setReachable(w *statusWriter, connection migration.Connection) {
+func setReachable(w *statusWriter, connection observation.Connection) {
 	status := metav1.ConditionUnknown
 	switch {
 	case connection.Reachable && connection.Reason == ucv1.ReachableReason:

@@ -15,6 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // summary is what people and tools see of a state.
@@ -201,14 +202,14 @@ func TestPausedBeforeTheFirstLook(t *testing.T) {
 
 func TestUserClusterReachable(t *testing.T) {
 	for name, tc := range map[string]struct {
-		connection migration.Connection
+		connection observation.Connection
 		want       metav1.ConditionStatus
 	}{
-		"an answer is True":       {migration.Connection{Reachable: true, Reason: "Reachable", Message: "It answers"}, metav1.ConditionTrue},
-		"no answer is Unknown":    {migration.Connection{Reason: "Unreachable", Message: "It hangs"}, metav1.ConditionUnknown},
-		"a refused one is False":  {migration.Connection{Refused: true, Reason: "KubeconfigRefused", Message: "It uses exec"}, metav1.ConditionFalse},
-		"too much is Unknown":     {migration.Connection{Reachable: true, Reason: "ResponseTooLarge", Message: "Too much"}, metav1.ConditionUnknown},
-		"old secrets are Unknown": {migration.Connection{Reason: "Unauthorized", Message: "Renew them"}, metav1.ConditionUnknown},
+		"an answer is True":       {observation.Connection{Reachable: true, Reason: "Reachable", Message: "It answers"}, metav1.ConditionTrue},
+		"no answer is Unknown":    {observation.Connection{Reason: "Unreachable", Message: "It hangs"}, metav1.ConditionUnknown},
+		"a refused one is False":  {observation.Connection{Refused: true, Reason: "KubeconfigRefused", Message: "It uses exec"}, metav1.ConditionFalse},
+		"too much is Unknown":     {observation.Connection{Reachable: true, Reason: "ResponseTooLarge", Message: "Too much"}, metav1.ConditionUnknown},
+		"old secrets are Unknown": {observation.Connection{Reason: "Unauthorized", Message: "Renew them"}, metav1.ConditionUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -341,12 +342,12 @@ func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
 	g := NewWithT(t)
 	c := clusterOf(ucv1.OriginMigrating)
 	s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting.")))
-	s.observed.Machines = migration.Known(migration.Machines{
-		Deployments: []migration.MachineDeployment{{Ref: migration.Ref{Kind: "MachineDeployment", Name: "a", UID: "a"}, Replicas: 1}},
-		Machines:    []migration.Machine{{Ref: migration.Ref{Kind: "Machine", Name: "a-1", UID: "a-1"}}},
+	s.observed.Machines = observation.Known(observation.Machines{
+		Deployments: []observation.MachineDeployment{{Ref: observation.Ref{Kind: "MachineDeployment", Name: "a", UID: "a"}, Replicas: 1}},
+		Machines:    []observation.Machine{{Ref: observation.Ref{Kind: "Machine", Name: "a-1", UID: "a-1"}}},
 	})
-	s.observed.Nodes = migration.Known([]migration.Node{{Name: "a-1", Ready: true}})
-	s.observed.Addons = migration.Known(migration.Addons{CCM: migration.AddonSet{Version: "v1.30.14"}, CSI: migration.AddonSet{Version: "v1.30.14"}, InventoryObjects: 15})
+	s.observed.Nodes = observation.Known([]observation.Node{{Name: "a-1", Ready: true}})
+	s.observed.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Version: "v1.30.14"}, CSI: observation.AddonSet{Version: "v1.30.14"}, InventoryObjects: 15})
 	seen := reported(t, s)
 	g.Expect(seen.Status.Machines).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Blocked: 1, Summary: "0/1"})))
 	g.Expect(seen.Status.MachineDeployments).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Summary: "0/1"})))

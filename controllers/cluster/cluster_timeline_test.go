@@ -19,12 +19,13 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func refs(count int) []migration.Ref {
-	var refs []migration.Ref
+func refs(count int) []observation.Ref {
+	var refs []observation.Ref
 	for i := range count {
-		refs = append(refs, migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: fmt.Sprintf("pool-%d", i)})
+		refs = append(refs, observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: fmt.Sprintf("pool-%d", i)})
 	}
 	return refs
 }

@@ -12,6 +12,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
 
@@ -123,7 +124,7 @@ func returning(reason, message string) func(*migration.Decision) {
 // passOf is the pass that made the decision.
 func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s := &scope{cluster: c, now: start(), decision: decision}
-	s.observed = migration.Observation{Cluster: c, Keeper: migration.Absent[migration.Ref](), Connection: migration.Connection{
+	s.observed = observation.Observation{Cluster: c, Keeper: observation.Absent[observation.Ref](), Connection: observation.Connection{
 		Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
 	}}
 	return s

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -147,7 +147,7 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../../README.md#version-rules).\n")
 }
 
-func providerNames(out *strings.Builder, description provider.Description, facts migration.Provider) {
+func providerNames(out *strings.Builder, description provider.Description, facts observation.Provider) {
 	fmt.Fprintf(out, "\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n", description.NodeNames, description.ProviderID, description.LoadBalancers)
 	if description.Routes != "" {
 		fmt.Fprintf(out, "* Routes: %s\n", description.Routes)

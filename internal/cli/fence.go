@@ -15,7 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -55,7 +55,7 @@ type fenceTarget struct {
 	// management is where the CCM is when it is beside the control plane.
 	management client.Reader
 	// kcm are KCM's arguments, as far as they are known: they name its Lease.
-	kcm        migration.Arguments
+	kcm        observation.Arguments
 	kcmProblem string
 }
 
@@ -134,18 +134,18 @@ func (o *fenceOptions) target(ctx context.Context, cluster *ucv1.Cluster, c clie
 }
 
 // kcmArguments are those of KCM's Deployment; none where there is no such Deployment, or where they are not understood.
-func kcmArguments(ctx context.Context, c client.Reader, cluster *ucv1.Cluster) (migration.Arguments, error) {
+func kcmArguments(ctx context.Context, c client.Reader, cluster *ucv1.Cluster) (observation.Arguments, error) {
 	ref := controlplane.KubeControllerManager(cluster)
 	deployment := &appsv1.Deployment{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, deployment); err != nil {
-		return migration.Arguments{}, client.IgnoreNotFound(err)
+		return observation.Arguments{}, client.IgnoreNotFound(err)
 	}
 	for i, container := range deployment.Spec.Template.Spec.Containers {
 		if container.Name == ref.Container {
 			return controlplane.ParseArguments(&deployment.Spec.Template.Spec.Containers[i]), nil
 		}
 	}
-	return migration.Arguments{}, nil
+	return observation.Arguments{}, nil
 }
 
 func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) error {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
@@ -92,7 +92,7 @@ func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceRep
 	return report
 }
 
-func (r *fenceReport) addFence(observed migration.Observed[migration.Fence], id provider.Identity) {
+func (r *fenceReport) addFence(observed observation.Observed[observation.Fence], id provider.Identity) {
 	r.Identity = usercluster.UserName(id)
 	r.Lease = id.LeaseNamespace + "/" + id.LeaseName
 	fence, known := observed.Get()
@@ -111,7 +111,7 @@ func (r *fenceReport) addFence(observed migration.Observed[migration.Fence], id 
 	}
 }
 
-func fenceState(fence migration.Fence) string {
+func fenceState(fence observation.Fence) string {
 	switch {
 	case len(fence.Allowed) == 0 && !fence.Open:
 		return fenceClosed
@@ -137,7 +137,7 @@ func (f *fenceTarget) lookAtObjects(ctx context.Context, report *fenceReport) {
 // no one vouches for.
 func (f *fenceTarget) lookAtLeases(ctx context.Context, report *fenceReport, lookFor time.Duration) {
 	namespace, name := f.kcm.LeaderLease()
-	var ccm, kcm migration.Observed[migration.Lease]
+	var ccm, kcm observation.Observed[observation.Lease]
 	// The reads are not bounded by the poll's own end: one that it cuts short would say that nothing is known.
 	_ = wait.PollUntilContextTimeout(ctx, pollInterval, lookFor, true, func(context.Context) (bool, error) {
 		ccm = f.session.Lease(ctx, f.identity.LeaseNamespace, f.identity.LeaseName)
@@ -151,14 +151,14 @@ func (f *fenceTarget) lookAtLeases(ctx context.Context, report *fenceReport, loo
 	}
 }
 
-func nothingToWaitFor(observed migration.Observed[migration.Lease]) bool {
+func nothingToWaitFor(observed observation.Observed[observation.Lease]) bool {
 	lease, known := observed.Get()
 	return !known || lease.Holder == "" || renewed(lease)
 }
 
-func renewed(lease migration.Lease) bool { return lease.ChangedAt.After(lease.WatchedAt) }
+func renewed(lease observation.Lease) bool { return lease.ChangedAt.After(lease.WatchedAt) }
 
-func (r *fenceReport) lease(name string, observed migration.Observed[migration.Lease]) leaseReport {
+func (r *fenceReport) lease(name string, observed observation.Observed[observation.Lease]) leaseReport {
 	if observed.IsUnknown() {
 		r.Problems = append(r.Problems, observed.Why())
 		return leaseReport{Lease: name}

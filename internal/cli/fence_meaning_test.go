@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
@@ -22,7 +22,7 @@ func fenceSeen(there bool, allowed ...string) *fenceReport {
 		CCMLease: leaseReport{Lease: "kube-system/ccm", Exists: new(true), Holder: "ccm-0", LastRenewed: new(metav1.NewMicroTime(noon().Add(-time.Minute)))},
 		KCMLease: leaseReport{Lease: "kube-system/kcm", Exists: new(false)},
 	}
-	report.addFence(migration.Known(migration.Fence{Open: there, Allowed: allowed}), simcloud.Profile{}.Identity())
+	report.addFence(observation.Known(observation.Fence{Open: there, Allowed: allowed}), simcloud.Profile{}.Identity())
 	return report
 }
 
@@ -30,7 +30,7 @@ func all() []string { return []string{"get", "create", "update", "patch"} }
 
 func TestMeaningOfAFence(t *testing.T) {
 	unknown := &fenceReport{}
-	unknown.addFence(migration.Unknown[migration.Fence]("forbidden"), simcloud.Profile{}.Identity())
+	unknown.addFence(observation.Unknown[observation.Fence]("forbidden"), simcloud.Profile{}.Identity())
 	changed := fenceSeen(true, all()...)
 	changed.Fence = fenceNotSo
 	for name, tc := range map[string]struct {

@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -36,7 +37,7 @@ type inventoryReport struct {
 	Baseline    *inventoryCounts       `json:"baseline,omitempty"`
 	Now         *inventoryCounts       `json:"now,omitempty"`
 	Differences []migration.Difference `json:"differences,omitempty"`
-	Objects     *migration.Inventory   `json:"objects,omitempty"`
+	Objects     *observation.Inventory `json:"objects,omitempty"`
 	Unexplained int                    `json:"unexplained"`
 }
 
@@ -50,7 +51,7 @@ type inventoryCounts struct {
 	StorageClasses int `json:"storageClasses"`
 }
 
-func countInventory(i migration.Inventory) *inventoryCounts {
+func countInventory(i observation.Inventory) *inventoryCounts {
 	return &inventoryCounts{len(i.LoadBalancers), len(i.Volumes), len(i.Attachments), len(i.Nodes), i.Routes, len(i.StorageClasses)}
 }
 
@@ -81,7 +82,7 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 	if err != nil {
 		return err
 	}
-	observed := migration.Observation{Cluster: cluster}
+	observed := observation.Observation{Cluster: cluster}
 	if observed.Baseline, err = readBaseline(ctx, c, cluster); err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 	return nil
 }
 
-func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (migration.Observed[migration.Inventory], error) {
-	none := migration.Absent[migration.Inventory]()
+func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (observation.Observed[observation.Inventory], error) {
+	none := observation.Absent[observation.Inventory]()
 	if cluster.Status.Baseline == nil {
 		return none, fmt.Errorf("cluster %s/%s has no baseline: it is taken right before the hand-over", cluster.Namespace, cluster.Name)
 	}
@@ -127,10 +128,10 @@ func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (
 	if inventory.Digest() != cluster.Status.Baseline.Digest {
 		return none, fmt.Errorf("secret %s is not the baseline that was taken: its digest is not that of status.baseline; restore it", key)
 	}
-	return migration.Known(inventory), nil
+	return observation.Known(inventory), nil
 }
 
-func newInventoryReport(observed migration.Observation, diff bool) (*inventoryReport, error) {
+func newInventoryReport(observed observation.Observation, diff bool) (*inventoryReport, error) {
 	cluster, baseline := observed.Cluster, observed.Baseline.Value()
 	report := &inventoryReport{Cluster: cluster.Namespace + "/" + cluster.Name, TakenAt: cluster.Status.Baseline.TakenAt,
 		Secret: cluster.Status.Baseline.SecretName, Baseline: countInventory(baseline)}
@@ -153,7 +154,7 @@ func newInventoryReport(observed migration.Observation, diff bool) (*inventoryRe
 }
 
 // withoutValues of annotations and labels: tenants write them, and what is printed here goes into tickets.
-func withoutValues(inventory migration.Inventory) *migration.Inventory {
+func withoutValues(inventory observation.Inventory) *observation.Inventory {
 	inventory.LoadBalancers, inventory.Nodes = slices.Clone(inventory.LoadBalancers), slices.Clone(inventory.Nodes)
 	for i := range inventory.LoadBalancers {
 		inventory.LoadBalancers[i].Annotations = keysOf(inventory.LoadBalancers[i].Annotations)

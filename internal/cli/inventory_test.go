@@ -13,14 +13,15 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func baseline() migration.Inventory {
-	return migration.Inventory{
-		Version:       migration.InventoryVersion,
-		LoadBalancers: []migration.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
-		Volumes:       []migration.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
-		Nodes:         []migration.NodeRecord{{Name: "n1", UID: "u1", ProviderID: "simcloud://n1", Machine: "m1"}},
+func baseline() observation.Inventory {
+	return observation.Inventory{
+		Version:       observation.InventoryVersion,
+		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
+		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
+		Nodes:         []observation.NodeRecord{{Name: "n1", UID: "u1", ProviderID: "simcloud://n1", Machine: "m1"}},
 	}
 }
 
@@ -33,7 +34,7 @@ func clusterWithBaseline() *ucv1.Cluster {
 
 func TestInventoryText(t *testing.T) {
 	g := NewWithT(t)
-	observed := migration.Observation{Cluster: clusterWithBaseline(), Baseline: migration.Known(baseline())}
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline())}
 	report, err := newInventoryReport(observed, false)
 	g.Expect(err).NotTo(HaveOccurred())
 	text := &strings.Builder{}
@@ -61,7 +62,7 @@ func TestAnInventoryHasNoValuesThatTenantsWrite(t *testing.T) {
 	whole := baseline()
 	whole.LoadBalancers[0].Annotations = map[string]string{"note": "a secret of a tenant"}
 	whole.Nodes[0].Labels = map[string]string{"owner": "a secret of a tenant"}
-	report, err := newInventoryReport(migration.Observation{Cluster: clusterWithBaseline(), Baseline: migration.Known(whole)}, false)
+	report, err := newInventoryReport(observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(whole)}, false)
 	g.Expect(err).NotTo(HaveOccurred())
 	out := &bytes.Buffer{}
 	g.Expect(write(out, "json", report, nil)).To(Succeed())
@@ -71,10 +72,10 @@ func TestAnInventoryHasNoValuesThatTenantsWrite(t *testing.T) {
 func TestInventoryDiffText(t *testing.T) {
 	g := NewWithT(t)
 	now := baseline()
-	now.LoadBalancers = []migration.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}
-	now.Nodes, now.Volumes = []migration.NodeRecord{{Name: "n2", UID: "u2"}}, nil
-	observed := migration.Observation{Cluster: clusterWithBaseline(), Baseline: migration.Known(baseline()), Inventory: migration.Known(now),
-		Machines: migration.Known(migration.Machines{}), Gone: migration.Known(map[string]migration.Gone{"pv": {Seen: "it was gone by noon"}})}
+	now.LoadBalancers = []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}
+	now.Nodes, now.Volumes = []observation.NodeRecord{{Name: "n2", UID: "u2"}}, nil
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline()), Inventory: observation.Known(now),
+		Machines: observation.Known(observation.Machines{}), Gone: observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}})}
 	report, err := newInventoryReport(observed, true)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Unexplained).To(Equal(1))
@@ -91,7 +92,7 @@ func TestInventoryDiffText(t *testing.T) {
 
 func TestInventoryDiffThatCannotLook(t *testing.T) {
 	g := NewWithT(t)
-	observed := migration.Observation{Cluster: clusterWithBaseline(), Baseline: migration.Known(baseline()), Inventory: migration.Unknown[migration.Inventory]("timeout")}
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline()), Inventory: observation.Unknown[observation.Inventory]("timeout")}
 	_, err := newInventoryReport(observed, true)
 	g.Expect(err).To(MatchError(ContainSubstring("timeout")))
 }

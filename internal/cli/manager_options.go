@@ -14,7 +14,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -83,8 +83,8 @@ const (
 )
 
 // deadlines are the real ones, but for waits that a testbed shortens.
-func (o *managerOptions) deadlines() (migration.Deadlines, error) {
-	deadlines := migration.RealDeadlines()
+func (o *managerOptions) deadlines() (observation.Deadlines, error) {
+	deadlines := observation.RealDeadlines()
 	for name, text := range o.waits {
 		to, err := time.ParseDuration(text)
 		if err != nil || !deadlines.ShortenWait(name, to) {

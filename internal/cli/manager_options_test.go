@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestManagerOptions(t *testing.T) {
@@ -58,11 +58,11 @@ func TestAManagerWaitsForTheRealTimesByDefault(t *testing.T) {
 	options := &managerOptions{}
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	options.bind(flags)
-	g.Expect(options.deadlines()).To(Equal(migration.RealDeadlines()))
+	g.Expect(options.deadlines()).To(Equal(observation.RealDeadlines()))
 	g.Expect(flags.FlagUsages()).NotTo(ContainSubstring(unsafeWaits), "it is hidden")
 
 	g.Expect(flags.Parse([]string{"--unsafe-waits=settle=5s"})).To(Succeed())
-	want := migration.RealDeadlines()
+	want := observation.RealDeadlines()
 	want.Settle = 5 * time.Second
 	g.Expect(options.deadlines()).To(Equal(want))
 }

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // planState is a moment of a simulated run, and what a person changes just before the plan is made.
@@ -78,7 +78,7 @@ func (s planState) planOf(g Gomega) plan.Plan {
 		if s.do != nil {
 			s.do(w)
 		}
-		in = &plan.Input{Start: simulation.StartOf(w), Dry: map[string]plan.Object{}, Pods: migration.Known(plan.Pods{OnNode: map[string]int{}})}
+		in = &plan.Input{Start: simulation.StartOf(w), Dry: map[string]plan.Object{}, Pods: observation.Known(plan.Pods{OnNode: map[string]int{}})}
 		for _, object := range in.Start.Differing {
 			in.Dry[object.String()] = plan.Object{Object: object.String(), Action: plan.Change}
 		}
@@ -87,7 +87,7 @@ func (s planState) planOf(g Gomega) plan.Plan {
 	g.Expect(in).NotTo(BeNil(), transcript.String())
 	addons := in.Start.Observation.Addons.Value()
 	addons.CCM.Version, addons.CSI.Version = "v1.30.14", "v1.2.0"
-	in.Start.Observation.Addons = migration.Known(addons)
+	in.Start.Observation.Addons = observation.Known(addons)
 	return plan.Make(*in)
 }
 

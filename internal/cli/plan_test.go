@@ -11,12 +11,13 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func somePlan() plan.Plan {
 	return plan.Plan{
 		Cluster: "user-alpha/alpha", Provider: "openstack", Version: "1.25.16", Now: "It has not started.", Digest: "0123", Summary: "2 changes.",
-		Findings: []migration.Finding{{Severity: migration.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
+		Findings: []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
 		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
 		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
 		Verbs: []plan.Verb{{

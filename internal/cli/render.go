@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -109,10 +109,10 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		version += ".0"
 	}
 	inherited := f.inherited
-	inherited.Loops = []string{migration.CloudNodeLifecycleLoop, migration.ServiceLoop}
+	inherited.Loops = []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop}
 	if f.routes {
 		inherited.ConfigureCloudRoutes, inherited.AllocateNodeCIDRs = true, true
-		inherited.Loops = append(inherited.Loops, migration.RouteLoop)
+		inherited.Loops = append(inherited.Loops, observation.RouteLoop)
 	}
 	addons, err := profile.Render(provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid})
 	if err == nil && f.profile != "" {

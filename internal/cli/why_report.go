@@ -12,6 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // actor is who has to do something.
@@ -169,7 +170,7 @@ func firstFinding(cluster *ucv1.Cluster) *ucv1.PreflightFinding {
 	}
 	findings := cluster.Status.Preflight.Findings
 	at := slices.IndexFunc(findings, func(f ucv1.PreflightFinding) bool {
-		return f.Severity == ucv1.FindingSeverity(migration.Blocking) && !f.Accepted && !f.NotLookedAt
+		return f.Severity == ucv1.FindingSeverity(observation.Blocking) && !f.Accepted && !f.NotLookedAt
 	})
 	if at < 0 {
 		return nil

@@ -18,6 +18,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // ChangeArguments changes flags of a Deployment's container by server-side apply and takes over the ownership of the
@@ -57,7 +58,7 @@ func ChangeArguments(ctx context.Context, c client.Client, change migration.Argu
 
 // readLive reads an unstructured object, which a manager's client does not serve from its cache: a cached one may be
 // stale, and without managedFields no one could say what we applied before.
-func readLive(ctx context.Context, c client.Client, target migration.Ref) (*appsv1.Deployment, error) {
+func readLive(ctx context.Context, c client.Client, target observation.Ref) (*appsv1.Deployment, error) {
 	object, deployment := &unstructured.Unstructured{}, &appsv1.Deployment{}
 	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	if err := c.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, object); err != nil {
@@ -119,7 +120,7 @@ func containerNamed(containers []corev1.Container, name string) *corev1.Containe
 
 // KeepPod has the pod's ReplicaSet delete its other pods first. The patch carries the uid: another pod of that name is
 // not kept.
-func KeepPod(ctx context.Context, c client.Client, pod migration.Ref) error {
+func KeepPod(ctx context.Context, c client.Client, pod observation.Ref) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{migration.DeletionCostAnnotation: "1000"},
 	}})

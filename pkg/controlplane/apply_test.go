@@ -15,11 +15,12 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func kcmChange(flags ...migration.Flag) migration.ArgumentChange {
 	return migration.ArgumentChange{
-		Target:    migration.Ref{Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager},
+		Target:    observation.Ref{Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager},
 		Container: kubeControllerManager, Set: flags,
 	}
 }

@@ -9,22 +9,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // ParseArguments reads the command line of a container: --flag=value, --flag value, --flag for true, each with one
 // dash or two, behind the executable or for the image's entrypoint, also within the JSON that KKP's http-prober wraps
 // around a component. Everything else is a Problem: shells, positional arguments, variables without a literal value in
 // flags that decisions rest on, and a command line without any flag, which no component has.
-func ParseArguments(container *corev1.Container) migration.Arguments {
+func ParseArguments(container *corev1.Container) observation.Arguments {
 	line, err := readCommandLine(container)
 	if err != nil {
-		return migration.Arguments{Problem: err.Error()}
+		return observation.Arguments{Problem: err.Error()}
 	}
 	flags, err := line.flags()
 	if err != nil {
-		return migration.Arguments{Problem: err.Error()}
+		return observation.Arguments{Problem: err.Error()}
 	}
-	return migration.Arguments{Flags: flags}
+	return observation.Arguments{Flags: flags}
 }
 
 // flags are the values that the component sees.

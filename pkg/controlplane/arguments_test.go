@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const exampleSecret = "s3cr3t"
@@ -30,7 +31,7 @@ func (p parsed) run(t *testing.T) {
 	container.Env = p.env
 	arguments := ParseArguments(container)
 	if p.problem == "" {
-		g.Expect(arguments).To(Equal(migration.Arguments{Flags: p.flags}))
+		g.Expect(arguments).To(Equal(observation.Arguments{Flags: p.flags}))
 		return
 	}
 	g.Expect(arguments.Problem).To(ContainSubstring(p.problem))

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // besideKCM is a component that may carry in-tree configuration, too, and what the spec says of it.
@@ -43,12 +43,12 @@ func componentsBeside(cluster *ucv1.Cluster) []besideKCM {
 
 func (b besideKCM) ours() bool { return b.spec != nil && b.spec.Ownership != ucv1.ForeignComponent }
 
-func (b besideKCM) neighbor(component migration.Component) migration.Neighbor {
-	return migration.Neighbor{Component: component, Field: b.field, Foreign: b.spec != nil}
+func (b besideKCM) neighbor(component observation.Component) observation.Neighbor {
+	return observation.Neighbor{Component: component, Field: b.field, Foreign: b.spec != nil}
 }
 
 // lookBeside adds kube-apiserver and kube-scheduler, whether they are ours to change or not.
-func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work workloads, plane *migration.ControlPlane) error {
+func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work workloads, plane *observation.ControlPlane) error {
 	deployments := &appsv1.DeploymentList{}
 	if err := r.Live.List(ctx, deployments, client.InNamespace(cluster.Namespace)); err != nil {
 		return fmt.Errorf("list Deployments of the control plane: %w", err)
@@ -85,16 +85,16 @@ func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work wor
 
 // named is what the spec names. One that does not exist is a component whose arguments are not understood: leaving it out would
 // let a step pass.
-func (r *Reader) named(ctx context.Context, namespace string, ref ucv1.DeploymentReference, work workloads) (migration.Component, error) {
+func (r *Reader) named(ctx context.Context, namespace string, ref ucv1.DeploymentReference, work workloads) (observation.Component, error) {
 	deployment, err := getDeployment(ctx, r.Live, namespace, ref.Name)
 	if apierrors.IsNotFound(err) {
-		return migration.Component{
-			Ref: migration.Ref{Kind: "Deployment", Namespace: namespace, Name: ref.Name}, Container: ref.Container,
-			Arguments: migration.Arguments{Problem: "the Deployment does not exist; create it or correct spec.controlPlane"},
+		return observation.Component{
+			Ref: observation.Ref{Kind: "Deployment", Namespace: namespace, Name: ref.Name}, Container: ref.Container,
+			Arguments: observation.Arguments{Problem: "the Deployment does not exist; create it or correct spec.controlPlane"},
 		}, nil
 	}
 	if err != nil {
-		return migration.Component{}, err
+		return observation.Component{}, err
 	}
 	return newComponent(deployment, ref.Container, work, nil)
 }
@@ -157,7 +157,7 @@ func executableOf(container *corev1.Container) string {
 }
 
 // lookBeside adds what mirror pods show of kube-apiserver and kube-scheduler.
-func (l *staticLook) lookBeside(plane *migration.ControlPlane) {
+func (l *staticLook) lookBeside(plane *observation.ControlPlane) {
 	for _, other := range componentsBeside(l.cluster) {
 		component := l.component(other.ref.Container)
 		switch {

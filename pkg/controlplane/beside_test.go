@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // deploymentOf runs these containers under the name, with the label app.
@@ -104,5 +105,5 @@ func TestStaticPodsBesideKCM(t *testing.T) {
 	g.Expect(plane.Others).To(BeEmpty())
 	g.Expect(plane.NotSeen).To(Equal([]string{kubeScheduler}))
 	g.Expect(plane.Neighbors).To(HaveLen(1))
-	g.Expect(migration.InTreeConfiguration(plane.Neighbors[0], migration.Provider{})).To(Equal([]string{"--cloud-provider"}))
+	g.Expect(migration.InTreeConfiguration(plane.Neighbors[0], observation.Provider{})).To(Equal([]string{"--cloud-provider"}))
 }

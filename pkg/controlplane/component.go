@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // workloads are the ReplicaSets and pods that Deployments are looked for among.
@@ -58,16 +58,16 @@ func selectorOf(deployment *appsv1.Deployment) (labels.Selector, error) {
 }
 
 // newComponent is the Deployment with its pods; recorded are UIDs of pods that belong to it whatever they look like now.
-func newComponent(deployment *appsv1.Deployment, container string, work workloads, recorded map[types.UID]ucv1.ManagerProcess) (migration.Component, error) {
+func newComponent(deployment *appsv1.Deployment, container string, work workloads, recorded map[types.UID]ucv1.ManagerProcess) (observation.Component, error) {
 	selector, err := selectorOf(deployment)
 	if err != nil {
-		return migration.Component{}, err
+		return observation.Component{}, err
 	}
 	members := membership{deployment: deployment, container: container, selector: selector, sets: work.sets}
-	ref := migration.Ref{
+	ref := observation.Ref{
 		Kind: "Deployment", Namespace: deployment.Namespace, Name: deployment.Name, UID: string(deployment.UID),
 	}
-	component := migration.Component{
+	component := observation.Component{
 		Ref: ref, Container: container, Replicas: replicas(deployment),
 		Arguments:  argumentsOf(deployment.Spec.Template.Spec.Containers, container),
 		RolledOut:  statusIsComplete(deployment),
@@ -85,7 +85,7 @@ func newComponent(deployment *appsv1.Deployment, container string, work workload
 			component.RolledOut = false
 		}
 	}
-	slices.SortFunc(component.Pods, func(a, b migration.Process) int { return strings.Compare(a.PodName, b.PodName) })
+	slices.SortFunc(component.Pods, func(a, b observation.Process) int { return strings.Compare(a.PodName, b.PodName) })
 	return component, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // maxBecause is the length of endedBecause in the API.
@@ -29,12 +29,12 @@ func recordedProcesses(cluster *ucv1.Cluster) map[types.UID]ucv1.ManagerProcess 
 // Processes returns the recorded KCM processes of the cluster with what is known of their ends by now. plane must have
 // been observed for the same cluster. A record stands for its pod: when the container was restarted with arguments that
 // run cloud loops, the record goes on with the new container.
-func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) []ucv1.ManagerProcess {
+func (r *Reader) Processes(cluster *ucv1.Cluster, plane observation.ControlPlane) []ucv1.ManagerProcess {
 	handover := cluster.Status.Handover
 	if handover == nil {
 		return nil
 	}
-	pods := map[string]*migration.Process{}
+	pods := map[string]*observation.Process{}
 	for i := range plane.KCM.Pods {
 		pods[plane.KCM.Pods[i].PodUID] = &plane.KCM.Pods[i]
 	}
@@ -61,7 +61,7 @@ func (r *Reader) Processes(cluster *ucv1.Cluster, plane migration.ControlPlane) 
 }
 
 // followPod brings the record up to what its pod shows.
-func followPod(process *ucv1.ManagerProcess, pod *migration.Process, now metav1.MicroTime) {
+func followPod(process *ucv1.ManagerProcess, pod *observation.Process, now metav1.MicroTime) {
 	process.VanishedAt = nil
 	process.GracePeriodSeconds = max(process.GracePeriodSeconds, pod.GracePeriodSeconds)
 	if process.NodeName == "" {
@@ -84,7 +84,7 @@ func followPod(process *ucv1.ManagerProcess, pod *migration.Process, now metav1.
 }
 
 // followVanished looks for a proof of the end of a process whose pod is gone, which proves nothing by itself.
-func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, nodes map[string]migration.ManagementNode, now metav1.MicroTime) {
+func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, nodes map[string]observation.ManagementNode, now metav1.MicroTime) {
 	if r.Ledger != nil {
 		if at, why, ok := r.Ledger.Ended(process.PodUID, process.ContainerID); ok {
 			// Seen after all: the watch was behind our look.

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func microTime(at time.Time) *metav1.MicroTime { return new(metav1.NewMicroTime(at)) }
@@ -22,8 +22,8 @@ func testLeaseOf(lease *coordinationv1.Lease, renewed time.Time) *coordinationv1
 // followed is a recorded process and what becomes of the record; because says that it has ended now.
 type followed struct {
 	recorded ucv1.ManagerProcess
-	pod      *migration.Process
-	node     *migration.ManagementNode
+	pod      *observation.Process
+	node     *observation.ManagementNode
 	accept   []string
 	ledger   bool
 	want     ucv1.ManagerProcess
@@ -37,13 +37,13 @@ func (f followed) run(t *testing.T) {
 		reader.Ledger.Track(testNamespace)
 		reader.Ledger.OnUpdate(nil, deleting(ledgerPod(terminated("a", "Completed"))))
 	}
-	cluster, plane := testCluster(f.recorded), migration.ControlPlane{}
+	cluster, plane := testCluster(f.recorded), observation.ControlPlane{}
 	cluster.Spec.Handover.AcceptLostManagers = f.accept
 	if f.pod != nil {
-		plane.KCM.Pods = []migration.Process{*f.pod}
+		plane.KCM.Pods = []observation.Process{*f.pod}
 	}
 	if f.node != nil {
-		plane.ManagementNodes = map[string]migration.ManagementNode{"node-1": *f.node}
+		plane.ManagementNodes = map[string]observation.ManagementNode{"node-1": *f.node}
 	}
 	want := f.want
 	got := reader.Processes(cluster, plane)[0]
@@ -70,15 +70,15 @@ func record(change func(p *ucv1.ManagerProcess)) ucv1.ManagerProcess {
 // vanished was a minute ago: grace period and margin are just over.
 func vanished(p *ucv1.ManagerProcess) { p.VanishedAt = microTime(startTime().Add(-time.Minute)) }
 
-func livePod(id string, hasEnded bool, arguments migration.Arguments) *migration.Process {
-	return &migration.Process{
+func livePod(id string, hasEnded bool, arguments observation.Arguments) *observation.Process {
+	return &observation.Process{
 		PodUID: "kube-controller-manager-1-a", PodName: "kcm-a", NodeName: "node-1", BootID: "boot-1", ContainerID: id,
 		GracePeriodSeconds: 30, Ended: hasEnded, Started: true, Arguments: arguments,
 	}
 }
 
-func provider(name string) migration.Arguments {
-	return migration.Arguments{Flags: map[string]string{"cloud-provider": name}}
+func provider(name string) observation.Arguments {
+	return observation.Arguments{Flags: map[string]string{"cloud-provider": name}}
 }
 
 func TestProcessesFollowsPods(t *testing.T) {
@@ -100,7 +100,7 @@ func TestProcessesFollowsPods(t *testing.T) {
 			recorded: record(nil), pod: livePod("b", false, loopsOn), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container that we cannot read goes on under its new ID": {
-			recorded: record(nil), pod: livePod("b", false, migration.Arguments{}), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
+			recorded: record(nil), pod: livePod("b", false, observation.Arguments{}), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container with loops on that has ended, too": {
 			recorded: record(nil), pod: livePod("b", true, loopsOn),
@@ -126,40 +126,40 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 	long := now.Add(-time.Hour)
 	runAll(t, map[string]followed{
 		"a vanished pod proves nothing": {
-			recorded: record(nil), node: &migration.ManagementNode{BootID: "boot-1"},
+			recorded: record(nil), node: &observation.ManagementNode{BootID: "boot-1"},
 			want: record(func(p *ucv1.ManagerProcess) { p.VanishedAt = microTime(now) }),
 		},
 		"a vanished pod whose end a watch saw": {
 			recorded: record(nil), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
 		},
 		"a vanished pod whose node's kubelet went on": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: long},
+			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: long},
 			want: record(vanished), because: "the kubelet of Node node-1 went on for the grace period and 30s",
 		},
 		"a vanished pod whose node's kubelet was cut off meanwhile": {
 			recorded: record(vanished),
-			node:     &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: now.Add(-59 * time.Second)},
+			node:     &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now, RenewingSince: now.Add(-59 * time.Second)},
 			want:     record(vanished),
 		},
 		"a vanished pod whose end a watch showed after the pod was missed": {
 			recorded: record(vanished), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
 		},
 		"a vanished pod whose node's kubelet has not gone on for long enough": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
+			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
 			want: record(vanished),
 		},
 		"a vanished pod whose node's kubelet does not renew": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-1"}, want: record(vanished),
+			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1"}, want: record(vanished),
 		},
 		"a vanished pod whose node was started again": {
-			recorded: record(vanished), node: &migration.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long}, want: record(vanished),
+			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long}, want: record(vanished),
 		},
 		"a vanished pod whose node is gone": {
 			recorded: record(vanished), want: record(vanished),
 		},
 		"a vanished pod whose boot is not known": {
 			recorded: record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
-			node:     &migration.ManagementNode{LeaseRenewed: now, RenewingSince: long},
+			node:     &observation.ManagementNode{LeaseRenewed: now, RenewingSince: long},
 			want:     record(func(p *ucv1.ManagerProcess) { vanished(p); p.BootID = "" }),
 		},
 		"a vanished pod that a person vouches for": {
@@ -174,7 +174,7 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 func TestProcessesWithoutAHandover(t *testing.T) {
 	g := NewWithT(t)
 	reader, _ := testReader(nil)
-	g.Expect(reader.Processes(&ucv1.Cluster{}, migration.ControlPlane{})).To(BeNil())
+	g.Expect(reader.Processes(&ucv1.Cluster{}, observation.ControlPlane{})).To(BeNil())
 }
 
 func TestLeaseWatch(t *testing.T) {

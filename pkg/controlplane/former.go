@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // What is remembered of one namespace at most: a user cluster may have any number of pods.
@@ -34,7 +34,7 @@ type formerPod struct {
 	seenAt    time.Time
 	gone      bool
 	// processes by the name of their container: a kubelet starts one when the one before has ended.
-	processes map[string]migration.Process
+	processes map[string]observation.Process
 }
 
 // NewFormer returns an empty Former.
@@ -50,13 +50,13 @@ func (f *Former) See(pod *corev1.Pod) {
 	entry, known := f.pods[pod.UID]
 	if !known {
 		f.forget(pod.Namespace, now)
-		entry = formerPod{namespace: pod.Namespace, processes: map[string]migration.Process{}}
+		entry = formerPod{namespace: pod.Namespace, processes: map[string]observation.Process{}}
 	}
 	entry.seenAt = now
 	for i := range pod.Status.ContainerStatuses[:min(len(pod.Status.ContainerStatuses), maxContainers)] {
 		status := &pod.Status.ContainerStatuses[i]
 		process := newProcess(pod, status.Name)
-		process.Arguments = migration.Arguments{}
+		process.Arguments = observation.Arguments{}
 		if process.Ended {
 			process.EndedAt, process.FinishedAt = now, lastEnd(status).FinishedAt.Time
 		}
@@ -104,10 +104,10 @@ func (f *Former) Forget(namespace string) {
 }
 
 // Processes are those that were seen in a namespace, sorted. An empty container stands for all.
-func (f *Former) Processes(namespace, container string) []migration.Process {
+func (f *Former) Processes(namespace, container string) []observation.Process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var processes []migration.Process
+	var processes []observation.Process
 	for _, pod := range f.pods {
 		for name, process := range pod.processes {
 			if pod.namespace == namespace && (container == "" || name == container) {
@@ -115,14 +115,14 @@ func (f *Former) Processes(namespace, container string) []migration.Process {
 			}
 		}
 	}
-	slices.SortFunc(processes, func(a, b migration.Process) int {
+	slices.SortFunc(processes, func(a, b observation.Process) int {
 		return strings.Compare(a.PodName+" "+a.PodUID+" "+a.ContainerID, b.PodName+" "+b.PodUID+" "+b.ContainerID)
 	})
 	return processes
 }
 
 // Merge has the ends that a watch showed in the processes that were listed, and tells those whose pods are not listed any more.
-func Merge(listed, former []migration.Process) (merged, gone []migration.Process) {
+func Merge(listed, former []observation.Process) (merged, gone []observation.Process) {
 	merged = slices.Clone(listed)
 	for _, process := range former {
 		there := false

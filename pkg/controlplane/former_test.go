@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/utils/clock/testing"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestFormerRemembersEnds(t *testing.T) {
@@ -20,7 +20,7 @@ func TestFormerRemembersEnds(t *testing.T) {
 	former := NewFormer(clock)
 	pod := ledgerPod(running("a"))
 	former.See(pod)
-	only := func() migration.Process {
+	only := func() observation.Process {
 		processes := former.Processes(testNamespace, kubeControllerManager)
 		g.Expect(processes).To(HaveLen(1))
 		return processes[0]
@@ -82,17 +82,17 @@ func TestFormerIsBounded(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	g := NewWithT(t)
-	process := func(pod, container string, ended bool) migration.Process {
-		return migration.Process{PodUID: pod, ContainerID: container, Ended: ended}
+	process := func(pod, container string, ended bool) observation.Process {
+		return observation.Process{PodUID: pod, ContainerID: container, Ended: ended}
 	}
-	seen := func(p migration.Process) migration.Process {
+	seen := func(p observation.Process) observation.Process {
 		p.EndedAt, p.FinishedAt = startTime(), startTime()
 		return p
 	}
-	merged, gone := Merge([]migration.Process{process("a", "1", true), process("b", "2", true), process("c", "3", false)},
-		[]migration.Process{seen(process("a", "1", true)), seen(process("b", "1", true)), seen(process("c", "3", true)), seen(process("d", "1", true))})
-	g.Expect(merged).To(Equal([]migration.Process{seen(process("a", "1", true)), process("b", "2", true), process("c", "3", false)}))
-	g.Expect(gone).To(Equal([]migration.Process{seen(process("d", "1", true))}))
+	merged, gone := Merge([]observation.Process{process("a", "1", true), process("b", "2", true), process("c", "3", false)},
+		[]observation.Process{seen(process("a", "1", true)), seen(process("b", "1", true)), seen(process("c", "3", true)), seen(process("d", "1", true))})
+	g.Expect(merged).To(Equal([]observation.Process{seen(process("a", "1", true)), process("b", "2", true), process("c", "3", false)}))
+	g.Expect(gone).To(Equal([]observation.Process{seen(process("d", "1", true))}))
 }
 
 func TestHostnames(t *testing.T) {

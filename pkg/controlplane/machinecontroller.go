@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The machine-controller's flags that make it hand out external kubelets.
@@ -19,22 +19,22 @@ const (
 )
 
 // machineControllerDeployments are what the spec says of the three, with the defaults filled in.
-func machineControllerDeployments(cluster *ucv1.Cluster) []migration.MachineControllerDeployment {
+func machineControllerDeployments(cluster *ucv1.Cluster) []observation.MachineControllerDeployment {
 	spec := cluster.Spec.MachineController
-	deployments := []migration.MachineControllerDeployment{}
+	deployments := []observation.MachineControllerDeployment{}
 	for _, one := range []struct {
-		program migration.MachineControllerProgram
+		program observation.MachineControllerProgram
 		ref     ucv1.LocatedDeployment
 		flag    string
 	}{
-		{migration.MachineController, spec.MachineController, nodeExternalFlag},
-		{migration.MachineWebhook, spec.Webhook, nodeExternalFlag},
-		{migration.OperatingSystemManager, spec.OperatingSystemManager.LocatedDeployment, externalFlag},
+		{observation.MachineController, spec.MachineController, nodeExternalFlag},
+		{observation.MachineWebhook, spec.Webhook, nodeExternalFlag},
+		{observation.OperatingSystemManager, spec.OperatingSystemManager.LocatedDeployment, externalFlag},
 	} {
-		deployment := migration.MachineControllerDeployment{
+		deployment := observation.MachineControllerDeployment{
 			Program: one.program, Flag: one.flag, Named: one.ref.Name != "",
 			InUserCluster: cmp.Or(one.ref.Location, spec.Location) == ucv1.UserClusterLocation,
-			Component: migration.Component{Container: one.ref.Container, Ref: migration.Ref{
+			Component: observation.Component{Container: one.ref.Container, Ref: observation.Ref{
 				Kind: "Deployment", Namespace: cluster.Namespace, Name: cmp.Or(one.ref.Name, string(one.program)),
 			}},
 		}
@@ -47,14 +47,14 @@ func machineControllerDeployments(cluster *ucv1.Cluster) []migration.MachineCont
 }
 
 // MachineControllerRef is the Deployment that makes and deletes Machines, whether it exists or not.
-func MachineControllerRef(cluster *ucv1.Cluster) migration.Ref {
+func MachineControllerRef(cluster *ucv1.Cluster) observation.Ref {
 	return machineControllerDeployments(cluster)[0].Ref
 }
 
 // MachineController observes the machine-controller's Deployments, those included that do not exist. user reads the user
 // cluster; it is nil while there is no connection, and then Deployments there could not be looked at.
-func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) migration.Observed[[]migration.MachineControllerDeployment] {
-	deployments := []migration.MachineControllerDeployment{}
+func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) observation.Observed[[]observation.MachineControllerDeployment] {
+	deployments := []observation.MachineControllerDeployment{}
 	none := cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
 	for _, deployment := range machineControllerDeployments(cluster) {
 		reader := r.Live
@@ -62,37 +62,37 @@ func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, u
 			reader = user
 		}
 		if reader == nil {
-			return migration.Unknown[[]migration.MachineControllerDeployment]("the user cluster is not connected")
+			return observation.Unknown[[]observation.MachineControllerDeployment]("the user cluster is not connected")
 		}
 		component, err := machineComponent(ctx, reader, deployment.Component)
 		deployment.Missing = apierrors.IsNotFound(err)
-		denied := none && deployment.Program == migration.OperatingSystemManager
+		denied := none && deployment.Program == observation.OperatingSystemManager
 		switch {
 		case deployment.Missing && denied:
 			continue
 		case err != nil && !deployment.Missing:
-			return migration.Unknown[[]migration.MachineControllerDeployment](err.Error())
+			return observation.Unknown[[]observation.MachineControllerDeployment](err.Error())
 		case !deployment.Missing:
 			deployment.Component, deployment.Denied = component, denied
 		}
 		deployments = append(deployments, deployment)
 	}
-	return migration.Known(deployments)
+	return observation.Known(deployments)
 }
 
 // machineComponent reads one Deployment and only the pods of its selector: kube-system may hold thousands.
-func machineComponent(ctx context.Context, reader client.Reader, wanted migration.Component) (migration.Component, error) {
+func machineComponent(ctx context.Context, reader client.Reader, wanted observation.Component) (observation.Component, error) {
 	deployment, err := getDeployment(ctx, reader, wanted.Namespace, wanted.Name)
 	if err != nil {
-		return migration.Component{}, err
+		return observation.Component{}, err
 	}
 	selector, err := selectorOf(deployment)
 	if err != nil {
-		return migration.Component{}, err
+		return observation.Component{}, err
 	}
 	work, err := listWorkloads(ctx, reader, client.InNamespace(wanted.Namespace), client.MatchingLabelsSelector{Selector: selector})
 	if err != nil {
-		return migration.Component{}, err
+		return observation.Component{}, err
 	}
 	return newComponent(deployment, containerOrOnly(deployment, wanted.Container), work, nil)
 }

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // forgetAfter bounds everything that is kept in memory.
@@ -77,8 +77,8 @@ func (w *leaseWatch) forget(now time.Time) {
 }
 
 // managementNodes reads the named Nodes and their Leases; Nodes that do not exist are left out.
-func (r *Reader) managementNodes(ctx context.Context, names []string) (map[string]migration.ManagementNode, error) {
-	nodes := map[string]migration.ManagementNode{}
+func (r *Reader) managementNodes(ctx context.Context, names []string) (map[string]observation.ManagementNode, error) {
+	nodes := map[string]observation.ManagementNode{}
 	for _, name := range names {
 		node := &corev1.Node{}
 		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, node)
@@ -92,7 +92,7 @@ func (r *Reader) managementNodes(ctx context.Context, names []string) (map[strin
 		if err != nil {
 			return nil, err
 		}
-		nodes[name] = migration.ManagementNode{BootID: node.Status.NodeInfo.BootID, LeaseRenewed: renewed, RenewingSince: since}
+		nodes[name] = observation.ManagementNode{BootID: node.Status.NodeInfo.BootID, LeaseRenewed: renewed, RenewingSince: since}
 	}
 	return nodes, nil
 }
@@ -111,7 +111,7 @@ func (r *Reader) leaseRenewed(ctx context.Context, node string) (renewed, since 
 }
 
 // nodeNames are the nodes that processes run on which have not been seen to end.
-func nodeNames(recorded map[types.UID]ucv1.ManagerProcess, pods []migration.Process) []string {
+func nodeNames(recorded map[types.UID]ucv1.ManagerProcess, pods []observation.Process) []string {
 	var names []string
 	for _, process := range recorded {
 		if process.EndedAt == nil && process.NodeName != "" {

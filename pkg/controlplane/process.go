@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // statusUnknown is the reason that the kubelet gives a container that it could not find: no proof of an end.
@@ -17,8 +18,8 @@ const statusUnknown = "ContainerStatusUnknown"
 const defaultGracePeriod = 30
 
 // newProcess is the component's container in the pod, as its kubelet last reported it.
-func newProcess(pod *corev1.Pod, container string) migration.Process {
-	process := migration.Process{
+func newProcess(pod *corev1.Pod, container string) observation.Process {
+	process := observation.Process{
 		PodName: pod.Name, PodUID: string(pod.UID), NodeName: pod.Spec.NodeName,
 		GracePeriodSeconds: gracePeriod(pod),
 		Terminating:        pod.DeletionTimestamp != nil,
@@ -57,10 +58,10 @@ func hostnameOf(pod *corev1.Pod) string {
 const maxHostname = 63
 
 // argumentsOf parses the arguments of the named container.
-func argumentsOf(containers []corev1.Container, name string) migration.Arguments {
+func argumentsOf(containers []corev1.Container, name string) observation.Arguments {
 	container := containerNamed(containers, name)
 	if container == nil {
-		return migration.Arguments{Problem: fmt.Sprintf("there is no container %s; name the right one in the Cluster's spec", name)}
+		return observation.Arguments{Problem: fmt.Sprintf("there is no container %s; name the right one in the Cluster's spec", name)}
 	}
 	return ParseArguments(container)
 }
@@ -126,8 +127,8 @@ func hasFinished(pod *corev1.Pod) bool {
 }
 
 // ProcessesOf are those of all containers of a pod, whatever their names are.
-func ProcessesOf(pod *corev1.Pod) []migration.Process {
-	processes := make([]migration.Process, 0, len(pod.Spec.Containers))
+func ProcessesOf(pod *corev1.Pod) []observation.Process {
+	processes := make([]observation.Process, 0, len(pod.Spec.Containers))
 	for i := range pod.Spec.Containers {
 		processes = append(processes, newProcess(pod, pod.Spec.Containers[i].Name))
 	}

@@ -6,13 +6,13 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // reported is a process as its pod shows it.
 type reported struct {
 	change func(pod *corev1.Pod)
-	want   migration.Process
+	want   observation.Process
 }
 
 func (r reported) run(t *testing.T) {
@@ -24,7 +24,7 @@ func (r reported) run(t *testing.T) {
 	want := r.want
 	want.PodName, want.PodUID, want.NodeName = pod.Name, string(pod.UID), pod.Spec.NodeName
 	want.Hostname = pod.Name
-	want.Arguments = migration.Arguments{Flags: map[string]string{"v": "2"}}
+	want.Arguments = observation.Arguments{Flags: map[string]string{"v": "2"}}
 	if want.GracePeriodSeconds == 0 {
 		want.GracePeriodSeconds = 45
 	}
@@ -49,45 +49,45 @@ func TestNewProcessReadsEnds(t *testing.T) {
 	runAll(t, map[string]reported{
 		"a running container": {
 			change: func(*corev1.Pod) {},
-			want:   migration.Process{ContainerID: "a", StartedAt: startTime(), Started: true, Ready: true},
+			want:   observation.Process{ContainerID: "a", StartedAt: startTime(), Started: true, Ready: true},
 		},
 		"a running container of a terminating pod goes on": {
 			change: func(pod *corev1.Pod) { deleting(pod).DeletionGracePeriodSeconds = new(int64(90)) },
-			want: migration.Process{
+			want: observation.Process{
 				ContainerID: "a", StartedAt: startTime(), Started: true, Ready: true, Terminating: true, GracePeriodSeconds: 90,
 			},
 		},
 		"a terminated container of a terminating pod has ended": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), terminated("a", "Completed")) },
-			want:   migration.Process{ContainerID: "a", Started: true, Ended: true, Terminating: true},
+			want:   observation.Process{ContainerID: "a", Started: true, Ended: true, Terminating: true},
 		},
 		"a terminated container of a failed pod has ended": {
 			change: func(pod *corev1.Pod) { setState(pod, terminated("a", "Error")); pod.Status.Phase = corev1.PodFailed },
-			want:   migration.Process{ContainerID: "a", Started: true, Ended: true, Finished: true},
+			want:   observation.Process{ContainerID: "a", Started: true, Ended: true, Finished: true},
 		},
 		"a terminated container of a pod that stays is started again": {
 			change: func(pod *corev1.Pod) { setState(pod, terminated("a", "Error")) },
-			want:   migration.Process{ContainerID: "a", Started: true},
+			want:   observation.Process{ContainerID: "a", Started: true},
 		},
 		"a container that the kubelet could not find proves nothing": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), terminated("a", statusUnknown)) },
-			want:   migration.Process{ContainerID: "a", Started: true, Terminating: true},
+			want:   observation.Process{ContainerID: "a", Started: true, Terminating: true},
 		},
 		"an end without container ID proves nothing": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), terminated("", "Error")) },
-			want:   migration.Process{Started: true, Terminating: true},
+			want:   observation.Process{Started: true, Terminating: true},
 		},
 		"a crashed container that waits is started again": {
 			change: func(pod *corev1.Pod) { setState(pod, crashed()) },
-			want:   migration.Process{ContainerID: "a", Started: true},
+			want:   observation.Process{ContainerID: "a", Started: true},
 		},
 		"a crashed container that waits in a terminating pod may be started by a kubelet that did not hear of the deletion": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), crashed()) },
-			want:   migration.Process{ContainerID: "a", Started: true, Terminating: true},
+			want:   observation.Process{ContainerID: "a", Started: true, Terminating: true},
 		},
 		"of a restarted container the new one counts": {
 			change: func(pod *corev1.Pod) { setState(deleting(pod), restarted()) },
-			want:   migration.Process{ContainerID: "b", StartedAt: startTime(), Started: true, Ready: true, Terminating: true},
+			want:   observation.Process{ContainerID: "b", StartedAt: startTime(), Started: true, Ready: true, Terminating: true},
 		},
 	})
 }
@@ -98,19 +98,19 @@ func TestNewProcessReadsStarts(t *testing.T) {
 			change: func(pod *corev1.Pod) {
 				setState(pod, corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}})
 			},
-			want: migration.Process{},
+			want: observation.Process{},
 		},
 		"a pod without a node never started": {
 			change: func(pod *corev1.Pod) { pod.Status.ContainerStatuses, pod.Spec.NodeName = nil, "" },
-			want:   migration.Process{},
+			want:   observation.Process{},
 		},
 		"a scheduled pod without any status may have started": {
 			change: func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil },
-			want:   migration.Process{Started: true},
+			want:   observation.Process{Started: true},
 		},
 		"a pod that its kubelet refused never started": {
 			change: func(pod *corev1.Pod) { pod.Status.ContainerStatuses, pod.Status.Phase = nil, corev1.PodFailed },
-			want:   migration.Process{Finished: true},
+			want:   observation.Process{Finished: true},
 		},
 	})
 }

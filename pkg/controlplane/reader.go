@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Reader observes control planes. It is to be kept: it remembers when node Leases were seen to change, and since
@@ -24,7 +24,7 @@ type Reader struct {
 	// Clock is ours: nothing is concluded from timestamps of others.
 	Clock clock.PassiveClock
 	// Deadlines are the real ones when they are left out.
-	Deadlines migration.Deadlines
+	Deadlines observation.Deadlines
 
 	leases leaseWatch
 	runs   runWatch
@@ -55,49 +55,49 @@ func withDefaults(ref ucv1.DeploymentReference, name, container string) ucv1.Dep
 
 // Template is what KCM's Deployment would start a pod with, and nothing of its pods; absent when there is no such Deployment. It is
 // for a cluster that nothing is done to: the reader may be a cache.
-func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) migration.Observed[migration.Component] {
+func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) observation.Observed[observation.Component] {
 	ref := KubeControllerManager(cluster)
 	if cluster.Spec.ControlPlane.Static() {
-		return migration.Unknown[migration.Component]("it consists of static pods")
+		return observation.Unknown[observation.Component]("it consists of static pods")
 	}
 	deployment, err := getDeployment(ctx, reader, cluster.Namespace, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return migration.Absent[migration.Component]()
+		return observation.Absent[observation.Component]()
 	case err != nil:
-		return migration.Unknown[migration.Component](err.Error())
+		return observation.Unknown[observation.Component](err.Error())
 	}
-	return migration.Known(migration.Component{
-		Ref:       migration.Ref{Kind: "Deployment", Namespace: deployment.Namespace, Name: deployment.Name, UID: string(deployment.UID)},
+	return observation.Known(observation.Component{
+		Ref:       observation.Ref{Kind: "Deployment", Namespace: deployment.Namespace, Name: deployment.Name, UID: string(deployment.UID)},
 		Container: ref.Container, Arguments: argumentsOf(deployment.Spec.Template.Spec.Containers, ref.Container), Replicas: replicas(deployment),
 	})
 }
 
 // ControlPlane observes the control plane in the Cluster's namespace; absent when there is no KCM Deployment.
-func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migration.Observed[migration.ControlPlane] {
+func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.ControlPlane] {
 	ref := KubeControllerManager(cluster)
 	deployment, err := getDeployment(ctx, r.Live, cluster.Namespace, ref.Name)
 	if apierrors.IsNotFound(err) {
-		return migration.Absent[migration.ControlPlane]()
+		return observation.Absent[observation.ControlPlane]()
 	}
 	if err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	// The whole namespace: a pod that lost its labels still runs.
 	work, err := listWorkloads(ctx, r.Live, client.InNamespace(cluster.Namespace))
 	if err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	recorded := recordedProcesses(cluster)
-	plane := migration.ControlPlane{}
+	plane := observation.ControlPlane{}
 	if plane.KCM, err = newComponent(deployment, ref.Container, work, recorded); err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	if err := r.lookBeside(ctx, cluster, work, &plane); err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	if plane.ManagementNodes, err = r.managementNodes(ctx, nodeNames(recorded, plane.KCM.Pods)); err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	for i := range plane.KCM.Pods {
 		plane.KCM.Pods[i].BootID = plane.ManagementNodes[plane.KCM.Pods[i].NodeName].BootID
@@ -105,7 +105,7 @@ func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) migrat
 	if r.Ledger != nil {
 		plane.KCM.Pods, plane.KCM.Former = Merge(plane.KCM.Pods, r.Ledger.Former.Processes(cluster.Namespace, ref.Container))
 	}
-	return migration.Known(plane)
+	return observation.Known(plane)
 }
 
 func getDeployment(ctx context.Context, reader client.Reader, namespace, name string) (*appsv1.Deployment, error) {

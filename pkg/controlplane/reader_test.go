@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // failsOn makes reads of one kind fail.
@@ -50,7 +50,7 @@ func TestControlPlane(t *testing.T) {
 
 	plane, known := reader.ControlPlane(ctx, cluster).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(plane.KCM.Ref).To(Equal(migration.Ref{
+	g.Expect(plane.KCM.Ref).To(Equal(observation.Ref{
 		Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager,
 	}))
 	g.Expect(plane.KCM.Container).To(Equal(kubeControllerManager))
@@ -66,7 +66,7 @@ func TestControlPlane(t *testing.T) {
 	g.Expect(plane.Others[1].Name).To(Equal(kubeScheduler))
 	g.Expect(plane.Others[1].Arguments.Problem).To(ContainSubstring("does not exist"))
 	g.Expect(plane.Others[1].RolledOut).To(BeFalse())
-	g.Expect(plane.ManagementNodes).To(Equal(map[string]migration.ManagementNode{
+	g.Expect(plane.ManagementNodes).To(Equal(map[string]observation.ManagementNode{
 		"node-1": {BootID: "boot-1"}, "node-2": {BootID: "boot-2"},
 	}), "neither the node of a process that has ended nor a first look as a renewal")
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -32,38 +32,38 @@ const (
 // StaticControlPlane observes a control plane of static pods by their mirror pods. user reads the user cluster; it is nil
 // while there is no connection. Absent means that no mirror pod shows a KCM and that none was ever recorded: later, pods
 // that are missing are pods that cannot be looked at.
-func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) migration.Observed[migration.ControlPlane] {
+func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) observation.Observed[observation.ControlPlane] {
 	if user == nil {
-		return migration.Unknown[migration.ControlPlane]("the user cluster is not connected")
+		return observation.Unknown[observation.ControlPlane]("the user cluster is not connected")
 	}
 	look, err := r.lookAtStaticPods(ctx, cluster, user)
 	if err != nil {
-		return migration.Unknown[migration.ControlPlane](err.Error())
+		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
 	kcm := look.component(KubeControllerManager(cluster).Container)
 	if len(kcm.Pods) == 0 && cluster.Status.Handover == nil {
-		return migration.Absent[migration.ControlPlane]()
+		return observation.Absent[observation.ControlPlane]()
 	}
 	if len(kcm.Pods) == 0 {
-		return migration.Unknown[migration.ControlPlane]("no Node shows a static pod with container " + kcm.Container)
+		return observation.Unknown[observation.ControlPlane]("no Node shows a static pod with container " + kcm.Container)
 	}
-	plane := migration.ControlPlane{KCM: kcm, ManagementNodes: look.nodes}
+	plane := observation.ControlPlane{KCM: kcm, ManagementNodes: look.nodes}
 	look.lookBeside(&plane)
-	return migration.Known(plane)
+	return observation.Known(plane)
 }
 
 // staticLook is one look at the user cluster.
 type staticLook struct {
 	reader  *Reader
 	cluster *ucv1.Cluster
-	nodes   map[string]migration.ManagementNode
+	nodes   map[string]observation.ManagementNode
 	objects map[string]*corev1.Node
 	pods    []corev1.Pod
 }
 
 // lookAtStaticPods reads the pods before the Nodes: what a mirror pod shows is then never younger than its Node.
 func (r *Reader) lookAtStaticPods(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) (*staticLook, error) {
-	look := &staticLook{reader: r, cluster: cluster, nodes: map[string]migration.ManagementNode{}, objects: map[string]*corev1.Node{}}
+	look := &staticLook{reader: r, cluster: cluster, nodes: map[string]observation.ManagementNode{}, objects: map[string]*corev1.Node{}}
 	containers := []string{KubeControllerManager(cluster).Container}
 	for _, other := range componentsBeside(cluster) {
 		containers = append(containers, other.ref.Container)
@@ -87,7 +87,7 @@ func (l *staticLook) readNodes(ctx context.Context, user client.Reader) error {
 				ObjectMeta: metav1.ObjectMeta{Name: node.Name, Labels: node.Labels},
 				Status:     corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: node.Status.NodeInfo.KubeletVersion}},
 			}
-			l.nodes[node.Name] = migration.ManagementNode{
+			l.nodes[node.Name] = observation.ManagementNode{
 				BootID: bounded(node.Status.NodeInfo.BootID), SystemUUID: bounded(node.Status.NodeInfo.SystemUUID), Ready: isReady(node),
 			}
 		}
@@ -117,9 +117,9 @@ func (l *staticLook) readPods(ctx context.Context, user client.Reader, container
 }
 
 // component is what runs the container, on all control-plane Nodes.
-func (l *staticLook) component(container string) migration.Component {
-	component := migration.Component{
-		Ref:       migration.Ref{Kind: staticPodKind, Namespace: metav1.NamespaceSystem, Name: container},
+func (l *staticLook) component(container string) observation.Component {
+	component := observation.Component{
+		Ref:       observation.Ref{Kind: staticPodKind, Namespace: metav1.NamespaceSystem, Name: container},
 		Container: container,
 	}
 	shown := map[string]bool{}
@@ -135,7 +135,7 @@ func (l *staticLook) component(container string) migration.Component {
 			component.Unseen = append(component.Unseen, fmt.Sprintf("Pod %s/%s runs container %s and is no static pod.", pod.Namespace, pod.Name, container))
 		}
 	}
-	slices.SortFunc(component.Pods, func(a, b migration.Process) int { return strings.Compare(a.PodName, b.PodName) })
+	slices.SortFunc(component.Pods, func(a, b observation.Process) int { return strings.Compare(a.PodName, b.PodName) })
 	expected := l.expected(container, shown)
 	component.Unseen = append(component.Unseen, l.unseen(container, expected, shown)...)
 	component.Missing = slices.DeleteFunc(expected, func(node string) bool { return shown[node] })
@@ -147,7 +147,7 @@ func (l *staticLook) component(container string) migration.Component {
 }
 
 // process is what the mirror pod, or a pod beside it, shows.
-func (l *staticLook) process(pod *corev1.Pod, container string) migration.Process {
+func (l *staticLook) process(pod *corev1.Pod, container string) observation.Process {
 	process, node := newProcess(pod, container), l.nodes[pod.Spec.NodeName]
 	process.BootID = node.BootID
 	if !isMirror(pod) {
@@ -177,7 +177,7 @@ func (l *staticLook) unseen(container string, expected []string, shown map[strin
 			sentences = append(sentences, "Node "+name+" is not Ready: what runs on it is not known.")
 		case !shown[name]:
 			sentences = append(sentences, "Node "+name+" shows no static pod with container "+container+"; if none is to run there, take its control-plane label off.")
-		case migration.MinorOf(node.Status.NodeInfo.KubeletVersion) < serializingMinor:
+		case observation.MinorOf(node.Status.NodeInfo.KubeletVersion) < serializingMinor:
 			sentences = append(sentences, fmt.Sprintf("Node %s has kubelet %s, which may start a static pod before the one before it has ended; upgrade it to 1.%d or later.",
 				name, bounded(node.Status.NodeInfo.KubeletVersion), serializingMinor))
 		}
@@ -213,8 +213,8 @@ func (l *staticLook) vouchedFor(pod *corev1.Pod) bool {
 
 // argumentsOfStatic are those that a decision rests on: of a pod that we cannot read, else of one that runs cloud loops,
 // else of any.
-func argumentsOfStatic(live []migration.Process, container string) (arguments migration.Arguments, owner string) {
-	arguments = migration.Arguments{Problem: "no Node shows a static pod with container " + container}
+func argumentsOfStatic(live []observation.Process, container string) (arguments observation.Arguments, owner string) {
+	arguments = observation.Arguments{Problem: "no Node shows a static pod with container " + container}
 	var loud []string
 	for i, process := range live {
 		loops := len(process.Arguments.CloudLoops()) > 0
@@ -232,15 +232,15 @@ func argumentsOfStatic(live []migration.Process, container string) (arguments mi
 }
 
 // alive are those that may run, or be started again.
-func alive(pods []migration.Process) []migration.Process {
-	return slices.DeleteFunc(slices.Clone(pods), func(process migration.Process) bool {
+func alive(pods []observation.Process) []observation.Process {
+	return slices.DeleteFunc(slices.Clone(pods), func(process observation.Process) bool {
 		return process.Ended || process.Finished && !process.Started
 	})
 }
 
 // agree says that every pod runs, and that all of them have the same cloud loops.
-func agree(live []migration.Process) bool {
-	return len(live) > 0 && !slices.ContainsFunc(live, func(process migration.Process) bool {
+func agree(live []observation.Process) bool {
+	return len(live) > 0 && !slices.ContainsFunc(live, func(process observation.Process) bool {
 		return process.RunningSince.IsZero() || !slices.Equal(process.Arguments.CloudLoops(), live[0].Arguments.CloudLoops())
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // followStatic brings the record of a static pod up to date. The record stands for a manifest on a machine, so it goes on
@@ -21,7 +21,7 @@ import (
 //	another boot of the same machine ─────────────► ended: no process outlives its kernel
 //	Ready, same boot, another manifest runs ──────► ended: the kubelet starts one after the other
 //	anything else ────────────────────────────────► not known; a person may vouch for it
-func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane migration.ControlPlane, now metav1.MicroTime) {
+func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane observation.ControlPlane, now metav1.MicroTime) {
 	node, shown, accepted := plane.ManagementNodes[process.NodeName], staticPodOf(process, plane.KCM.Pods), isAccepted(cluster, *process)
 	switch {
 	case goesOn(process, shown, accepted):
@@ -45,31 +45,31 @@ func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluste
 }
 
 // goesOn says that the manifest is shown again, by the machine of the record or with a person's word for that one.
-func goesOn(process *ucv1.ManagerProcess, shown *migration.Process, accepted bool) bool {
+func goesOn(process *ucv1.ManagerProcess, shown *observation.Process, accepted bool) bool {
 	return shown != nil && shown.ConfigHash == process.ConfigHash && (process.EndedAt == nil || shown.PodUID == process.PodUID) &&
 		(sameMachine(process, shown) || accepted)
 }
 
 // rebooted says that the machine of the record runs another kernel.
-func rebooted(process *ucv1.ManagerProcess, node migration.ManagementNode) bool {
+func rebooted(process *ucv1.ManagerProcess, node observation.ManagementNode) bool {
 	return node.BootID != "" && process.BootID != "" && node.BootID != process.BootID &&
 		node.SystemUUID != "" && node.SystemUUID == process.SystemUUID
 }
 
 // sameMachine: a Node of the same name and manifest may be another machine, beside which the recorded one goes on.
-func sameMachine(process *ucv1.ManagerProcess, shown *migration.Process) bool {
+func sameMachine(process *ucv1.ManagerProcess, shown *observation.Process) bool {
 	return process.BootID == "" || shown.BootID == "" || process.BootID == shown.BootID ||
 		process.SystemUUID != "" && process.SystemUUID == shown.SystemUUID
 }
 
 // succeeded says that the kubelet, in the boot that ran the recorded process, runs another manifest under the same name.
-func succeeded(process *ucv1.ManagerProcess, shown *migration.Process, node migration.ManagementNode) bool {
+func succeeded(process *ucv1.ManagerProcess, shown *observation.Process, node observation.ManagementNode) bool {
 	return shown != nil && !shown.RunningSince.IsZero() && shown.ContainerID != process.ContainerID &&
 		shown.ConfigHash != process.ConfigHash && node.Ready && process.BootID != "" && node.BootID == process.BootID
 }
 
 // goOn has the record go on under the mirror pod, the container and the boot of today.
-func goOn(process *ucv1.ManagerProcess, shown *migration.Process, now metav1.MicroTime) {
+func goOn(process *ucv1.ManagerProcess, shown *observation.Process, now metav1.MicroTime) {
 	process.PodUID = shown.PodUID
 	if shown.BootID != "" {
 		process.BootID, process.SystemUUID = shown.BootID, shown.SystemUUID
@@ -89,7 +89,7 @@ func goOn(process *ucv1.ManagerProcess, shown *migration.Process, now metav1.Mic
 
 // staticPodOf is the static pod of the record's name: the kubelet serializes those, and a manifest that was copied under
 // another name is another process.
-func staticPodOf(process *ucv1.ManagerProcess, pods []migration.Process) *migration.Process {
+func staticPodOf(process *ucv1.ManagerProcess, pods []observation.Process) *observation.Process {
 	for i := range pods {
 		if pods[i].ConfigHash != "" && pods[i].PodName == process.PodName {
 			return &pods[i]

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // staticEnd is a recorded static pod, what its Node shows for a while, and whether that proves its end.
@@ -50,7 +50,7 @@ func (e staticEnd) run(t *testing.T) {
 	}
 }
 
-func settled() time.Duration { return migration.RealDeadlines().Settle }
+func settled() time.Duration { return observation.RealDeadlines().Settle }
 
 func bootedAgain(node *corev1.Node) { node.Status.NodeInfo.BootID = "boot-2" }
 

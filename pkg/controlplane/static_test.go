@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // staticSight is a user cluster and what is seen of its KCM.
@@ -37,7 +37,7 @@ func (s staticSight) run(t *testing.T) {
 	kcm := plane.KCM
 	g.Expect(kcm.RolledOut).To(Equal(s.rolledOut))
 	loops := kcm.Arguments.CloudLoops()
-	g.Expect(s.loops).To(Equal(slices.Contains(loops, migration.ServiceLoop)), "%q", loops)
+	g.Expect(s.loops).To(Equal(slices.Contains(loops, observation.ServiceLoop)), "%q", loops)
 	g.Expect(kcm.Unseen).To(HaveLen(len(s.unseen)), "%q", kcm.Unseen)
 	for i, want := range s.unseen {
 		g.Expect(kcm.Unseen[i]).To(ContainSubstring(want))
@@ -189,6 +189,6 @@ func TestStaticControlPlaneHasTheOthersThatAreNamed(t *testing.T) {
 	g.Expect(plane.Others[0].RolledOut).To(BeTrue())
 	g.Expect(plane.Others[1].Arguments.Problem).To(Equal("no Node shows a static pod with container kube-scheduler"))
 	g.Expect(plane.Others[1].RolledOut).To(BeFalse())
-	g.Expect(plane.ManagementNodes["cp-0"]).To(Equal(migration.ManagementNode{BootID: "boot-1", SystemUUID: "machine-cp-0", Ready: true}))
+	g.Expect(plane.ManagementNodes["cp-0"]).To(Equal(observation.ManagementNode{BootID: "boot-1", SystemUUID: "machine-cp-0", Ready: true}))
 	g.Expect(plane.KCM.Pods[0].Hostname).To(Equal("host-cp-0"))
 }

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // AddonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
 // also has to lead. They say what is, also when the row itself only repairs drift.
-func AddonStates(o Observation, row RowState, now time.Time) (csi, ccm RowState) {
+func AddonStates(o observation.Observation, row RowState, now time.Time) (csi, ccm RowState) {
 	switch row.Reason {
 	case ucv1.WaitingForEarlierStepReason, ucv1.UndoInProgressReason, ucv1.RolledBackReason:
 		return row, row
@@ -40,24 +41,24 @@ func (s RowState) released(what string) RowState {
 }
 
 // leadingState is for people, not for deciding: after a restart of ours one look has to do.
-func leadingState(o Observation, ccm RowState, now time.Time) RowState {
+func leadingState(o observation.Observation, ccm RowState, now time.Time) RowState {
 	lease, known := o.CCMLease.Get()
 	switch {
 	case o.CCMLease.IsUnknown():
 		out := cannotLook("the CCM's Lease", o.CCMLease.Why())
 		return out.state(ccm.Step)
-	case !known || lease.Holder == "" || lease.stale(now):
+	case !known || lease.Holder == "" || lease.Stale(now):
 		ccm.Holds, ccm.Reason, ccm.Message = false, ucv1.WaitingForLeaderReason, "The CCM is applied, but none of its pods leads."
 	}
 	return ccm
 }
 
-func handedOver(o Observation) bool {
+func handedOver(o observation.Observation) bool {
 	handover := o.Cluster.Status.Handover
 	return handover != nil && handover.FinishedAt != nil
 }
 
-func notLookedAt(row RowState, o Observation) RowState {
+func notLookedAt(row RowState, o observation.Observation) RowState {
 	if !row.Holds {
 		return row
 	}
@@ -65,7 +66,7 @@ func notLookedAt(row RowState, o Observation) RowState {
 	return out.state(row.Step)
 }
 
-func addonState(step ucv1.Step, set AddonSet, what string) RowState {
+func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState {
 	state := RowState{Step: step}
 	switch {
 	case set.WorkloadWithheld && len(set.Foreign)+len(set.Drifted) == 0:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
@@ -47,7 +48,7 @@ func (p *pass) addonsInPlace() outcome {
 
 // renderable names what is missing for the manifests; without it no one would know why they are not applied.
 func (p *pass) renderable() outcome {
-	for _, check := range []func() (*Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
+	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
 			return fails(finding.Reason, finding.Message)
 		}
@@ -86,7 +87,7 @@ func judgeInputs(p *pass) outcome {
 }
 
 // runningLoops are the cloud loops of the template and of every pod that is not proven to have ended.
-func runningLoops(kcm Component) []string {
+func runningLoops(kcm observation.Component) []string {
 	loops := kcm.Arguments.CloudLoops()
 	for _, process := range kcm.Pods {
 		if !process.Ended {
@@ -96,7 +97,7 @@ func runningLoops(kcm Component) []string {
 	return loops
 }
 
-func (p *pass) loopsRunning(kcm Component) string {
+func (p *pass) loopsRunning(kcm observation.Component) string {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	controllers, given := kcm.Arguments.Flag("controllers")
 	arguments := "--cloud-provider=" + provider
@@ -109,7 +110,7 @@ func (p *pass) loopsRunning(kcm Component) string {
 }
 
 // applied says whether a set is as wanted.
-func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
+func (p *pass) applied(name AddonSetName, set observation.AddonSet) outcome {
 	if set.SatisfiedBy != "" {
 		return holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
@@ -117,7 +118,7 @@ func (p *pass) applied(name AddonSetName, set AddonSet) outcome {
 		return cannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
 	if p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
-		set = set.due()
+		set = set.Due()
 	}
 	if len(set.Foreign) > 0 {
 		if out := p.mayTakeOver(name, set); !out.holds {
@@ -151,7 +152,7 @@ func (p *pass) fenceHolds() outcome {
 }
 
 // fenceProblem says what keeps the fence from holding, and how to find it.
-func fenceProblem(f Fence) string {
+func fenceProblem(f observation.Fence) string {
 	namespace, _, _ := strings.Cut(f.Lease, "/")
 	if f.Open {
 		return "The fence is open already, as an earlier Cluster left it: " + f.Identity + " may write Lease " + f.Lease +
@@ -164,7 +165,7 @@ func fenceProblem(f Fence) string {
 
 // openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
-func (p *pass) openFenceHolds(fence Fence) outcome {
+func (p *pass) openFenceHolds(fence observation.Fence) outcome {
 	doubts := p.doubts()
 	if WantsLock(p.facts) {
 		doubts = p.lockDoubts()
@@ -179,8 +180,8 @@ func (p *pass) openFenceHolds(fence Fence) outcome {
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
-func (p *pass) healthy(addons Addons) outcome {
-	sets := []AddonSet{addons.CSI, addons.CCM}
+func (p *pass) healthy(addons observation.Addons) outcome {
+	sets := []observation.AddonSet{addons.CSI, addons.CCM}
 	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
 		// While no one runs the cloud loops, a slow CSI driver must not prolong that.
 		sets = sets[1:]
@@ -201,7 +202,7 @@ func (p *pass) healthy(addons Addons) outcome {
 }
 
 // unhealthyWorkloads of the sets, and whether a Node is all that they wait for.
-func unhealthyWorkloads(sets []AddonSet) (unhealthy []string, unschedulable bool) {
+func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unschedulable bool) {
 	unschedulable = true
 	for _, set := range sets {
 		if len(set.Unhealthy) == 0 || set.SatisfiedBy != "" {
@@ -213,7 +214,7 @@ func unhealthyWorkloads(sets []AddonSet) (unhealthy []string, unschedulable bool
 	return unhealthy, unschedulable
 }
 
-func pruneVerb(obsolete []Ref) Verb {
+func pruneVerb(obsolete []observation.Ref) Verb {
 	return Verb{
 		Kind: VerbPruneAddons, Objects: obsolete,
 		Why: "Deleting addon objects that are not wanted any more: " + named(refNames(obsolete)) + ".",
@@ -293,7 +294,7 @@ func (p *pass) fenceStaysOpen() outcome {
 	return does(openFenceVerb(fence))
 }
 
-func refNames(refs []Ref) []string {
+func refNames(refs []observation.Ref) []string {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.String())

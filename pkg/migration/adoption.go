@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -13,18 +14,8 @@ const (
 	maxChange  = 512
 )
 
-// Takeover is what the adoption of one object of someone else changes.
-type Takeover struct {
-	// Object with whoever seems to manage it, and its kind.
-	Object, Kind string
-	// Fields that change, as sorted paths without their values.
-	Fields []string
-	// Problem is a sentence when the API server refuses the change.
-	Problem string
-}
-
 // takeoverLine names the object and its first fields.
-func takeoverLine(t Takeover, most int) string {
+func takeoverLine(t observation.Takeover, most int) string {
 	switch {
 	case t.Problem != "":
 		return t.Object + ": " + t.Problem
@@ -37,7 +28,7 @@ func takeoverLine(t Takeover, most int) string {
 }
 
 // changesOf are the lines of the status, and of a message where few fit. Without a comparison they are only names.
-func changesOf(s AddonSet, most int) []string {
+func changesOf(s observation.AddonSet, most int) []string {
 	if len(s.Takeovers) == 0 {
 		return slices.Clone(s.Foreign)
 	}
@@ -52,24 +43,9 @@ func changesOf(s AddonSet, most int) []string {
 	return lines
 }
 
-// due is the set without what is not applied yet: where the workload is withheld, that of someone else is overwritten later.
-func (s AddonSet) due() AddonSet {
-	if !s.WorkloadWithheld || len(s.Takeovers) == 0 {
-		return s
-	}
-	all := s.Takeovers
-	s.Foreign, s.Takeovers = nil, nil
-	for _, takeover := range all {
-		if takeover.Kind != "Deployment" && takeover.Kind != "DaemonSet" {
-			s.Foreign, s.Takeovers = append(s.Foreign, takeover.Object), append(s.Takeovers, takeover)
-		}
-	}
-	return s
-}
-
 // mayTakeOver asks, before anything of someone else's is overwritten, whether that is wanted, whether it can be done, and
 // whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
-func (p *pass) mayTakeOver(name AddonSetName, set AddonSet) outcome {
+func (p *pass) mayTakeOver(name AddonSetName, set observation.AddonSet) outcome {
 	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
 		return fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
 	}
@@ -85,7 +61,7 @@ func (p *pass) mayTakeOver(name AddonSetName, set AddonSet) outcome {
 	return p.planned(name, set)
 }
 
-func (p *pass) foreign(name AddonSetName, set AddonSet) string {
+func (p *pass) foreign(name AddonSetName, set observation.AddonSet) string {
 	message := "These " + string(name) + " objects exist already and are not ours: " + named(set.Foreign) + "."
 	if set.DriverProblem != "" {
 		message += " " + set.DriverProblem
@@ -100,7 +76,7 @@ func (p *pass) foreign(name AddonSetName, set AddonSet) string {
 
 // planned writes the plan of both sets into the status first. In the hand-over no one may be running the cloud loops, so that
 // it stands there for one pass only.
-func (p *pass) planned(name AddonSetName, set AddonSet) outcome {
+func (p *pass) planned(name AddonSetName, set observation.AddonSet) outcome {
 	const many = 20
 	plan := p.facts.Adoption
 	missing := func(line string) bool { return !slices.Contains(plan.Changes, line) }

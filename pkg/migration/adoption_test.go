@@ -9,19 +9,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func theirs(fields ...string) AddonSet {
+func theirs(fields ...string) observation.AddonSet {
 	const object = "Deployment kube-system/ccm (Helm release occm)"
-	return AddonSet{Foreign: []string{object}, Takeovers: []Takeover{{Object: object, Kind: "Deployment", Fields: fields}}}
+	return observation.AddonSet{Foreign: []string{object}, Takeovers: []observation.Takeover{{Object: object, Kind: "Deployment", Fields: fields}}}
 }
 
-func adopting(set AddonSet, plan *ucv1.AdoptionStatus) func() Observation {
-	return func() Observation {
+func adopting(set observation.AddonSet, plan *ucv1.AdoptionStatus) func() observation.Observation {
+	return func() observation.Observation {
 		o := applying()
 		o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 		o.Cluster.Status.Adoption = plan
-		o.Addons = Known(Addons{CCM: set})
+		o.Addons = observation.Known(observation.Addons{CCM: set})
 		return o
 	}
 }
@@ -33,7 +34,7 @@ func plannedAgo(d time.Duration, lines ...string) *ucv1.AdoptionStatus {
 func TestAdoption(t *testing.T) {
 	set := theirs("spec.replicas", "spec.template.spec.containers[ccm].image", "spec.template.spec.nodeName")
 	const line = "Deployment kube-system/ccm (Helm release occm): spec.replicas, spec.template.spec.containers[ccm].image, spec.template.spec.nodeName"
-	never := func() Observation {
+	never := func() observation.Observation {
 		o := adopting(set, nil)()
 		o.Cluster.Spec.Addons.Adoption = ""
 		return o
@@ -46,8 +47,8 @@ func TestAdoption(t *testing.T) {
 			},
 		},
 		"why a driver does not satisfy is said": {
-			given: never, when: func(o *Observation) {
-				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"CSIDriver cinder"}, DriverProblem: "CSIDriver cinder is registered on 0 of 2 Nodes."}})
+			given: never, when: func(o *observation.Observation) {
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}, DriverProblem: "CSIDriver cinder is registered on 0 of 2 Nodes."}})
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"are not ours: CSIDriver cinder. CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
 		},
@@ -64,7 +65,7 @@ func TestAdoption(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption.Changes).To(Equal([]string{line})) },
 		},
 		"what the API server refuses is not tried": {
-			given: adopting(AddonSet{Foreign: []string{"a"}, Takeovers: []Takeover{{Object: "a", Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
+			given: adopting(observation.AddonSet{Foreign: []string{"a"}, Takeovers: []observation.Takeover{{Object: "a", Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
 			step:  ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"cannot be adopted: a: the API server refuses the change of spec.selector", "Delete them."},
 		},
 	})
@@ -74,7 +75,7 @@ func TestAdoptionInTheHandoverWaitsForNoOne(t *testing.T) {
 	g := NewWithT(t)
 	o := fenced()
 	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas")
-	o.Addons = Known(Addons{CCM: theirs("spec.replicas")})
+	o.Addons = observation.Known(observation.Addons{CCM: theirs("spec.replicas")})
 	g.Expect(Decide(o, noon()).Verb).To(HaveField("Kind", VerbApplyAddons))
 }
 
@@ -82,18 +83,18 @@ func TestAWithheldWorkloadIsNotAdoptedYet(t *testing.T) {
 	g := NewWithT(t)
 	set := theirs("spec.replicas")
 	set.WorkloadWithheld = true
-	g.Expect(set.due().Foreign).To(BeEmpty())
-	set.Takeovers = append(set.Takeovers, Takeover{Object: "Role kube-system/ccm", Kind: "Role"})
-	g.Expect(set.due().Foreign).To(Equal([]string{"Role kube-system/ccm"}))
+	g.Expect(set.Due().Foreign).To(BeEmpty())
+	set.Takeovers = append(set.Takeovers, observation.Takeover{Object: "Role kube-system/ccm", Kind: "Role"})
+	g.Expect(set.Due().Foreign).To(Equal([]string{"Role kube-system/ccm"}))
 }
 
 func TestAPlanIsBounded(t *testing.T) {
 	g := NewWithT(t)
-	set := AddonSet{}
+	set := observation.AddonSet{}
 	for i := range 100 {
 		object := fmt.Sprintf("ConfigMap kube-system/%d", i)
 		set.Foreign = append(set.Foreign, object)
-		set.Takeovers = append(set.Takeovers, Takeover{Object: object, Kind: "ConfigMap", Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
+		set.Takeovers = append(set.Takeovers, observation.Takeover{Object: object, Kind: "ConfigMap", Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
 	}
 	d := Decide(adopting(set, nil)(), noon())
 	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(maxChanges), HaveEach(HaveLen(maxChange))))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -14,16 +15,9 @@ const (
 	planKept = time.Minute
 )
 
-// ForeseenPlan is the plan of the migration. It is made by folding Decide over a simulation, apart from Decide.
-type ForeseenPlan struct {
-	Digest  string
-	Summary string
-	MadeAt  time.Time
-}
-
 // KeepsPlan says that a pass is content with a plan that an earlier pass made of the same generation of the Cluster. Nothing ever
 // starts on that: what was approved is compared with a new one.
-func KeepsPlan(f ForeseenPlan, cluster *ucv1.Cluster, now time.Time) bool {
+func KeepsPlan(f observation.ForeseenPlan, cluster *ucv1.Cluster, now time.Time) bool {
 	return f.Digest != "" && f.Digest != cluster.Spec.Approval.PlanDigest && now.Sub(f.MadeAt) < planKept
 }
 
@@ -60,7 +54,7 @@ func (p *pass) approved() outcome {
 }
 
 // InheritedFrom is what a CCM would take over from a KCM with these arguments if the migration started now.
-func InheritedFrom(cluster *ucv1.Cluster, kcm Arguments) *ucv1.InheritedConfiguration {
+func InheritedFrom(cluster *ucv1.Cluster, kcm observation.Arguments) *ucv1.InheritedConfiguration {
 	return inherit(cluster, kcm)
 }
 
@@ -74,7 +68,7 @@ func FactsOfStart(cluster *ucv1.Cluster) ucv1.Facts {
 }
 
 // FindingsOfStart are all findings of preflight if the migration started now, with what no one could look at.
-func FindingsOfStart(o Observation, now time.Time) []Finding {
+func FindingsOfStart(o observation.Observation, now time.Time) []observation.Finding {
 	p := &pass{o: o, now: now, facts: FactsOfStart(o.Cluster)}
 	_, unknown := p.inputFindings()
 	p.judgePreflight()
@@ -82,8 +76,8 @@ func FindingsOfStart(o Observation, now time.Time) []Finding {
 		unknown = append(unknown, why)
 	}
 	for _, what := range unknown {
-		p.findings = append(p.findings, Finding{Severity: Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."})
+		p.findings = append(p.findings, observation.Finding{Severity: observation.Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."})
 	}
-	SortFindings(p.findings)
+	observation.SortFindings(p.findings)
 	return p.findings
 }

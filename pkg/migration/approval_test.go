@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestAnApprovedPlanStarts(t *testing.T) {
@@ -15,20 +16,20 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 	for name, test := range map[string]struct {
 		mode     ucv1.MigrationMode
 		approved string
-		plan     Observed[ForeseenPlan]
+		plan     observation.Observed[observation.ForeseenPlan]
 		verb     VerbKind
 		wait     string
 		failure  string
 	}{
 		"no one asks for a plan":                         {verb: VerbRecord},
 		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: VerbRecord},
-		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: Known(ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
-		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: Known(ForeseenPlan{Digest: digest}), verb: VerbRecord},
-		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
-		"an approval counts in mode Migrate, too":        {approved: other, plan: Known(ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
-		"a plan that could not be made starts nothing":   {approved: digest, plan: Unknown[ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
+		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
+		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), verb: VerbRecord},
+		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
+		"an approval counts in mode Migrate, too":        {approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
+		"a plan that could not be made starts nothing":   {approved: digest, plan: observation.Unknown[observation.ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
 		"a plan that no one made starts nothing":         {mode: ucv1.PlanOnlyMode, wait: ucv1.CouldNotLookReason},
-		"the absence of a plan is not its approval":      {mode: ucv1.PlanOnlyMode, plan: Absent[ForeseenPlan](), wait: ucv1.CouldNotLookReason},
+		"the absence of a plan is not its approval":      {mode: ucv1.PlanOnlyMode, plan: observation.Absent[observation.ForeseenPlan](), wait: ucv1.CouldNotLookReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -56,13 +57,13 @@ func TestAPlanIsKeptForAMinuteAndStartsNothing(t *testing.T) {
 	g := NewWithT(t)
 	o := fresh()
 	o.Cluster.Spec.Mode = ucv1.PlanOnlyMode
-	made := ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
+	made := observation.ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
 	for age, kept := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: false} {
 		g.Expect(KeepsPlan(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
 	}
-	g.Expect(KeepsPlan(ForeseenPlan{MadeAt: noon()}, o.Cluster, noon())).To(BeFalse(), "none was made")
+	g.Expect(KeepsPlan(observation.ForeseenPlan{MadeAt: noon()}, o.Cluster, noon())).To(BeFalse(), "none was made")
 
-	o.Plan = Known(made)
+	o.Plan = observation.Known(made)
 	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
 	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made again")
 

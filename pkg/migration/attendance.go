@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Attendance says whether a manager runs the cloud loops of the user cluster. It is judged from the world in every pass, apart
@@ -35,7 +36,7 @@ const defaultUnattended = time.Minute
 
 // UnattendedLimit is how long the cloud loops may be unattended before that is an outage.
 func UnattendedLimit(cluster *ucv1.Cluster) time.Duration {
-	return secondsOr(cluster.Spec.SLO.UnattendedSeconds, defaultUnattended)
+	return observation.SecondsOr(cluster.Spec.SLO.UnattendedSeconds, defaultUnattended)
 }
 
 // attend judges both managers, and keeps since when neither runs the loops.
@@ -79,7 +80,7 @@ func (p *pass) unattendedSince() *metav1.Time {
 	}
 	for _, lease := range p.ccmLeases() {
 		if before == nil || lease.RenewTime.After(lease.AcquireTime) {
-			after(lease.lastRenewal())
+			after(lease.LastRenewal())
 		}
 	}
 	if before == nil {
@@ -143,8 +144,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
-func (p *pass) ccmLeases() []Lease {
-	leases := []Lease{}
+func (p *pass) ccmLeases() []observation.Lease {
+	leases := []observation.Lease{}
 	if lease := p.o.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !p.ccmNotAllowed() {
 		leases = append(leases, lease)
 	}
@@ -160,13 +161,13 @@ func (p *pass) kcmLed() time.Time {
 	recorded := p.facts.Handover != nil && slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
 		return process.EndedAt != nil && heldBy(lease, process.PodName, process.NodeName)
 	})
-	silent := slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+	silent := slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return !mayRunUnlocked(process.Arguments) && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 	if lease.Holder == "" || recorded || silent || p.ccmHasTakenOver() && p.facts.Rollback == nil {
 		return time.Time{}
 	}
-	return lease.lastRenewal()
+	return lease.LastRenewal()
 }
 
 func (p *pass) ccmHasTakenOver() bool {
@@ -270,30 +271,9 @@ func (p *pass) hibernated() bool {
 		return false
 	}
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
-		if component.Replicas > 0 || slices.ContainsFunc(component.Pods, func(process Process) bool { return !process.Ended }) {
+		if component.Replicas > 0 || slices.ContainsFunc(component.Pods, func(process observation.Process) bool { return !process.Ended }) {
 			return false
 		}
 	}
 	return true
-}
-
-// Alive says that the Lease has a holder who was seen to renew it, and within its duration. One that only acquired it may be a manager
-// that crashes at every start.
-func (l Lease) Alive(now time.Time) bool {
-	return l.Holder != "" && l.RenewTime.After(l.AcquireTime) && l.ChangedAt.After(l.WatchedAt) && l.fresh(now)
-}
-
-// fresh says that its duration has not gone by since it was renewed.
-func (l Lease) fresh(now time.Time) bool { return now.Sub(l.lastRenewal()) <= l.duration() }
-
-// lastRenewal is no later than the change that we saw. Of a Lease that did not change since we look, only its own time tells.
-func (l Lease) lastRenewal() time.Time {
-	last, latest := l.RenewedBy, l.ChangedAt
-	if !l.ChangedAt.After(l.WatchedAt) {
-		last, latest = l.RenewTime, l.WatchedAt
-	}
-	if last.IsZero() || last.After(latest) {
-		return latest
-	}
-	return last
 }

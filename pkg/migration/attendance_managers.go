@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // attends is what is known of one manager.
@@ -37,7 +38,7 @@ func (p *pass) ccmAttends() attends {
 		return attends{runsNone, "the CCM may not lead yet"}
 	case p.o.CCMLease.IsUnknown():
 		return attends{cannotTell, "the CCM's Lease cannot be looked at"}
-	case known && lease.Holder != "" && !lease.stale(p.now):
+	case known && lease.Holder != "" && !lease.Stale(p.now):
 		return attends{tooEarly, lease.String() + " has to be watched first"}
 	}
 	return attends{runsNone, p.ccmIsMissing()}
@@ -62,7 +63,7 @@ func (p *pass) ccmIsMissing() string {
 func (p *pass) otherManagersRun() string {
 	for _, m := range p.o.OtherManagers.Value() {
 		led := p.o.CCMLease.IsUnknown() || !p.bound(m, byLease)
-		if led && !m.harmless() && m.mayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
+		if led && !m.Harmless() && m.MayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
 			return m.String()
 		}
 	}
@@ -98,7 +99,7 @@ func (p *pass) lockAttends() attends {
 		return attends{cannotTell, "the migration lock cannot be looked at"}
 	case known && lock.Lease.Alive(p.now):
 		return attends{runsLoops, "The holder of the migration lock runs them and renews it"}
-	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
 		return attends{tooEarly, "the migration lock has to be watched first"}
 	}
 	return attends{runsNone, "the migration lock has no holder"}
@@ -116,7 +117,7 @@ func (p *pass) kcmAttends() attends {
 	kcm := controlPlane.KCM
 	able, silent := p.processesOf(kcm)
 	switch {
-	case !elects(kcm) && slices.ContainsFunc(able, func(process Process) bool { return process.Ready }): // One that crashes is not.
+	case !elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }): // One that crashes is not.
 		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
 	case !elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}
@@ -125,24 +126,26 @@ func (p *pass) kcmAttends() attends {
 }
 
 // processesOf KCM that run the loops when they lead; silent says that no process, seen or recorded, may run them.
-func (p *pass) processesOf(kcm Component) (able []Process, silent bool) {
-	able = slices.DeleteFunc(slices.Clone(kcm.Pods), func(process Process) bool {
+func (p *pass) processesOf(kcm observation.Component) (able []observation.Process, silent bool) {
+	able = slices.DeleteFunc(slices.Clone(kcm.Pods), func(process observation.Process) bool {
 		return process.Ended || !process.Started || !process.Arguments.Understood() || !mayRunUnlocked(process.Arguments)
 	})
-	mayRun := func(process Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) }
+	mayRun := func(process observation.Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) }
 	return able, p.allEnded() && !slices.ContainsFunc(kcm.Pods, mayRun)
 }
 
-func noneOf(kcm Component) string { return "no process of " + kcm.String() + " runs them" }
+func noneOf(kcm observation.Component) string { return "no process of " + kcm.String() + " runs them" }
 
 // kcmLeaseAttends: a holder that is no pod which we see may still run the loops.
-func (p *pass) kcmLeaseAttends(kcm Component, able []Process) attends {
+func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Process) attends {
 	lease, known := p.o.KCMLease.Get()
-	holds := func(process Process) bool { return heldBy(lease, process.PodName, process.NodeName, process.Hostname) }
+	holds := func(process observation.Process) bool {
+		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+	}
 	switch {
 	case p.o.KCMLease.IsUnknown():
 		return attends{cannotTell, "KCM's Lease cannot be looked at"}
-	case !known || lease.Holder == "" || lease.stale(p.now) || p.heldByTheEnded(lease, kcm):
+	case !known || lease.Holder == "" || lease.Stale(p.now) || p.heldByTheEnded(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
 	case lease.Alive(p.now) && slices.ContainsFunc(able, holds):
 		return attends{runsLoops, "KCM leads with them in-tree and renews " + lease.String()}
@@ -155,12 +158,12 @@ func (p *pass) kcmLeaseAttends(kcm Component, able []Process) attends {
 }
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.
-func (p *pass) heldByTheEnded(lease Lease, kcm Component) bool {
+func (p *pass) heldByTheEnded(lease observation.Lease, kcm observation.Component) bool {
 	if p.facts.Handover != nil && p.heldByTheDead(lease) {
 		return true
 	}
-	return slices.ContainsFunc(kcm.Pods, func(process Process) bool { return process.Ended && heldBy(lease, process.PodName) }) &&
-		!slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return process.Ended && heldBy(lease, process.PodName) }) &&
+		!slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 			return !process.Ended && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
 		})
 }

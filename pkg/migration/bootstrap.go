@@ -5,35 +5,8 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// BootstrapKubelet is how a new Machine starts its kubelet, as far as its bootstrap data can be read.
-type BootstrapKubelet string
-
-// What bootstrap data says. The zero value is none of them: no one looked.
-const (
-	// BootstrapExternal starts it with --cloud-provider=external, BootstrapInTree with another one or none.
-	BootstrapExternal BootstrapKubelet = "External"
-	BootstrapInTree   BootstrapKubelet = "InTree"
-	// BootstrapNotTold is data in a form that is not understood, BootstrapRefused data that we may not read.
-	BootstrapNotTold BootstrapKubelet = "NotToldApart"
-	BootstrapRefused BootstrapKubelet = "Refused"
-	// BootstrapMissing is data that does not exist.
-	BootstrapMissing BootstrapKubelet = "Missing"
-)
-
-// BootstrapData is what was read of the bootstrap data of one MachineDeployment, without any content of it.
-type BootstrapData struct {
-	Kubelet BootstrapKubelet
-	// Revision of the MachineDeployment that it was written for. The machine-controller boots no Machine of another one with it.
-	// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L841-L844
-	Revision string
-}
-
-// told says that it can be read.
-func (d BootstrapData) told() bool {
-	return d.Kubelet == BootstrapExternal || d.Kubelet == BootstrapInTree
-}
 
 // bootstrapPause is how long it is until bootstrap data is read again: no watch tells of it.
 const bootstrapPause = 5 * time.Second
@@ -42,17 +15,17 @@ const bootstrapPause = 5 * time.Second
 // that the machine-controller hands to the cloud, <name>-<namespace>-bootstrap-config, only fetches this one.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go#L341-L342
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/resources/operating_system_config.go#L55
-func BootstrapSecret(deployment Ref) Ref {
-	return Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace + "-provisioning-config"}
+func BootstrapSecret(deployment observation.Ref) observation.Ref {
+	return observation.Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace + "-provisioning-config"}
 }
 
 // BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll until
 // it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
-func BootstrapsOf(o Observation, now time.Time) []Ref {
+func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
 	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
-	var refs []Ref
+	var refs []observation.Ref
 	if p.facts.Canary != nil && p.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !p.undoing() {
-		_, canary := o.Machines.Value().split()
+		_, canary := o.Machines.Value().Split()
 		for _, deployment := range canary.Deployments {
 			refs = append(refs, deployment.Ref)
 		}
@@ -70,12 +43,12 @@ func BootstrapsOf(o Observation, now time.Time) []Ref {
 }
 
 // boots says that new Machines of it are made in this roll.
-func (v fleetView) boots(d MachineDeployment) bool {
+func (v fleetView) boots(d observation.MachineDeployment) bool {
 	return !d.Deleting && !d.Paused && d.Replicas > 0 && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
 // lookedAtBootstrap is what was read of a MachineDeployment's data; unseen is why it was not.
-func (p *pass) lookedAtBootstrap(d MachineDeployment) (data BootstrapData, unseen string) {
+func (p *pass) lookedAtBootstrap(d observation.MachineDeployment) (data observation.BootstrapData, unseen string) {
 	all, known := p.o.Bootstraps.Get()
 	switch {
 	case !known && p.o.Bootstraps.IsUnknown():
@@ -88,14 +61,14 @@ func (p *pass) lookedAtBootstrap(d MachineDeployment) (data BootstrapData, unsee
 
 // bootstrapLacks is what is wrong with data that can be read; empty: nothing, or it cannot be told. Until there is a MachineSet of the
 // newest template, what is there was written for the one before.
-func bootstrapLacks(d MachineDeployment, data BootstrapData, current MachineSet, found bool) string {
+func bootstrapLacks(d observation.MachineDeployment, data observation.BootstrapData, current observation.MachineSet, found bool) string {
 	name := BootstrapSecret(d.Ref).String() + " of " + d.String()
 	switch {
-	case !data.told():
+	case !data.Told():
 		return ""
 	case !found || data.Revision != current.Revision:
 		return name + " is not written for its newest revision"
-	case data.Kubelet == BootstrapInTree:
+	case data.Kubelet == observation.BootstrapInTree:
 		return name + " starts kubelets without --cloud-provider=external"
 	}
 	return ""
@@ -122,7 +95,7 @@ func (p *pass) lookAtBootstraps(view fleetView, pools []pool) bootstraps {
 	return seen
 }
 
-func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootstraps) {
+func (p *pass) lookAtBootstrap(view fleetView, d observation.MachineDeployment, seen *bootstraps) {
 	data, unseen := p.lookedAtBootstrap(d)
 	current, found := currentSet(view.setsOf(d))
 	lacks := bootstrapLacks(d, data, current, found)
@@ -130,7 +103,7 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 	switch {
 	case unseen != "":
 		seen.unseen = unseen
-	case data.Kubelet == BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
+	case data.Kubelet == observation.BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
 		seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
 	case lacks != "" && found && rest <= 0:
 		seen.late = append(seen.late, lacks)
@@ -140,7 +113,7 @@ func (p *pass) lookAtBootstrap(view fleetView, d MachineDeployment, seen *bootst
 }
 
 // bootstrapDueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a MachineSet of long ago.
-func bootstrapDueSince(s MachineSet) time.Time {
+func bootstrapDueSince(s observation.MachineSet) time.Time {
 	if s.CurrentSince.After(s.CreatedAt) {
 		return s.CurrentSince
 	}
@@ -152,18 +125,18 @@ func (p *pass) writesBootstraps() bool {
 	return p.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
 }
 
-func currentSet(sets []MachineSet) (MachineSet, bool) {
+func currentSet(sets []observation.MachineSet) (observation.MachineSet, bool) {
 	for _, set := range sets {
 		if set.Current {
 			return set, true
 		}
 	}
-	return MachineSet{}, false
+	return observation.MachineSet{}, false
 }
 
 // anyJoined says that a Machine of a MachineSet has a Node.
-func (v fleetView) anyJoined(set MachineSet) bool {
-	return len(v.only(set, func(m Machine) bool { return m.NodeName != "" })) > 0
+func (v fleetView) anyJoined(set observation.MachineSet) bool {
+	return len(v.only(set, func(m observation.Machine) bool { return m.NodeName != "" })) > 0
 }
 
 // bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines get.
@@ -186,7 +159,7 @@ func bootstrapsLate(late []string) outcome {
 
 // doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What cannot
 // be told of the data is left out of the proof.
-func (p *pass) doubtCanary(seen Machines, lacks []string, deadline time.Time) canaryDoubt {
+func (p *pass) doubtCanary(seen observation.Machines, lacks []string, deadline time.Time) canaryDoubt {
 	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
 	if len(seen.Deployments) == 0 {
 		return doubt
@@ -208,10 +181,10 @@ func (p *pass) doubtCanary(seen Machines, lacks []string, deadline time.Time) ca
 	return doubt
 }
 
-func untoldBootstrap(kubelet BootstrapKubelet) string {
-	return map[BootstrapKubelet]string{
-		BootstrapNotTold: "its bootstrap data, which is not understood",
-		BootstrapRefused: "its bootstrap data, which may not be read",
-		BootstrapMissing: "its bootstrap data: there is none",
+func untoldBootstrap(kubelet observation.BootstrapKubelet) string {
+	return map[observation.BootstrapKubelet]string{
+		observation.BootstrapNotTold: "its bootstrap data, which is not understood",
+		observation.BootstrapRefused: "its bootstrap data, which may not be read",
+		observation.BootstrapMissing: "its bootstrap data: there is none",
 	}[kubelet]
 }

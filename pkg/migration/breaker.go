@@ -5,8 +5,9 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it scales
@@ -29,17 +30,9 @@ const EndlessMinReadySeconds = 1<<31 - 1
 // maxGuarded bounds the lists of status.breaker.
 const maxGuarded = 200
 
-// Guard is how a MachineDeployment stands with the breaker, and with the canary.
-type Guard struct {
-	// MinReadySeconds that it has, and whether they are ours; MinReadyOwner is who else wants them, or empty.
-	MinReadySeconds int32
-	MinReadyOurs    bool
-	MinReadyOwner   string
-	// Canary says that it is ours, for the canary.
-	Canary bool
+func (p *pass) initializationDeadline() time.Duration {
+	return observation.InitializationDeadline(p.o.Cluster)
 }
-
-func (p *pass) initializationDeadline() time.Duration { return InitializationDeadline(p.o.Cluster) }
 
 // lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing happens
 // then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
@@ -68,7 +61,7 @@ func sooner(a, b time.Duration) time.Duration {
 }
 
 // awaited is the Node of a new Machine that is not initialized.
-func (v fleetView) awaited(machine Machine) (Node, bool) {
+func (v fleetView) awaited(machine observation.Machine) (observation.Node, bool) {
 	node, found := v.nodes[machine.NodeName]
 	return node, found && machine.NodeName != "" && !machine.Deleting && v.upToDate(machine) && !v.served(node)
 }
@@ -83,7 +76,7 @@ func (p *pass) seesMachines() bool {
 }
 
 // overdueNodes of new Machines are those that the CCM did not initialize in time, as "Node n of Machine m".
-func (v fleetView) overdueNodes(deployment MachineDeployment) []string {
+func (v fleetView) overdueNodes(deployment observation.MachineDeployment) []string {
 	var names []string
 	for _, machine := range v.machinesOf(deployment) {
 		if node, waits := v.awaited(machine); waits && v.now.Sub(node.CreatedAt) > v.initialization {
@@ -94,12 +87,12 @@ func (v fleetView) overdueNodes(deployment MachineDeployment) []string {
 }
 
 // served says that the CCM initialized a Node.
-func (v fleetView) served(node Node) bool {
+func (v fleetView) served(node observation.Node) bool {
 	return !node.Uninitialized && v.identifies(node)
 }
 
 // replaced says that every Machine that it is to have is there and proven, and that no MachineSet but the current one has any.
-func (v fleetView) replaced(deployment MachineDeployment) bool {
+func (v fleetView) replaced(deployment observation.MachineDeployment) bool {
 	proven := 0
 	for _, set := range v.setsOf(deployment) {
 		switch {
@@ -157,10 +150,10 @@ func (p *pass) mayReturn(view fleetView, pool pool) bool {
 	return pool.state == rollout.Blocked && !pool.conflict
 }
 
-func (p *pass) returns(d MachineDeployment, because string) outcome {
+func (p *pass) returns(d observation.MachineDeployment, because string) outcome {
 	p.unguard(d)
 	verb := Verb{
-		Kind: VerbReturnMinReady, Objects: []Ref{d.Ref}, Versions: []string{d.Version},
+		Kind: VerbReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
 	if generation, _ := p.rollFacts(); d.RestartValue == *generation {
@@ -185,7 +178,7 @@ func (p *pass) returnAll(pools []pool) (outcome, bool) {
 }
 
 // noteGuarded notes those whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.
-func (p *pass) noteGuarded(deployments []MachineDeployment) {
+func (p *pass) noteGuarded(deployments []observation.MachineDeployment) {
 	if p.facts.Breaker == nil {
 		p.facts.Breaker = &ucv1.BreakerStatus{}
 	}
@@ -199,7 +192,7 @@ func (p *pass) noteGuarded(deployments []MachineDeployment) {
 }
 
 // unguard forgets a MachineDeployment.
-func (p *pass) unguard(d MachineDeployment) {
+func (p *pass) unguard(d observation.MachineDeployment) {
 	if breaker := p.facts.Breaker; breaker != nil {
 		breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
 		p.dropEmptyBreaker()
@@ -216,7 +209,7 @@ func (p *pass) dropEmptyBreaker() {
 
 // released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on without
 // any proof.
-func (v fleetView) released(d MachineDeployment) bool {
+func (v fleetView) released(d observation.MachineDeployment) bool {
 	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }
 
@@ -230,15 +223,15 @@ func releasedPools(view fleetView, pools []pool) []string {
 	return names
 }
 
-func minReadyOwner(d MachineDeployment) string {
+func minReadyOwner(d observation.MachineDeployment) string {
 	if d.MinReadyOwner == "" {
 		return "another client"
 	}
 	return d.MinReadyOwner
 }
 
-func deploymentsOf(pools []pool, intents []rollout.Intent) []MachineDeployment {
-	var deployments []MachineDeployment
+func deploymentsOf(pools []pool, intents []rollout.Intent) []observation.MachineDeployment {
+	var deployments []observation.MachineDeployment
 	for _, intent := range intents {
 		for _, pool := range pools {
 			if pool.name() == intent.Name {

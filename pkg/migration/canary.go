@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
@@ -25,61 +26,12 @@ type CanaryPlan struct {
 	LoadBalancer bool
 }
 
-// CanaryWorkload is what runs on the canary's Node.
-type CanaryWorkload struct {
-	// Objects of it that exist, without its MachineDeployment.
-	Objects []CanaryObject
-	// PodNode is the Node that its pod is on; PodReady says that it runs there, PodProblem what it says when it does not.
-	PodNode    string
-	PodReady   bool
-	PodProblem string
-	// Volume is the PersistentVolume of its claim; Attached says that it is attached to the Node, or that its driver attaches none.
-	Volume   string
-	Attached bool
-	// Ingress addresses of its Service.
-	Ingress []string
-}
-
-// CanaryObject is one object of the canary's workload.
-type CanaryObject struct {
-	Ref
-	// DeletingSince is zero unless it is being deleted.
-	DeletingSince time.Time
-}
-
 // LooksAtCanary says that there may be something of a canary.
 func LooksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
 
 // WantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
 func WantsStorageClasses(facts ucv1.Facts) bool {
 	return JudgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
-}
-
-// split takes the canary's objects out of the Machines: it is no part of what is rolled.
-func (m Machines) split() (others, canary Machines) {
-	deployments, sets := map[string]bool{}, map[string]bool{}
-	for _, deployment := range m.Deployments {
-		into := &others
-		if deployment.Canary {
-			into, deployments[deployment.UID] = &canary, true
-		}
-		into.Deployments = append(into.Deployments, deployment)
-	}
-	for _, set := range m.Sets {
-		into := &others
-		if deployments[set.Deployment] {
-			into, sets[set.UID] = &canary, true
-		}
-		into.Sets = append(into.Sets, set)
-	}
-	for _, machine := range m.Machines {
-		into := &others
-		if sets[machine.Set] || machine.OfCanary {
-			into = &canary
-		}
-		into.Machines = append(into.Machines, machine)
-	}
-	return others, canary
 }
 
 // canaryWanted: while something is left to be rolled that has Machines, and none was proven.
@@ -108,7 +60,7 @@ func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
 		return holds(ucv1.HoldsReason, "")
 	}
 	fact := p.facts.Canary
-	_, seen := p.o.Machines.Value().split()
+	_, seen := p.o.Machines.Value().Split()
 	switch {
 	case fact == nil:
 		return p.beginCanary(pools, intents, 1)
@@ -125,7 +77,7 @@ func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
 	return p.proveCanary(pools, intents, seen)
 }
 
-func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen Machines) outcome {
+func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen observation.Machines) outcome {
 	fact := p.facts.Canary
 	plan, balanced, unknown := p.canaryPlan()
 	deadline := fact.StartedAt.Add(p.fleet().deadline)
@@ -203,7 +155,7 @@ func (p *pass) canaryPlan() (plan CanaryPlan, balanced bool, unknown string) {
 	if plan.Image == "" {
 		plan.Image = DefaultCanaryImage
 	}
-	balanced = slices.ContainsFunc(before.LoadBalancers, func(lb LoadBalancer) bool { return len(lb.Ingress) > 0 })
+	balanced = slices.ContainsFunc(before.LoadBalancers, func(lb observation.LoadBalancer) bool { return len(lb.Ingress) > 0 })
 	return plan, balanced, unknown
 }
 
@@ -231,14 +183,10 @@ func (plan CanaryPlan) withoutProof(balanced bool) []string {
 }
 
 // canaryIncomplete says that something of it was not made yet, or was taken away.
-func (p *pass) canaryIncomplete(seen Machines, plan CanaryPlan) bool {
+func (p *pass) canaryIncomplete(seen observation.Machines, plan CanaryPlan) bool {
 	return len(seen.Deployments) == 0 || slices.ContainsFunc(plan.Kinds(), func(kind string) bool {
-		return !p.o.Canary.Value().has(kind)
+		return !p.o.Canary.Value().Has(kind)
 	})
-}
-
-func (w CanaryWorkload) has(kind string) bool {
-	return slices.ContainsFunc(w.Objects, func(object CanaryObject) bool { return object.Kind == kind })
 }
 
 // createCanary can be repeated: its objects have fixed names, and those that are there stay as they are.
@@ -250,7 +198,7 @@ func (p *pass) createCanary(pools []pool, plan CanaryPlan, balanced bool) outcom
 	}
 	fact.WithoutProof = plan.withoutProof(balanced)
 	return does(Verb{
-		Kind: VerbCreateCanary, Objects: []Ref{pools[at].deployment.Ref}, Canary: &plan,
+		Kind: VerbCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
 		Why: "Making one extra Machine, a canary, as " + pools[at].deployment.String() + " would.",
 	})
 }
@@ -271,7 +219,7 @@ func (p *pass) canaryClass() string {
 }
 
 // canaryLacks is what the canary does not show yet: everything that is promised of a Node, and that a workload runs on it.
-func (p *pass) canaryLacks(seen Machines) []string {
+func (p *pass) canaryLacks(seen observation.Machines) []string {
 	if len(seen.Machines) == 0 {
 		return []string{"its Machine is not made"}
 	}
@@ -303,7 +251,7 @@ func (p *pass) canaryLacks(seen Machines) []string {
 }
 
 // topologyLacks are labels that every other Node of its MachineDeployment has.
-func (p *pass) topologyLacks(canary Node) []string {
+func (p *pass) topologyLacks(canary observation.Node) []string {
 	view := p.fleet()
 	var common []string
 	first := true
@@ -316,23 +264,17 @@ func (p *pass) topologyLacks(canary Node) []string {
 			switch {
 			case !found:
 			case first:
-				common, first = node.topology(), false
+				common, first = node.Topology(), false
 			default:
-				common = slices.DeleteFunc(common, func(label string) bool { return !slices.Contains(node.topology(), label) })
+				common = slices.DeleteFunc(common, func(label string) bool { return !slices.Contains(node.Topology(), label) })
 			}
 		}
 	}
-	return slices.DeleteFunc(common, func(label string) bool { return slices.Contains(canary.topology(), label) })
-}
-
-// topology is which of the labels that only a cloud knows a Node has.
-func (n Node) topology() []string {
-	return slices.DeleteFunc([]string{"node.kubernetes.io/instance-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
-		func(label string) bool { return n.Labels[label] == "" })
+	return slices.DeleteFunc(common, func(label string) bool { return slices.Contains(canary.Topology(), label) })
 }
 
 // workloadLacks looks at the pod and its volume.
-func (p *pass) workloadLacks(node Node) []string {
+func (p *pass) workloadLacks(node observation.Node) []string {
 	workload := p.o.Canary.Value()
 	var lacks []string
 	switch {
@@ -340,7 +282,7 @@ func (p *pass) workloadLacks(node Node) []string {
 		lacks = append(lacks, strings.TrimSuffix("its pod does not run on the Node: "+workload.PodProblem, ": "))
 	}
 	switch {
-	case !workload.has("PersistentVolumeClaim"):
+	case !workload.Has("PersistentVolumeClaim"):
 	case workload.Volume == "":
 		lacks = append(lacks, "its volume is not provisioned")
 	case !workload.Attached:

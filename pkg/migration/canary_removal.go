@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
@@ -17,7 +18,7 @@ func (p *pass) removeCanary() (outcome, bool) {
 		return cannotLook("the canary", p.o.Canary.Why()), true
 	}
 	now, held := leavingOf(workload, p.now, p.o.Deadlines.CanaryRemoval)
-	_, seen := p.o.Machines.Value().split()
+	_, seen := p.o.Machines.Value().Split()
 	if len(now)+len(held) == 0 {
 		now = stillThere(seen.Deployments)
 	}
@@ -42,7 +43,7 @@ func (p *pass) removeCanary() (outcome, bool) {
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.
-func (p *pass) stuckCanary(seen Machines) []string {
+func (p *pass) stuckCanary(seen observation.Machines) []string {
 	view := p.fleet()
 	var names []string
 	for _, machine := range seen.Machines {
@@ -55,7 +56,7 @@ func (p *pass) stuckCanary(seen Machines) []string {
 
 // leavingOf are the objects that are to be deleted, and those that the Machine has to stay for until they are gone, or the
 // patience is at its end.
-func leavingOf(w CanaryWorkload, now time.Time, patience time.Duration) (next, held []Ref) {
+func leavingOf(w observation.CanaryWorkload, now time.Time, patience time.Duration) (next, held []observation.Ref) {
 	for _, object := range w.Objects {
 		switch {
 		case object.DeletingSince.IsZero():
@@ -67,7 +68,7 @@ func leavingOf(w CanaryWorkload, now time.Time, patience time.Duration) (next, h
 	return next, held
 }
 
-func stillThere(deployments []MachineDeployment) (refs []Ref) {
+func stillThere(deployments []observation.MachineDeployment) (refs []observation.Ref) {
 	for _, deployment := range deployments {
 		if !deployment.Deleting {
 			refs = append(refs, deployment.Ref)

@@ -7,86 +7,87 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // unproven is ready to roll, but for the canary.
-func unproven() Observation {
+func unproven() observation.Observation {
 	o := rolling()
 	o.Cluster.Status.Canary = nil
 	return o
 }
 
 // begun has recorded its canary five minutes ago, and made nothing of it.
-func begun() Observation {
+func begun() observation.Observation {
 	o := unproven()
 	o.Cluster.Status.Canary = &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(5 * time.Minute)}
-	o.StorageClasses = Known([]StorageClass{{Ref: Ref{Kind: "StorageClass", Name: "cinder"}, Provisioner: "cinder.csi.openstack.org"}})
+	o.StorageClasses = observation.Known([]observation.StorageClass{{Ref: observation.Ref{Kind: "StorageClass", Name: "cinder"}, Provisioner: "cinder.csi.openstack.org"}})
 	return o
 }
 
 // made has a canary with everything that is asked for.
-func made() Observation {
+func made() observation.Observation {
 	o := begun()
-	edit(&o.Machines, func(m *Machines) {
-		m.Deployments = append(m.Deployments, MachineDeployment{
-			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "canary"}, Replicas: 1, Guard: Guard{Canary: true},
+	edit(&o.Machines, func(m *observation.Machines) {
+		m.Deployments = append(m.Deployments, observation.MachineDeployment{
+			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "canary"}, Replicas: 1, Guard: observation.Guard{Canary: true},
 		})
-		m.Sets = append(m.Sets, MachineSet{Ref: Ref{Kind: "MachineSet", Name: "c", UID: "canary-set"}, Deployment: "canary", CreatedAt: ago(5 * time.Minute), Current: true})
-		m.Machines = append(m.Machines, Machine{
-			Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "canary-a", UID: "canary-a"}, Set: "canary-set", Annotation: "true", NodeName: "canary-a",
+		m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{Kind: "MachineSet", Name: "c", UID: "canary-set"}, Deployment: "canary", CreatedAt: ago(5 * time.Minute), Current: true})
+		m.Machines = append(m.Machines, observation.Machine{
+			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "canary-a", UID: "canary-a"}, Set: "canary-set", Annotation: "true", NodeName: "canary-a",
 			CreatedAt: ago(5 * time.Minute), OfCanary: true,
 		})
 	})
-	edit(&o.Nodes, func(n *[]Node) {
+	edit(&o.Nodes, func(n *[]observation.Node) {
 		(*n)[0].Labels = map[string]string{"topology.kubernetes.io/zone": "a"}
 		node := provenNode("canary-a")
 		node.CreatedAt = ago(4 * time.Minute)
 		node.Addresses, node.Labels = []string{"Hostname canary-a", "InternalIP 10.0.0.9"}, map[string]string{"topology.kubernetes.io/zone": "a"}
 		*n = append(*n, node)
 	})
-	o.Canary = Known(CanaryWorkload{
+	o.Canary = observation.Known(observation.CanaryWorkload{
 		Objects: canaryObjects("Pod", "PersistentVolumeClaim", "Service"), PodNode: "canary-a", PodReady: true, Volume: "pv-canary", Attached: true,
 		Ingress: []string{"192.0.2.7"},
 	})
 	return o
 }
 
-func canaryObjects(kinds ...string) []CanaryObject {
-	var objects []CanaryObject
+func canaryObjects(kinds ...string) []observation.CanaryObject {
+	var objects []observation.CanaryObject
 	for _, kind := range kinds {
-		objects = append(objects, CanaryObject{Ref: Ref{Kind: kind, Namespace: "kube-system", Name: ucv1.CanaryName, UID: kind}})
+		objects = append(objects, observation.CanaryObject{Ref: observation.Ref{Kind: kind, Namespace: "kube-system", Name: ucv1.CanaryName, UID: kind}})
 	}
 	return objects
 }
 
-func workload(change func(*CanaryWorkload)) func(*Observation) {
-	return func(o *Observation) { edit(&o.Canary, change) }
+func workload(change func(*observation.CanaryWorkload)) func(*observation.Observation) {
+	return func(o *observation.Observation) { edit(&o.Canary, change) }
 }
 
-func canaryNode(change func(*Node)) func(*Observation) {
-	return func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { change(&(*n)[1]) }) }
+func canaryNode(change func(*observation.Node)) func(*observation.Observation) {
+	return func(o *observation.Observation) { edit(&o.Nodes, func(n *[]observation.Node) { change(&(*n)[1]) }) }
 }
 
-func lacking(when func(*Observation), says string) decision {
+func lacking(when func(*observation.Observation), says string) decision {
 	return decision{given: made, when: when, step: ucv1.StepRoll, wait: ucv1.ProvingCanaryReason, says: []string{says}}
 }
 
 // withCanary adds all that made has of it.
-func withCanary(o *Observation) {
+func withCanary(o *observation.Observation) {
 	with := made()
 	o.Canary, o.Cluster.Status.Canary = with.Canary, with.Cluster.Status.Canary
-	edit(&o.Machines, func(m *Machines) {
+	edit(&o.Machines, func(m *observation.Machines) {
 		theirs := with.Machines.Value()
 		m.Deployments, m.Sets, m.Machines = append(m.Deployments, theirs.Deployments[1:]...), append(m.Sets, theirs.Sets[1:]...), append(m.Machines, theirs.Machines[1:]...)
 	})
-	edit(&o.Nodes, func(n *[]Node) { *n = append(*n, with.Nodes.Value()[1:]...) })
+	edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, with.Nodes.Value()[1:]...) })
 }
 
 func TestCanaryComesFirst(t *testing.T) {
-	kind := func(kind ucv1.CanaryKind) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Spec.Rollout.Canary = kind }
+	kind := func(kind ucv1.CanaryKind) func(*observation.Observation) {
+		return func(o *observation.Observation) { o.Cluster.Spec.Rollout.Canary = kind }
 	}
-	planned := func(o *Observation) {}
+	planned := func(o *observation.Observation) {}
 	runDecisions(t, map[string]decision{
 		"it is recorded before it is made": {
 			given: unproven, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
@@ -99,20 +100,20 @@ func TestCanaryComesFirst(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(BeEmpty()) },
 		},
 		"what is missing of it is made": {
-			given: made, when: workload(func(w *CanaryWorkload) { w.Objects = canaryObjects("Pod", "PersistentVolumeClaim") }),
+			given: made, when: workload(func(w *observation.CanaryWorkload) { w.Objects = canaryObjects("Pod", "PersistentVolumeClaim") }),
 			step: ucv1.StepRoll, verb: VerbCreateCanary,
 		},
 		"without a StorageClass of the driver and without a load balancer it does without, and says so": {
-			given: begun, when: func(o *Observation) {
-				o.StorageClasses = Known([]StorageClass{{Provisioner: "elsewhere"}})
-				edit(&o.Baseline, func(i *Inventory) { i.LoadBalancers = nil })
+			given: begun, when: func(o *observation.Observation) {
+				o.StorageClasses = observation.Known([]observation.StorageClass{{Provisioner: "elsewhere"}})
+				edit(&o.Baseline, func(i *observation.Inventory) { i.LoadBalancers = nil })
 				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
 			},
 			step: ucv1.StepRoll, verb: VerbCreateCanary,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(HaveLen(2)) },
 		},
 		"its MachineDeployment went: another one is taken": {
-			given: begun, when: func(o *Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
+			given: begun, when: func(o *observation.Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
 			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"kube-system/workers"},
 		},
 		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
@@ -120,17 +121,21 @@ func TestCanaryComesFirst(t *testing.T) {
 			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"a MachineDeployment without Machines needs none": {
-			given: unproven, when: machines(func(m *Machines) { m.Deployments[0].Replicas, m.Machines = 0, nil }),
+			given: unproven, when: machines(func(m *observation.Machines) { m.Deployments[0].Replicas, m.Machines = 0, nil }),
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"classes that cannot be looked at are not taken for none": {
-			given: begun, when: func(o *Observation) { o.StorageClasses = Unknown[[]StorageClass]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *observation.Observation) {
+				o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout")
+			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor is a baseline": {
-			given: begun, when: func(o *Observation) { o.Baseline = Unknown[Inventory]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *observation.Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor its workload": {
-			given: made, when: func(o *Observation) { o.Canary = Unknown[CanaryWorkload]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: made, when: func(o *observation.Observation) {
+				o.Canary = observation.Unknown[observation.CanaryWorkload]("timeout")
+			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -141,39 +146,39 @@ func TestCanaryIsProven(t *testing.T) {
 			given: made, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"the canary is proven"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.ProvenAt).To(Equal(stampAgo(0))) },
 		},
-		"it lacks a Machine": lacking(machines(func(m *Machines) { m.Machines = m.Machines[:1] }), "its Machine is not made"),
-		"it lacks a Node, and its Machine says why": lacking(machines(func(m *Machines) {
+		"it lacks a Machine": lacking(machines(func(m *observation.Machines) { m.Machines = m.Machines[:1] }), "its Machine is not made"),
+		"it lacks a Node, and its Machine says why": lacking(machines(func(m *observation.Machines) {
 			m.Machines[1].NodeName, m.Machines[1].Problem = "", "CreateError: quota"
 		}), "Machine kube-system/canary-a has no Node; CreateError: quota"),
-		"the webhook has no flag":    lacking(machines(func(m *Machines) { m.Machines[1].Annotation = "false" }), "not marked as external"),
-		"it is tainted":              lacking(canaryNode(func(n *Node) { n.Uninitialized = true }), "Node canary-a still has taint"),
-		"it has no providerID":       lacking(canaryNode(func(n *Node) { n.ProviderID = "" }), "has no providerID"),
-		"it is not Ready":            lacking(canaryNode(func(n *Node) { n.Ready = false }), "is not Ready"),
-		"nothing proves its kubelet": lacking(canaryNode(func(n *Node) { n.Kubelet = Kubelet{} }), "shows no proof that its kubelet is external"),
-		"its kubelet is in-tree": lacking(canaryNode(func(n *Node) { n.Kubelet = Kubelet{InTree: "it set its providerID itself"} }),
+		"the webhook has no flag":    lacking(machines(func(m *observation.Machines) { m.Machines[1].Annotation = "false" }), "not marked as external"),
+		"it is tainted":              lacking(canaryNode(func(n *observation.Node) { n.Uninitialized = true }), "Node canary-a still has taint"),
+		"it has no providerID":       lacking(canaryNode(func(n *observation.Node) { n.ProviderID = "" }), "has no providerID"),
+		"it is not Ready":            lacking(canaryNode(func(n *observation.Node) { n.Ready = false }), "is not Ready"),
+		"nothing proves its kubelet": lacking(canaryNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{} }), "shows no proof that its kubelet is external"),
+		"its kubelet is in-tree": lacking(canaryNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{InTree: "it set its providerID itself"} }),
 			"has a kubelet with the in-tree cloud provider"),
-		"it has no CSI driver":          lacking(canaryNode(func(n *Node) { n.CSIDrivers = nil }), "does not register CSI driver"),
-		"it has a host name only":       lacking(canaryNode(func(n *Node) { n.Addresses = n.Addresses[:1] }), "has no address"),
-		"it lacks a label of the cloud": lacking(canaryNode(func(n *Node) { n.Labels = nil }), "lacks labels that the other Nodes have: topology.kubernetes.io/zone"),
-		"its pod waits": lacking(workload(func(w *CanaryWorkload) { w.PodReady, w.PodProblem = false, "ImagePullBackOff" }),
+		"it has no CSI driver":          lacking(canaryNode(func(n *observation.Node) { n.CSIDrivers = nil }), "does not register CSI driver"),
+		"it has a host name only":       lacking(canaryNode(func(n *observation.Node) { n.Addresses = n.Addresses[:1] }), "has no address"),
+		"it lacks a label of the cloud": lacking(canaryNode(func(n *observation.Node) { n.Labels = nil }), "lacks labels that the other Nodes have: topology.kubernetes.io/zone"),
+		"its pod waits": lacking(workload(func(w *observation.CanaryWorkload) { w.PodReady, w.PodProblem = false, "ImagePullBackOff" }),
 			"its pod does not run on the Node: ImagePullBackOff"),
-		"its pod runs elsewhere":      lacking(workload(func(w *CanaryWorkload) { w.PodNode = "n1" }), "its pod does not run on the Node"),
-		"its volume is not there":     lacking(workload(func(w *CanaryWorkload) { w.Volume = "" }), "its volume is not provisioned"),
-		"its volume is not there yet": lacking(workload(func(w *CanaryWorkload) { w.Attached = false }), "volume pv-canary is not attached"),
-		"no load balancer":            lacking(workload(func(w *CanaryWorkload) { w.Ingress = nil }), "its Service has no load balancer"),
+		"its pod runs elsewhere":      lacking(workload(func(w *observation.CanaryWorkload) { w.PodNode = "n1" }), "its pod does not run on the Node"),
+		"its volume is not there":     lacking(workload(func(w *observation.CanaryWorkload) { w.Volume = "" }), "its volume is not provisioned"),
+		"its volume is not there yet": lacking(workload(func(w *observation.CanaryWorkload) { w.Attached = false }), "volume pv-canary is not attached"),
+		"no load balancer":            lacking(workload(func(w *observation.CanaryWorkload) { w.Ingress = nil }), "its Service has no load balancer"),
 	})
 }
 
 func TestCanaryFails(t *testing.T) {
-	tainted := canaryNode(func(n *Node) { n.Uninitialized = true })
-	since := func(start, failed time.Duration) func(*Observation) {
-		return func(o *Observation) {
+	tainted := canaryNode(func(n *observation.Node) { n.Uninitialized = true })
+	since := func(start, failed time.Duration) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			o.Cluster.Status.Canary.StartedAt, o.Cluster.Status.Canary.FailedAt = stampAgo(start), stampAgo(failed)
 		}
 	}
 	runDecisions(t, map[string]decision{
 		"its deadline passes": {
-			given: made, when: both(tainted, func(o *Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
+			given: made, when: both(tainted, func(o *observation.Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
 			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"not proven in time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.FailedAt).To(Equal(stampAgo(0))) },
 		},
@@ -197,17 +202,17 @@ func TestCanaryFails(t *testing.T) {
 }
 
 func TestCanaryIsRemoved(t *testing.T) {
-	proven := func(o *Observation) { o.Cluster.Status.Canary.ProvenAt = stampAgo(time.Second) }
-	goingSince := func(kind string, since time.Duration) func(*Observation) {
-		return workload(func(w *CanaryWorkload) {
+	proven := func(o *observation.Observation) { o.Cluster.Status.Canary.ProvenAt = stampAgo(time.Second) }
+	goingSince := func(kind string, since time.Duration) func(*observation.Observation) {
+		return workload(func(w *observation.CanaryWorkload) {
 			w.Objects = canaryObjects(kind)
 			w.Objects[0].DeletingSince = ago(since)
 		})
 	}
-	nothing := workload(func(w *CanaryWorkload) { w.Objects = nil })
-	machineOnly := machines(func(m *Machines) { m.Deployments = m.Deployments[:1] })
-	done := func(o *Observation) {
-		edit(&o.Machines, func(m *Machines) {
+	nothing := workload(func(w *observation.CanaryWorkload) { w.Objects = nil })
+	machineOnly := machines(func(m *observation.Machines) { m.Deployments = m.Deployments[:1] })
+	done := func(o *observation.Observation) {
+		edit(&o.Machines, func(m *observation.Machines) {
 			m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = generation, generation, "true"
 		})
 	}
@@ -233,7 +238,7 @@ func TestCanaryIsRemoved(t *testing.T) {
 			says: []string{"Waiting for the canary to go: Machine kube-system/canary-a"},
 		},
 		"a Machine of it that does not go calls a person": {
-			given: made, when: both(proven, nothing, machineOnly, done, machines(func(m *Machines) {
+			given: made, when: both(proven, nothing, machineOnly, done, machines(func(m *observation.Machines) {
 				m.Machines[1].Deleting, m.Machines[1].DeletingSince = true, ago(21*time.Minute)
 			})), step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"The canary does not go: Machine kube-system/canary-a"},
 		},
@@ -243,19 +248,19 @@ func TestCanaryIsRemoved(t *testing.T) {
 func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person asks for none": {
-			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
 		"nothing is left that it would be for": {
-			given: made, when: machines(func(m *Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
 		"the Cluster is deleted": {
 			given: deleted(made), step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
 		"the migration is undone": {
-			given: made, when: func(o *Observation) {
+			given: made, when: func(o *observation.Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
-				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
+				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 			},
 			step: ucv1.StepUndoRoll, verb: VerbRemoveCanary,
 		},
@@ -266,21 +271,21 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 }
 
 func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
-	class := func(name string, retains bool) StorageClass {
-		return StorageClass{Ref: Ref{Kind: "StorageClass", Name: name}, Provisioner: "cinder.csi.openstack.org", Retains: retains}
+	class := func(name string, retains bool) observation.StorageClass {
+		return observation.StorageClass{Ref: observation.Ref{Kind: "StorageClass", Name: name}, Provisioner: "cinder.csi.openstack.org", Retains: retains}
 	}
 	for name, test := range map[string]struct {
-		classes []StorageClass
+		classes []observation.StorageClass
 		want    string
 	}{
-		"the first by name":                  {[]StorageClass{class("b", false), class("a", false)}, "a"},
-		"none whose volumes would stay":      {[]StorageClass{class("a", true), class("b", false)}, "b"},
-		"no volume where all of them would":  {[]StorageClass{class("a", true)}, ""},
-		"the catalogue's if it is like that": {[]StorageClass{class("a", false), class(finished().Provider.Value().DefaultClass.Name, false)}, finished().Provider.Value().DefaultClass.Name},
+		"the first by name":                  {[]observation.StorageClass{class("b", false), class("a", false)}, "a"},
+		"none whose volumes would stay":      {[]observation.StorageClass{class("a", true), class("b", false)}, "b"},
+		"no volume where all of them would":  {[]observation.StorageClass{class("a", true)}, ""},
+		"the catalogue's if it is like that": {[]observation.StorageClass{class("a", false), class(finished().Provider.Value().DefaultClass.Name, false)}, finished().Provider.Value().DefaultClass.Name},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := begun()
-			o.StorageClasses = Known(test.classes)
+			o.StorageClasses = observation.Known(test.classes)
 			NewWithT(t).Expect((&pass{o: o}).canaryClass()).To(Equal(test.want))
 		})
 	}

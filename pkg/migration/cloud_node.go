@@ -9,12 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // WithholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
 // whose kubelets do that themselves, and where the two see different ones they write them in turn. Before the first kubelet that
 // needs it, it has to run: https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go#L96-L104
-func WithholdsCloudNode(facts ucv1.Facts, provider Provider) bool {
+func WithholdsCloudNode(facts ucv1.Facts, provider observation.Provider) bool {
 	if !provider.CloudNodeLater || facts.Origin != ucv1.OriginMigrating {
 		return false
 	}
@@ -154,8 +155,8 @@ func (p *pass) cloudNodeInTime(out outcome) outcome {
 
 // addressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
 // not the same twice.
-func addressChanges(i Inventory, nodes []Node, accepted []string) []string {
-	now := map[string]Node{}
+func addressChanges(i observation.Inventory, nodes []observation.Node, accepted []string) []string {
+	now := map[string]observation.Node{}
 	for _, node := range nodes {
 		now[node.UID] = node
 	}

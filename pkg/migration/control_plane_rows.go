@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
@@ -22,7 +23,7 @@ func (p *pass) volumeMigration() outcome {
 	if out := p.originalsKept(); !out.holds {
 		return out
 	}
-	return p.wholeControlPlane(func(component Component) (*ArgumentChange, string) {
+	return p.wholeControlPlane(func(component observation.Component) (*ArgumentChange, string) {
 		missing := missingGates(component.Arguments, gates)
 		if len(missing) == 0 {
 			return nil, ""
@@ -35,7 +36,7 @@ func (p *pass) volumeMigration() outcome {
 }
 
 // everyComponent changes one component a pass, and holds when all are changed and rolled out with no old pod left.
-func (p *pass) everyComponent(change func(Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) everyComponent(change func(observation.Component) (*ArgumentChange, string), held string) outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
@@ -49,7 +50,7 @@ func (p *pass) everyComponent(change func(Component) (*ArgumentChange, string), 
 			return fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
 		}
 		if arguments, why := change(component); arguments != nil {
-			return does(Verb{Kind: VerbChangeArguments, Objects: []Ref{component.Ref}, Arguments: arguments, Why: why})
+			return does(Verb{Kind: VerbChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
 		}
 	}
 	for _, component := range components {
@@ -60,7 +61,7 @@ func (p *pass) everyComponent(change func(Component) (*ArgumentChange, string), 
 	return holds(ucv1.HoldsReason, held)
 }
 
-func missingGates(arguments Arguments, gates map[string]bool) []string {
+func missingGates(arguments observation.Arguments, gates map[string]bool) []string {
 	var missing []string
 	for gate, want := range gates {
 		if value, given := arguments.FeatureGate(gate); !given || value != want {
@@ -72,7 +73,7 @@ func missingGates(arguments Arguments, gates map[string]bool) []string {
 }
 
 // gatesFlag keeps the other gates as they are.
-func gatesFlag(arguments Arguments, gates map[string]bool) Flag {
+func gatesFlag(arguments observation.Arguments, gates map[string]bool) Flag {
 	var pairs []string
 	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -90,7 +91,7 @@ func gatesFlag(arguments Arguments, gates map[string]bool) Flag {
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
 func (p *pass) ccmCanServe() outcome {
 	out := p.ccmLeads()
-	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.deadSince(p.now, p.o.Deadlines.Leader) {
+	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
 		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
 			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer())
 	}
@@ -143,7 +144,7 @@ func (p *pass) finalize() outcome {
 }
 
 func (p *pass) inTreeFlags() outcome {
-	return p.wholeControlPlane(func(component Component) (*ArgumentChange, string) {
+	return p.wholeControlPlane(func(component observation.Component) (*ArgumentChange, string) {
 		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
 		if component.Container == p.o.ControlPlane.Value().KCM.Container {
 			change = keepExternal(change)
@@ -152,7 +153,7 @@ func (p *pass) inTreeFlags() outcome {
 	}, "The in-tree configuration is gone.")
 }
 
-func inTreeRemoval(component Component, retired []string) *ArgumentChange {
+func inTreeRemoval(component observation.Component, retired []string) *ArgumentChange {
 	arguments := component.Arguments
 	change := ArgumentChange{Target: component.Ref, Container: component.Container}
 	for _, name := range []string{"cloud-provider", "cloud-config", "external-cloud-volume-plugin", "configure-cloud-routes"} {

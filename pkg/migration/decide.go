@@ -7,17 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // pass is one evaluation: what was seen, when, and the facts as they will be after it.
 type pass struct {
-	o     Observation
+	o     observation.Observation
 	now   time.Time
 	facts ucv1.Facts
 	// instructions for whoever changes the control plane when we do not.
 	instructions []ucv1.Instruction
 	// findings of preflight, while they are judged.
-	findings []Finding
+	findings []observation.Finding
 	// seen is what fleet has of the observation.
 	seen *fleetView
 	// recalled says that the facts are those of an earlier Cluster of this name.
@@ -25,7 +26,7 @@ type pass struct {
 }
 
 // Decide names the one next thing for a cluster. It is total and deterministic.
-func Decide(o Observation, now time.Time) Decision {
+func Decide(o observation.Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
@@ -100,7 +101,7 @@ func (p *pass) decide() Decision {
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision.Verb = &Verb{
-			Kind: VerbRestoreAnnotations, Objects: []Ref{p.self()},
+			Kind: VerbRestoreAnnotations, Objects: []observation.Ref{p.self()},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		}
 	}
@@ -118,9 +119,9 @@ func (p *pass) walkOnly() Decision {
 	return decision
 }
 
-func (p *pass) self() Ref {
+func (p *pass) self() observation.Ref {
 	c := p.o.Cluster
-	return Ref{Kind: "Cluster", Namespace: c.Namespace, Name: c.Name, UID: string(c.UID)}
+	return observation.Ref{Kind: "Cluster", Namespace: c.Namespace, Name: c.Name, UID: string(c.UID)}
 }
 
 // resolveOrigin judges once whether this is a migration. It does not read the annotations: a flip that the webhook

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
@@ -34,7 +35,7 @@ type Decision struct {
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
 	// Proofs of kubelets to keep, all of them, before the verb is done. Nil: they are as they were.
-	Proofs *KeptProofs
+	Proofs *observation.KeptProofs
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
 	Proof []ucv1.ProofItem
 	// Instructions are what someone else has to change in the control plane, in order.
@@ -42,7 +43,7 @@ type Decision struct {
 	// PointOfNoReturn is how the undo stands; nil when there is nothing to judge.
 	PointOfNoReturn *ucv1.PointOfNoReturnStatus
 	// Findings are all of preflight, in the order that they are shown in, while they are judged; nil otherwise.
-	Findings []Finding
+	Findings []observation.Finding
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
 }
@@ -128,7 +129,7 @@ const (
 // Verb is data: what to do, to which objects, with which fields. Acting and planning both read it.
 type Verb struct {
 	Kind    VerbKind
-	Objects []Ref
+	Objects []observation.Ref
 	// Why says in a sentence what it is good for.
 	Why string
 	// AddonSet to apply.
@@ -146,13 +147,13 @@ type Verb struct {
 	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
 	Canary *CanaryPlan
 	// Lease to free, as it was seen, or that we get the right for.
-	Lease *Lease
+	Lease *observation.Lease
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
 	DefaultClass string
 }
 
 // VersionOf an object; empty: the verb has none.
-func (v Verb) VersionOf(object Ref) string {
+func (v Verb) VersionOf(object observation.Ref) string {
 	if at := slices.Index(v.Objects, object); at >= 0 && at < len(v.Versions) {
 		return v.Versions[at]
 	}
@@ -173,7 +174,7 @@ const (
 
 // ArgumentChange changes flags of a Deployment's container and leaves all others as they are.
 type ArgumentChange struct {
-	Target        Ref
+	Target        observation.Ref
 	Container     string
 	InUserCluster bool
 	// Set flags, in order. A flag that is there keeps its place and its spelling.

@@ -5,17 +5,8 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// StorageClass is a StorageClass of the user cluster.
-type StorageClass struct {
-	Ref
-	Provisioner string
-	// Default says that claims which name no class get this one.
-	Default bool
-	// Retains says that its volumes outlive their claims.
-	Retains bool
-}
 
 // JudgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
 // class gets a volume from then on that only the CSI driver serves, and an undo has nothing to give back. Before that the in-tree
@@ -65,7 +56,7 @@ func (p *pass) defaultClass() outcome {
 }
 
 // defaultsOf are our class, those of the in-tree plugin that are the default, and another one that is, if there is one.
-func defaultsOf(provider Provider, classes []StorageClass) (successor *StorageClass, former []Ref, other string) {
+func defaultsOf(provider observation.Provider, classes []observation.StorageClass) (successor *observation.StorageClass, former []observation.Ref, other string) {
 	for _, class := range classes {
 		switch {
 		case class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner):

@@ -7,25 +7,28 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const cinder, cinderCSI = "kubernetes.io/cinder", "cinder.csi.openstack.org"
 
-func storageClass(name, provisioner string, isDefault bool) StorageClass {
-	return StorageClass{Ref: Ref{Kind: "StorageClass", Name: name, UID: "uid-" + name}, Provisioner: provisioner, Default: isDefault}
+func storageClass(name, provisioner string, isDefault bool) observation.StorageClass {
+	return observation.StorageClass{Ref: observation.Ref{Kind: "StorageClass", Name: name, UID: "uid-" + name}, Provisioner: provisioner, Default: isDefault}
 }
 
 // judging is completed, but for the default StorageClass.
-func judging() Observation {
+func judging() observation.Observation {
 	o := finished()
-	edit(&o.Provider, func(p *Provider) { p.DefaultClass = DefaultClass{Name: "cinder", Plugin: cinder} })
-	o.StorageClasses = Known([]StorageClass{storageClass("cinder", cinderCSI, false), storageClass("standard", cinder, true)})
+	edit(&o.Provider, func(p *observation.Provider) {
+		p.DefaultClass = observation.DefaultClass{Name: "cinder", Plugin: cinder}
+	})
+	o.StorageClasses = observation.Known([]observation.StorageClass{storageClass("cinder", cinderCSI, false), storageClass("standard", cinder, true)})
 	return o
 }
 
 func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
-	classes := func(classes ...StorageClass) func(*Observation) {
-		return func(o *Observation) { o.StorageClasses = Known(classes) }
+	classes := func(classes ...observation.StorageClass) func(*observation.Observation) {
+		return func(o *observation.Observation) { o.StorageClasses = observation.Known(classes) }
 	}
 	judged := func(name string) func(Gomega, ucv1.Facts) {
 		return func(g Gomega, f ucv1.Facts) {
@@ -62,22 +65,24 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 			given: judging, when: classes(storageClass("cinder", "csi.example.com", false)), step: ucv1.StepFinalize, wait: ucv1.RollingOutReason,
 		},
 		"where the driver is someone else's, the default is, too": {
-			given: judging, when: func(o *Observation) {
+			given: judging, when: func(o *observation.Observation) {
 				classes(storageClass("standard", cinder, true))(o)
-				edit(&o.Addons, func(a *Addons) { a.CSI.SatisfiedBy = "CSIDriver of Helm" })
+				edit(&o.Addons, func(a *observation.Addons) { a.CSI.SatisfiedBy = "CSIDriver of Helm" })
 			}, step: ucv1.StepFinalize, verb: VerbRecord, facts: judged(""),
 		},
 		"classes that cannot be looked at are not none": {
-			given: judging, when: func(o *Observation) { o.StorageClasses = Unknown[[]StorageClass]("timeout") },
+			given: judging, when: func(o *observation.Observation) {
+				o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout")
+			},
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, says: []string{"the StorageClasses: timeout"},
 		},
 		"what was judged is not looked at again": {
-			given: judging, when: func(o *Observation) {
+			given: judging, when: func(o *observation.Observation) {
 				o.Cluster.Status.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: "cinder", JudgedAt: stampAgo(time.Minute)}
 			}, step: ucv1.StepFinished,
 		},
 		"flags that can be removed go first": {
-			given: judging, when: func(o *Observation) {
+			given: judging, when: func(o *observation.Observation) {
 				setKCM(o, silentArguments())
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 			}, step: ucv1.StepFinalize, verb: VerbChangeArguments,
@@ -88,7 +93,7 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 func TestTheFormerDefaultGoesFirst(t *testing.T) {
 	g := NewWithT(t)
 	o := judging()
-	o.StorageClasses = Known([]StorageClass{
+	o.StorageClasses = observation.Known([]observation.StorageClass{
 		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
 	})
 	verb := Decide(o, noon()).Verb

@@ -1,5 +1,5 @@
-// Package migration decides: observation in, one decision out. It owns the vocabulary of the project: Observation,
-// Decision, Verb, Finding. The migration is a table of post-conditions (table.go), walked from the top on every pass;
+// Package migration decides: observation in, one decision out. What was seen has the words of package observation, what is to be done
+// those of this one: Decision, Verb. The migration is a table of post-conditions (table.go), walked from the top on every pass;
 // the first row that does not hold is the current step. Nothing of that is stored: only the facts that the world
 // cannot say again are (v1alpha1.Facts).
 //

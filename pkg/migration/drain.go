@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // defaultSkipEviction is when the machine-controller stops to drain and goes on by force, unless its flag says otherwise.
@@ -15,31 +16,9 @@ const defaultSkipEviction = 2 * time.Hour
 // drainPatience is how long a drain may take before its troubles are looked for.
 const drainPatience = 30 * time.Second
 
-// Drain is what a Machine that is being deleted waits for.
-type Drain struct {
-	Machine Ref
-	Node    string
-	// Pods that a drain has to evict and that are still on its Node.
-	Pods []DrainedPod
-	// Finalizers of the Machine that are not the machine-controller's.
-	Finalizers []string
-	// Attachments are the VolumeAttachments of its Node.
-	Attachments []string
-}
-
-// DrainedPod is a pod on a Node that is being drained.
-type DrainedPod struct {
-	Namespace, Name string
-	// Budget is the PodDisruptionBudget that allows no eviction of it now; empty: none does not.
-	Budget string
-	// Going says that it is being deleted; Finalizers that it has then.
-	Going      bool
-	Finalizers []string
-}
-
 // WantsDrains are the Machines that have been going for a while, so that it is worth to look at what holds them.
-func WantsDrains(machines Machines, now time.Time) []Machine {
-	return slices.DeleteFunc(slices.Clone(machines.Machines), func(machine Machine) bool {
+func WantsDrains(machines observation.Machines, now time.Time) []observation.Machine {
+	return slices.DeleteFunc(slices.Clone(machines.Machines), func(machine observation.Machine) bool {
 		return !machine.Deleting || now.Sub(machine.DeletingSince) < drainPatience
 	})
 }
@@ -61,7 +40,7 @@ func (p *pass) skipEviction() time.Duration {
 func (p *pass) drainTroubles() string {
 	var sentences []string
 	for _, drain := range p.o.Drains.Value() {
-		at := slices.IndexFunc(p.o.Machines.Value().Machines, func(m Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
+		at := slices.IndexFunc(p.o.Machines.Value().Machines, func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
 		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
 			sentences = append(sentences, p.drainSentence(drain, troubles, p.o.Machines.Value().Machines[at].DeletingSince))
 		}
@@ -77,7 +56,7 @@ func (p *pass) drainTroubles() string {
 	return " " + strings.Join(sentences, " ")
 }
 
-func (p *pass) drainSentence(drain Drain, troubles []string, since time.Time) string {
+func (p *pass) drainSentence(drain observation.Drain, troubles []string, since time.Time) string {
 	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " + strings.Join(troubles, "; ")
 	force := since.Add(p.skipEviction())
 	switch {
@@ -90,7 +69,7 @@ func (p *pass) drainSentence(drain Drain, troubles []string, since time.Time) st
 }
 
 // troublesOf of one drain: pods by what holds them, finalizers, volumes.
-func troublesOf(d Drain) []string {
+func troublesOf(d observation.Drain) []string {
 	var held, going, plain, troubles []string
 	for _, pod := range d.Pods {
 		name := pod.Namespace + "/" + pod.Name

@@ -7,19 +7,20 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // draining has a Machine that has been going for a minute.
-func draining() Observation {
+func draining() observation.Observation {
 	o := verifying()
-	edit(&o.Machines, func(m *Machines) {
-		m.Machines = append(m.Machines, Machine{
-			Ref: Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, NodeName: "n-old", Deleting: true, DeletingSince: ago(time.Minute),
+	edit(&o.Machines, func(m *observation.Machines) {
+		m.Machines = append(m.Machines, observation.Machine{
+			Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, NodeName: "n-old", Deleting: true, DeletingSince: ago(time.Minute),
 		})
 	})
-	o.Drains = Known([]Drain{{
-		Machine: Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, Node: "n-old",
-		Pods: []DrainedPod{
+	o.Drains = observation.Known([]observation.Drain{{
+		Machine: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, Node: "n-old",
+		Pods: []observation.DrainedPod{
 			{Namespace: "web", Name: "front-0", Budget: "PodDisruptionBudget web/front"},
 			{Namespace: "web", Name: "slow-0", Going: true, Finalizers: []string{"example.com/hold"}},
 			{Namespace: "web", Name: "plain-0"},
@@ -38,17 +39,19 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"while it is waited for": {given: draining, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: troubles},
 		"when the deadline has passed": {
-			given: draining, when: machines(func(m *Machines) { m.Machines[1].DeletingSince = ago(time.Hour) }),
+			given: draining, when: machines(func(m *observation.Machines) { m.Machines[1].DeletingSince = ago(time.Hour) }),
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"does not go", "web/front-0", "by force, at 2026-01-01T13:00:00Z"},
 		},
 		"the machine-controller's own time counts": {
-			given: draining, when: func(o *Observation) {
-				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Flags["skip-eviction-after"] = "30m" })
+			given: draining, when: func(o *observation.Observation) {
+				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) {
+					(*d)[0].Arguments.Flags["skip-eviction-after"] = "30m"
+				})
 			},
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T12:29:00Z"},
 		},
 		"what could not be looked at is not named": {
-			given: draining, when: func(o *Observation) { o.Drains = Unknown[[]Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: draining, when: func(o *observation.Observation) { o.Drains = observation.Unknown[[]observation.Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 	})
 }
@@ -57,5 +60,5 @@ func TestDrainsAreLookedForAfterAWhile(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(WantsDrains(draining().Machines.Value(), noon())).To(HaveLen(1))
 	g.Expect(WantsDrains(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
-	g.Expect(WantsDrains(Machines{}, noon())).To(BeEmpty())
+	g.Expect(WantsDrains(observation.Machines{}, noon())).To(BeEmpty())
 }

@@ -1,24 +1,12 @@
 package migration
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-)
-
-// Severity says what a finding does.
-type Severity string
-
-const (
-	// Blocking keeps the migration from starting until it is fixed, or accepted where that is possible.
-	Blocking Severity = "Blocking"
-	// Warning is something to know before; it keeps nothing back.
-	Warning Severity = "Warning"
-	// Info says what will be different.
-	Info Severity = "Info"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The IDs of the findings about what the Cluster refers to. No one can accept these: without what they name there is nothing to
@@ -56,54 +44,13 @@ func InputFindingIDs() []string {
 	return ids
 }
 
-// Finding is one objection against starting, or something to know before.
-type Finding struct {
-	// ID of the check; its runbook has that name.
-	ID string `json:"id"`
-	// Reason is the condition's reason when it is the only one that blocks.
-	Reason string `json:"-"`
-	// Message says what was found and what would happen; that of one that was not looked at says why.
-	Message  string   `json:"message"`
-	Severity Severity `json:"severity"`
-	// Objects that it is about, as Kind namespace/name, sorted: all of them.
-	Objects []string `json:"objects,omitempty"`
-	// Action is what to do, a sentence.
-	Action string `json:"action,omitempty"`
-	// NotLookedAt says that no one could look: it is not passed.
-	NotLookedAt bool `json:"notLookedAt,omitempty"`
-	// BeforeRoll says that the check needs the cloud. It is judged when the CCM leads, before the first Machine is replaced,
-	// and keeps nothing back before.
-	BeforeRoll bool `json:"beforeRoll,omitempty"`
-	// Accepted says that a person accepted it, AcceptedBecause their words.
-	Accepted        bool   `json:"accepted,omitempty"`
-	AcceptedBecause string `json:"acceptedBecause,omitempty"`
-}
-
 // blocking is a finding about what the Cluster refers to; its message has the next step.
-func blocking(id, reason, message string) *Finding {
-	return &Finding{ID: id, Reason: reason, Message: message, Severity: Blocking}
-}
-
-// Blocks says that the migration does not start with it, because of what was found or because no one could look.
-func (f Finding) Blocks() bool { return f.Severity == Blocking && !f.Accepted && !f.BeforeRoll }
-
-// State is how it stands, in a few words.
-func (f Finding) State() string {
-	state := string(f.Severity)
-	if f.NotLookedAt {
-		state += ", not looked at"
-	}
-	if f.BeforeRoll {
-		state += ", judged before the first Machine is replaced"
-	}
-	if f.Accepted {
-		state += ", accepted: " + f.AcceptedBecause
-	}
-	return state
+func blocking(id, reason, message string) *observation.Finding {
+	return &observation.Finding{ID: id, Reason: reason, Message: message, Severity: observation.Blocking}
 }
 
 // TextOf is the finding with what to do.
-func TextOf(f Finding) string {
+func TextOf(f observation.Finding) string {
 	text := f.Message
 	if len(f.Objects) > 0 {
 		text = strings.TrimSuffix(text, ".") + ": " + named(f.Objects) + "."
@@ -111,28 +58,9 @@ func TextOf(f Finding) string {
 	return strings.TrimSpace(text + " " + f.Action)
 }
 
-// SortFindings gives them the order that they are shown in: the worst first, what was seen before what no one could look at, then
-// by ID and objects.
-func SortFindings(findings []Finding) {
-	rank := map[Severity]int{Blocking: 0, Warning: 1, Info: 2}
-	flag := func(on bool) int {
-		if on {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(flag(a.Accepted), flag(b.Accepted)),
-			cmp.Compare(flag(a.NotLookedAt), flag(b.NotLookedAt)), cmp.Compare(a.ID, b.ID),
-			slices.Compare(a.Objects, b.Objects), cmp.Compare(a.Message, b.Message),
-		)
-	})
-}
-
 // accept marks what a person accepted. One that is about objects is accepted when every one of them is: whatever comes to it later
 // blocks again.
-func accept(findings []Finding, accepted []ucv1.AcceptedFinding, now time.Time) {
+func accept(findings []observation.Finding, accepted []ucv1.AcceptedFinding, now time.Time) {
 	for i := range findings {
 		finding := &findings[i]
 		left := slices.Clone(finding.Objects)
@@ -157,13 +85,13 @@ func accept(findings []Finding, accepted []ucv1.AcceptedFinding, now time.Time) 
 }
 
 // preflightFindings are those of package preflight with what a person accepted; the second value says why there are none.
-func (p *pass) preflightFindings() (findings []Finding, unknown string) {
+func (p *pass) preflightFindings() (findings []observation.Finding, unknown string) {
 	if p.o.Findings.IsUnknown() {
 		return nil, "what preflight asks of the cluster: " + p.o.Findings.Why()
 	}
 	findings = slices.Clone(p.o.Findings.Value())
 	accept(findings, p.o.Cluster.Spec.Preflight.Accept, p.now)
-	SortFindings(findings)
+	observation.SortFindings(findings)
 	return findings, ""
 }
 
@@ -177,9 +105,9 @@ func (p *pass) judgePreflight() outcome {
 	}
 	p.findings = append(p.findings, findings...)
 	if p.findings == nil && why == "" {
-		p.findings = []Finding{} // It was judged, and nothing was found.
+		p.findings = []observation.Finding{} // It was judged, and nothing was found.
 	}
-	SortFindings(p.findings)
+	observation.SortFindings(p.findings)
 	for _, finding := range findings {
 		switch {
 		case !finding.Blocks():
@@ -214,11 +142,11 @@ func (p *pass) cloudAsked() outcome {
 		return cannotLook("what only the cloud can tell", p.o.Findings.Why())
 	}
 	p.findings = findings
-	var objections []Finding
+	var objections []observation.Finding
 	var unknown []string
 	for _, finding := range findings {
 		switch {
-		case !finding.BeforeRoll || finding.Severity != Blocking || finding.Accepted:
+		case !finding.BeforeRoll || finding.Severity != observation.Blocking || finding.Accepted:
 		case finding.NotLookedAt:
 			unknown = append(unknown, strings.TrimSuffix(strings.TrimPrefix(finding.Message, couldNotLookAt), "."))
 		default:

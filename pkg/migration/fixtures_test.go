@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 const generation = "1767268800"
@@ -22,31 +23,31 @@ func stampAgo(d time.Duration) *metav1.Time { return new(metav1.NewTime(ago(d)))
 func microAgo(d time.Duration) *metav1.MicroTime { return new(metav1.NewMicroTime(ago(d))) }
 
 // edit changes a known fact.
-func edit[T any](fact *Observed[T], change func(*T)) {
+func edit[T any](fact *observation.Observed[T], change func(*T)) {
 	value := fact.Value()
 	change(&value)
-	*fact = Known(value)
+	*fact = observation.Known(value)
 }
 
-func inTree() Arguments {
-	return Arguments{Flags: map[string]string{
+func inTree() observation.Arguments {
+	return observation.Arguments{Flags: map[string]string{
 		"cloud-provider": "openstack", "cluster-name": "prod", "allocate-node-cidrs": "true", "cluster-cidr": "10.0.0.0/16",
 		"controllers": "*,tokencleaner",
 	}}
 }
 
-func silentArguments() Arguments {
+func silentArguments() observation.Arguments {
 	arguments := inTree()
 	arguments.Flags["controllers"] = "*,tokencleaner,-cloud-node-lifecycle,-route,-service"
 	return arguments
 }
 
-func finalArguments() Arguments {
-	return Arguments{Flags: map[string]string{"cluster-name": "prod", "controllers": "*,tokencleaner"}}
+func finalArguments() observation.Arguments {
+	return observation.Arguments{Flags: map[string]string{"cluster-name": "prod", "controllers": "*,tokencleaner"}}
 }
 
-func kcmPod(name string, arguments Arguments) Process {
-	return Process{
+func kcmPod(name string, arguments observation.Arguments) observation.Process {
+	return observation.Process{
 		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name, StartedAt: ago(20 * time.Minute),
 		Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
 	}
@@ -67,15 +68,15 @@ func switchedOn() *ucv1.Cluster {
 }
 
 // finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
-func finished() Observation {
+func finished() observation.Observation {
 	started, configured, cluster := ago(time.Hour), ago(30*time.Minute), switchedOn()
-	inventory := Inventory{
-		LoadBalancers: []LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
-		Volumes:       []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
+	inventory := observation.Inventory{
+		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
+		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
 	}
 	cluster.Status.Facts = ucv1.Facts{
 		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
-		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop}},
+		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
 		Handover: &ucv1.HandoverStatus{
 			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
 			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
@@ -89,77 +90,77 @@ func finished() Observation {
 		Canary:      &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
 		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
-	o := Observation{
-		Cluster: cluster, Contenders: Absent[[]string](), Record: Absent[Record](), NamespaceTerminating: Absent[bool](),
-		Keeper:      Known(Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
-		CloudConfig: Known(CloudConfig{}),
-		Provider: Known(Provider{
+	o := observation.Observation{
+		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
+		Keeper:      observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
+		CloudConfig: observation.Known(observation.CloudConfig{}),
+		Provider: observation.Known(observation.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
 			CSIDrivers: []string{"cinder.csi.openstack.org"},
 		}),
-		Connection: Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		ControlPlane: Known(ControlPlane{KCM: Component{
-			Ref:       Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
+		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		ControlPlane: observation.Known(observation.ControlPlane{KCM: observation.Component{
+			Ref:       observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
 			Container: "kube-controller-manager", Arguments: finalArguments(), RolledOut: true, Replicas: 1,
-			Pods: []Process{kcmPod("new", finalArguments())},
+			Pods: []observation.Process{kcmPod("new", finalArguments())},
 		}}),
-		MachineController: Known(machineControllers()),
-		KCMLeaseRight:     Known(LeaseRight{}), CCMProcesses: Known([]Process{}),
-		Addons: Known(Addons{}), Probe: Known(Probe{}), Lock: Absent[Lock](),
-		Fence: Known(Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
-		KCMLease: Known(Lease{
-			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
+		MachineController: observation.Known(machineControllers()),
+		KCMLeaseRight:     observation.Known(observation.LeaseRight{}), CCMProcesses: observation.Known([]observation.Process{}),
+		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}), Lock: observation.Absent[observation.Lock](),
+		Fence: observation.Known(observation.Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
+		KCMLease: observation.Known(observation.Lease{
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
 			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
-		CCMLease: Known(Lease{
-			Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
+		CCMLease: observation.Known(observation.Lease{
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
 			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
-		Machines: Known(oneMachine()),
-		Nodes:    Known([]Node{provenNode("n1")}),
-		Findings: Known[[]Finding](nil), Canary: Known(CanaryWorkload{}),
-		Bootstraps: Known(map[string]BootstrapData{"md": {Kubelet: BootstrapExternal}, "canary": {Kubelet: BootstrapExternal}}),
+		Machines: observation.Known(oneMachine()),
+		Nodes:    observation.Known([]observation.Node{provenNode("n1")}),
+		Findings: observation.Known[[]observation.Finding](nil), Canary: observation.Known(observation.CanaryWorkload{}),
+		Bootstraps: observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal}}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
-		Gone:      Known(map[string]Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
-		Inventory: Known(inventory), Baseline: Known(inventory), Proofs: Absent[KeptProofs](), OtherManagers: Known[[]OtherManager](nil), Measured: Known(slo.Seen{}),
+		Gone:      observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
+		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), OtherManagers: observation.Known[[]observation.OtherManager](nil), Measured: observation.Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o
 }
 
-func machineControllers() []MachineControllerDeployment {
-	name := string(MachineController)
-	return []MachineControllerDeployment{{Program: MachineController, Flag: "-node-external-cloud-provider", Component: Component{
-		Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
-		Arguments: Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
+func machineControllers() []observation.MachineControllerDeployment {
+	name := string(observation.MachineController)
+	return []observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider", Component: observation.Component{
+		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
+		Arguments: observation.Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
 	}}}
 }
 
 // missingController is one that was looked for and not found.
-func missingController(program MachineControllerProgram) MachineControllerDeployment {
-	return MachineControllerDeployment{Program: program, Missing: true, Component: Component{
-		Ref: Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
+func missingController(program observation.MachineControllerProgram) observation.MachineControllerDeployment {
+	return observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
+		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
 	}}
 }
 
-func provenNode(name string) Node {
-	return Node{
+func provenNode(name string) observation.Node {
+	return observation.Node{
 		Name: name, UID: "uid-" + name, ProviderID: "openstack:///" + name, Ready: true, CreatedAt: ago(24 * time.Minute),
-		CSIDrivers: []string{"cinder.csi.openstack.org"}, Kubelet: Kubelet{External: TaintSeen},
+		CSIDrivers: []string{"cinder.csi.openstack.org"}, Kubelet: observation.Kubelet{External: observation.TaintSeen},
 	}
 }
 
-func oneMachine() Machines {
-	return Machines{
-		Deployments: []MachineDeployment{{
-			Ref: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
+func oneMachine() observation.Machines {
+	return observation.Machines{
+		Deployments: []observation.MachineDeployment{{
+			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
 		}},
-		Sets: []MachineSet{{
-			Ref: Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
+		Sets: []observation.MachineSet{{
+			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
 			CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
 		}},
-		Machines: []Machine{{
-			Ref: Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
+		Machines: []observation.Machine{{
+			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
 			CreatedAt: ago(25 * time.Minute),
 		}},
 	}
@@ -167,28 +168,28 @@ func oneMachine() Machines {
 
 // The stages, each ready to do the next thing of its step.
 
-func completed() Observation {
+func completed() observation.Observation {
 	o := finished()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	setKCM(&o, silentArguments())
 	return o
 }
 
-func verifying() Observation {
+func verifying() observation.Observation {
 	o := completed()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
 	o.Cluster.Status.CompletedAt, o.Cluster.Status.PointOfNoReturnAt, o.Cluster.Status.StableSince = nil, nil, nil
 	return o
 }
 
-func rolling() Observation {
+func rolling() observation.Observation {
 	o := verifying()
 	o.Cluster.Status.RolledMachineDeployments = nil
-	o.Machines = Known(outdated())
+	o.Machines = observation.Known(outdated())
 	return o
 }
 
-func outdated() Machines {
+func outdated() observation.Machines {
 	machines := oneMachine()
 	machines.Deployments[0].RestartValue = ""
 	machines.Sets[0].RestartValue, machines.Sets[0].CreatedAt = "", ago(24*time.Hour)
@@ -196,80 +197,80 @@ func outdated() Machines {
 	return machines
 }
 
-func configuring() Observation {
+func configuring() observation.Observation {
 	o := rolling()
 	o.Cluster.Status.RollGeneration, o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Status.Canary = "", nil, nil
-	edit(&o.MachineController, func(deployments *[]MachineControllerDeployment) {
+	edit(&o.MachineController, func(deployments *[]observation.MachineControllerDeployment) {
 		(*deployments)[0].Arguments.Flags = map[string]string{}
 	})
 	return o
 }
 
 // fenced is ready to open the fence.
-func fenced() Observation {
+func fenced() observation.Observation {
 	o := configuring()
 	o.Cluster.Status.Handover.FenceOpenedAt, o.Cluster.Status.Handover.FinishedAt = nil, nil
 	o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(2*time.Minute), stampAgo(2*time.Minute)
-	o.CCMLease = Absent[Lease]()
-	edit(&o.Fence, func(fence *Fence) { fence.Open, fence.Allowed = false, nil })
+	o.CCMLease = observation.Absent[observation.Lease]()
+	edit(&o.Fence, func(fence *observation.Fence) { fence.Open, fence.Allowed = false, nil })
 	return o
 }
 
 // loud is ready to switch the loops off.
-func loud() Observation {
+func loud() observation.Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = []Process{kcmPod("old", inTree())} })
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = []observation.Process{kcmPod("old", inTree())} })
 	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
-	edit(&o.KCMLease, func(lease *Lease) { lease.Holder = "old_1" })
+	edit(&o.KCMLease, func(lease *observation.Lease) { lease.Holder = "old_1" })
 	return o
 }
 
 // starting is ready to take the baseline.
-func starting() Observation {
+func starting() observation.Observation {
 	o := loud()
 	o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, ProbedAt: stampAgo(time.Minute)}
 	o.Cluster.Status.Baseline, o.Processes = nil, nil
-	o.Baseline = Absent[Inventory]()
+	o.Baseline = observation.Absent[observation.Inventory]()
 	return o
 }
 
-func applying() Observation {
+func applying() observation.Observation {
 	o := starting()
-	o.Addons = Known(Addons{
-		CSI: AddonSet{Drifted: []Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
+	o.Addons = observation.Known(observation.Addons{
+		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
 	})
 	return o
 }
 
-func fresh() Observation {
+func fresh() observation.Observation {
 	o := applying()
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating}
 	return o
 }
 
-func setKCM(o *Observation, arguments Arguments) {
-	edit(&o.ControlPlane, func(c *ControlPlane) {
+func setKCM(o *observation.Observation, arguments observation.Arguments) {
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 		c.KCM.Arguments = arguments
-		c.KCM.Pods = []Process{kcmPod("new", arguments)}
+		c.KCM.Pods = []observation.Process{kcmPod("new", arguments)}
 	})
 }
 
 // external is a cluster that was created with the feature, before anything was done.
-func external() Observation {
+func external() observation.Observation {
 	o := applying()
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal}
 	o.Cluster.Annotations = nil
-	setKCM(&o, Arguments{Flags: map[string]string{"cloud-provider": "external", "cluster-name": "prod"}})
+	setKCM(&o, observation.Arguments{Flags: map[string]string{"cloud-provider": "external", "cluster-name": "prod"}})
 	return o
 }
 
 // decision is what a test expects of Decide: the step and one of verb, wait and failure with words of its message.
 type decision struct {
-	given func() Observation
-	when  func(*Observation)
+	given func() observation.Observation
+	when  func(*observation.Observation)
 	step  ucv1.Step
 	line  string
 	verb  VerbKind

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -18,9 +19,9 @@ const (
 
 // formerLease is a Lease that may have a holder which ended.
 type formerLease struct {
-	lease Lease
+	lease observation.Lease
 	// processes that its holder may be.
-	processes []Process
+	processes []observation.Process
 	retry     time.Duration
 	// bound says that their tokens go with their pods.
 	bound bool
@@ -28,13 +29,13 @@ type formerLease struct {
 
 // holder is the one process that may hold the Lease. It acquired it after its start, and no other process has its hostname but those
 // that had ended before: a wrong answer is two leaders for a renew deadline. The three times are of the clock of one Node.
-func (f formerLease) holder() (Process, bool) {
+func (f formerLease) holder() (observation.Process, bool) {
 	hostname, _, _ := strings.Cut(f.lease.Holder, "_")
-	able := slices.DeleteFunc(slices.Clone(f.processes), func(process Process) bool {
+	able := slices.DeleteFunc(slices.Clone(f.processes), func(process observation.Process) bool {
 		return process.Hostname != hostname || process.Ended && process.FinishedAt.Add(kubeletGrain).Before(f.lease.AcquireTime)
 	})
 	if hostname == "" || len(able) != 1 {
-		return Process{}, false
+		return observation.Process{}, false
 	}
 	holder := able[0]
 	// Under the hostname of a Node there may be a process that no one of us saw, unless we saw the Lease being taken: pods that are
@@ -51,7 +52,7 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 	switch {
 	case !found, !holder.Ended, holder.ContainerID == "", holder.EndedAt.IsZero():
 		return 0, false
-	case f.lease.RenewTime.After(holder.FinishedAt.Add(kubeletGrain)), f.lease.stale(now):
+	case f.lease.RenewTime.After(holder.FinishedAt.Add(kubeletGrain)), f.lease.Stale(now):
 		return 0, false // Where we are refused for good, it runs out, and other things are done again.
 	}
 	since := holder.EndedAt
@@ -85,7 +86,7 @@ func (p *pass) freeLease() (verb *Verb, after time.Duration) {
 		case ended && left <= 0:
 			lease := former.lease
 			return &Verb{
-				Kind: VerbFreeLease, Objects: []Ref{lease.Ref}, Lease: &lease,
+				Kind: VerbFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
 				Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the next one leads now.",
 			}, 0
 		case ended:

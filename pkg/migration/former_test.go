@@ -7,109 +7,120 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // former is a process that was seen to end 4 s ago, and whose end its kubelet's clock tells in whole seconds.
-func formerProcess(hostname string) Process {
-	return Process{
+func formerProcess(hostname string) observation.Process {
+	return observation.Process{
 		PodName: hostname, PodUID: "uid-" + hostname, ContainerID: "c-" + hostname, Hostname: hostname, Started: true, Ended: true,
 		StartedAt: ago(time.Hour), FinishedAt: ago(5 * time.Second), EndedAt: ago(4 * time.Second),
 	}
 }
 
 // held is the Lease of one that led until its end.
-func heldUntil(lease Lease, holder string) Lease {
+func heldUntil(lease observation.Lease, holder string) observation.Lease {
 	lease.Holder, lease.AcquireTime, lease.RenewTime = holder, ago(time.Minute), ago(5*time.Second)
 	lease.ChangedAt, lease.WatchedAt, lease.HeldSince, lease.RenewedBy = ago(5*time.Second), ago(time.Hour), ago(time.Minute), ago(5*time.Second)
 	return lease
 }
 
 // orphaned is a roll in which the CCM's leader was drained.
-func orphaned() Observation {
+func orphaned() observation.Observation {
 	o := rolling()
-	o.CCMLease = Known(heldUntil(o.CCMLease.Value(), "ccm_1"))
-	o.CCMProcesses = Known([]Process{formerProcess("ccm")})
+	o.CCMLease = observation.Known(heldUntil(o.CCMLease.Value(), "ccm_1"))
+	o.CCMProcesses = observation.Known([]observation.Process{formerProcess("ccm")})
 	return o
 }
 
 func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
-	lease := func(change func(*Lease)) func(*Observation) {
-		return func(o *Observation) { edit(&o.CCMLease, change) }
+	lease := func(change func(*observation.Lease)) func(*observation.Observation) {
+		return func(o *observation.Observation) { edit(&o.CCMLease, change) }
 	}
-	holder := func(change func(*Process)) func(*Observation) {
-		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]Process) { change(&(*p)[0]) }) }
+	holder := func(change func(*observation.Process)) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.CCMProcesses, func(p *[]observation.Process) { change(&(*p)[0]) })
+		}
 	}
-	beside := func(change func(*Process)) func(*Observation) {
+	beside := func(change func(*observation.Process)) func(*observation.Observation) {
 		other := formerProcess("ccm")
 		other.PodUID, other.ContainerID = "other", "c-other"
 		change(&other)
-		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]Process) { *p = append(*p, other) }) }
-	}
-	onHost := func(taken time.Time) func(*Observation) {
-		return func(o *Observation) {
-			holder(func(p *Process) { p.HostNetwork = true })(o)
-			lease(func(l *Lease) { l.HeldSince = taken })(o)
+		return func(o *observation.Observation) {
+			edit(&o.CCMProcesses, func(p *[]observation.Process) { *p = append(*p, other) })
 		}
 	}
-	frees := func(when func(*Observation)) decision {
+	onHost := func(taken time.Time) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			holder(func(p *observation.Process) { p.HostNetwork = true })(o)
+			lease(func(l *observation.Lease) { l.HeldSince = taken })(o)
+		}
+	}
+	frees := func(when func(*observation.Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
 	}
-	leaves := func(when func(*Observation)) decision {
+	leaves := func(when func(*observation.Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
 	}
-	unled := func(when func(*Observation)) decision {
+	unled := func(when func(*observation.Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason}
 	}
 	runDecisions(t, map[string]decision{
 		"whose end was seen":                                    frees(nil),
-		"who ended in the second of its last renewal":           frees(lease(func(l *Lease) { l.RenewTime = ago(4 * time.Second) })),
-		"who acquired it in the second of its start":            frees(holder(func(p *Process) { p.StartedAt = ago(time.Minute) })),
-		"while another one with its hostname had ended before":  frees(beside(func(p *Process) { p.FinishedAt = ago(2 * time.Minute) })),
-		"while one of another hostname lives":                   frees(beside(func(p *Process) { p.Hostname, p.Ended = "ccm-2", false })),
+		"who ended in the second of its last renewal":           frees(lease(func(l *observation.Lease) { l.RenewTime = ago(4 * time.Second) })),
+		"who acquired it in the second of its start":            frees(holder(func(p *observation.Process) { p.StartedAt = ago(time.Minute) })),
+		"while another one with its hostname had ended before":  frees(beside(func(p *observation.Process) { p.FinishedAt = ago(2 * time.Minute) })),
+		"while one of another hostname lives":                   frees(beside(func(p *observation.Process) { p.Hostname, p.Ended = "ccm-2", false })),
 		"under a Node's hostname, when it was seen to be taken": frees(onHost(ago(time.Minute))),
 
-		"not of one that lives":                  leaves(holder(func(p *Process) { p.Ended = false })),
-		"not of one without a container ID":      leaves(holder(func(p *Process) { p.ContainerID = "" })),
-		"not of one whose end no watch showed":   leaves(holder(func(p *Process) { p.EndedAt = time.Time{} })),
-		"not of one that never started":          leaves(holder(func(p *Process) { p.Started = false })),
-		"not of one that started later":          leaves(holder(func(p *Process) { p.StartedAt = ago(59 * time.Second) })),
-		"not of one that is not known":           leaves(lease(func(l *Lease) { l.Holder = "stranger_1" })),
-		"not while no one holds it":              unled(lease(func(l *Lease) { l.Holder = "" })),
-		"not when it was renewed after that end": leaves(lease(func(l *Lease) { l.RenewTime = ago(3900 * time.Millisecond) })),
-		"not while it stands still too short":    leaves(lease(func(l *Lease) { l.ChangedAt = ago(1900 * time.Millisecond) })),
-		"not when it has run out": unled(func(o *Observation) {
-			holder(func(p *Process) { p.FinishedAt, p.EndedAt = ago(20*time.Second), ago(20*time.Second) })(o)
-			lease(func(l *Lease) { l.RenewTime, l.ChangedAt = ago(20*time.Second), ago(20*time.Second) })(o)
+		"not of one that lives":                  leaves(holder(func(p *observation.Process) { p.Ended = false })),
+		"not of one without a container ID":      leaves(holder(func(p *observation.Process) { p.ContainerID = "" })),
+		"not of one whose end no watch showed":   leaves(holder(func(p *observation.Process) { p.EndedAt = time.Time{} })),
+		"not of one that never started":          leaves(holder(func(p *observation.Process) { p.Started = false })),
+		"not of one that started later":          leaves(holder(func(p *observation.Process) { p.StartedAt = ago(59 * time.Second) })),
+		"not of one that is not known":           leaves(lease(func(l *observation.Lease) { l.Holder = "stranger_1" })),
+		"not while no one holds it":              unled(lease(func(l *observation.Lease) { l.Holder = "" })),
+		"not when it was renewed after that end": leaves(lease(func(l *observation.Lease) { l.RenewTime = ago(3900 * time.Millisecond) })),
+		"not while it stands still too short":    leaves(lease(func(l *observation.Lease) { l.ChangedAt = ago(1900 * time.Millisecond) })),
+		"not when it has run out": unled(func(o *observation.Observation) {
+			holder(func(p *observation.Process) { p.FinishedAt, p.EndedAt = ago(20*time.Second), ago(20*time.Second) })(o)
+			lease(func(l *observation.Lease) { l.RenewTime, l.ChangedAt = ago(20*time.Second), ago(20*time.Second) })(o)
 		}),
-		"not while it was watched too short":                             unled(lease(func(l *Lease) { l.WatchedAt = ago(1900 * time.Millisecond) })),
-		"not so soon after the end was seen":                             leaves(holder(func(p *Process) { p.EndedAt = ago(1900 * time.Millisecond) })),
-		"not while another one with its hostname lives":                  leaves(beside(func(p *Process) { p.Ended = false })),
-		"not while another one may have been the holder":                 leaves(beside(func(*Process) {})),
+		"not while it was watched too short":                             unled(lease(func(l *observation.Lease) { l.WatchedAt = ago(1900 * time.Millisecond) })),
+		"not so soon after the end was seen":                             leaves(holder(func(p *observation.Process) { p.EndedAt = ago(1900 * time.Millisecond) })),
+		"not while another one with its hostname lives":                  leaves(beside(func(p *observation.Process) { p.Ended = false })),
+		"not while another one may have been the holder":                 leaves(beside(func(*observation.Process) {})),
 		"not under a Node's hostname, when it was held before we looked": leaves(onHost(time.Time{})),
 	})
 }
 
 func TestWhenNoLeaseIsFreed(t *testing.T) {
-	leaves := func(when func(*Observation)) decision {
+	leaves := func(when func(*observation.Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
 	}
 	runDecisions(t, map[string]decision{
 		"not while the fence is closed": {
-			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) },
+			given: orphaned, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
+			},
 			step: ucv1.StepAddons, verb: VerbOpenFence,
 		},
 		"not while other managers cannot be looked at": {
-			given: orphaned, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("timeout") },
+			given: orphaned, when: func(o *observation.Observation) {
+				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout")
+			},
 			step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
-		"not while pods cannot be looked at": leaves(func(o *Observation) { o.CCMProcesses = Unknown[[]Process]("timeout") }),
-		"not while it is paused":             {given: orphaned, when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepRoll},
-		"not when all is finished": {given: func() Observation {
+		"not while pods cannot be looked at": leaves(func(o *observation.Observation) {
+			o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout")
+		}),
+		"not while it is paused": {given: orphaned, when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepRoll},
+		"not when all is finished": {given: func() observation.Observation {
 			o := finished()
 			o.CCMLease, o.CCMProcesses = orphaned().CCMLease, orphaned().CCMProcesses
 			return o
 		}, step: ucv1.StepFinished},
-		"not in a cluster that was created with the feature": {given: func() Observation {
+		"not in a cluster that was created with the feature": {given: func() observation.Observation {
 			o := external()
 			o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 			return o
@@ -136,14 +147,14 @@ func TestFreeingALeaseRecordsNothingElse(t *testing.T) {
 	if facts := Decide(o, noon()).Facts; facts != nil {
 		g.Expect(facts.RollGeneration).To(BeEmpty())
 	}
-	o.CCMProcesses = Known([]Process{})
+	o.CCMProcesses = observation.Known([]observation.Process{})
 	g.Expect(Decide(o, noon()).Facts.RollGeneration).NotTo(BeEmpty())
 }
 
 func TestALeaseIsFreedAtItsMoment(t *testing.T) {
 	g := NewWithT(t)
 	o := orphaned()
-	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
+	edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(1500 * time.Millisecond))
 	d := Decide(o, noon().Add(1500*time.Millisecond))
 	g.Expect(d.Verb.Kind).To(Equal(VerbFreeLease))
@@ -154,53 +165,59 @@ func TestALeaseIsFreedAtItsMoment(t *testing.T) {
 func TestAClearedLeaseTellsWhenItWasHeld(t *testing.T) {
 	g := NewWithT(t)
 	o := orphaned()
-	edit(&o.CCMLease, func(l *Lease) { l.Holder, l.ChangedAt = "", ago(time.Second) })
+	edit(&o.CCMLease, func(l *observation.Lease) { l.Holder, l.ChangedAt = "", ago(time.Second) })
 	attendance := Decide(o, noon()).Attendance
 	g.Expect(attendance.IsOverdue()).To(BeFalse())
 	g.Expect(attendance.Message).To(ContainSubstring(ago(5 * time.Second).Format(time.RFC3339)))
 }
 
 // kcmRolls is a roll of Machines during which KCM's leader was replaced.
-func kcmRolls() Observation {
+func kcmRolls() observation.Observation {
 	o := rolling()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-	o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
-	o.KCMLease = Known(heldUntil(o.KCMLease.Value(), "gone_1"))
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = []Process{formerProcess("gone")} })
+	o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
+	o.KCMLease = observation.Known(heldUntil(o.KCMLease.Value(), "gone_1"))
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Former = []observation.Process{formerProcess("gone")} })
 	return o
 }
 
 func TestKCMsLeaseIsFreed(t *testing.T) {
-	kcm := func(change func(*Component)) func(*Observation) {
-		return func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { change(&c.KCM) }) }
+	kcm := func(change func(*observation.Component)) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.KCM) })
+		}
 	}
 	type freed struct {
-		when func(*Observation)
+		when func(*observation.Observation)
 		want bool
 	}
-	frees := func(when func(*Observation)) freed { return freed{when, true} }
-	leaves := func(when func(*Observation)) freed { return freed{when, false} }
-	lock := func(kind string) func(*Observation) {
-		return kcm(func(c *Component) { c.Arguments.Flags["leader-elect-resource-lock"] = kind })
+	frees := func(when func(*observation.Observation)) freed { return freed{when, true} }
+	leaves := func(when func(*observation.Observation)) freed { return freed{when, false} }
+	lock := func(kind string) func(*observation.Observation) {
+		return kcm(func(c *observation.Component) { c.Arguments.Flags["leader-elect-resource-lock"] = kind })
 	}
 	for name, test := range map[string]freed{
-		"of a pod that is gone": frees(func(*Observation) {}),
-		"of one that is there": frees(kcm(func(c *Component) {
+		"of a pod that is gone": frees(func(*observation.Observation) {}),
+		"of one that is there": frees(kcm(func(c *observation.Component) {
 			ended := formerProcess("gone")
 			ended.Arguments = finalArguments()
 			c.Pods, c.Former = append(c.Pods, ended), nil
 		})),
 		"of type leases":                              frees(lock("leases")),
 		"not of endpointsleases":                      leaves(lock("endpointsleases")),
-		"not in a minor whose default is another one": leaves(func(o *Observation) { o.Cluster.Spec.Version = "1.19.16" }),
-		"not when a pod elects otherwise": leaves(kcm(func(c *Component) {
+		"not in a minor whose default is another one": leaves(func(o *observation.Observation) { o.Cluster.Spec.Version = "1.19.16" }),
+		"not when a pod elects otherwise": leaves(kcm(func(c *observation.Component) {
 			c.Pods[0].Arguments.Flags = map[string]string{"leader-elect-resource-lock": "configmapsleases"}
 		})),
-		"not under the hostname of a Node":          leaves(kcm(func(c *Component) { c.Former[0].HostNetwork = true })),
-		"not without the right to":                  leaves(func(o *Observation) { edit(&o.KCMLeaseRight, func(r *LeaseRight) { r.May = false }) }),
-		"not while the right cannot be looked at":   leaves(func(o *Observation) { o.KCMLeaseRight = Unknown[LeaseRight]("timeout") }),
-		"not where someone else changes KCM":        leaves(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }),
-		"not before a longer retry period was over": leaves(kcm(func(c *Component) { c.Arguments.Flags["leader-elect-retry-period"] = "5s" })),
+		"not under the hostname of a Node": leaves(kcm(func(c *observation.Component) { c.Former[0].HostNetwork = true })),
+		"not without the right to": leaves(func(o *observation.Observation) {
+			edit(&o.KCMLeaseRight, func(r *observation.LeaseRight) { r.May = false })
+		}),
+		"not while the right cannot be looked at": leaves(func(o *observation.Observation) {
+			o.KCMLeaseRight = observation.Unknown[observation.LeaseRight]("timeout")
+		}),
+		"not where someone else changes KCM":        leaves(func(o *observation.Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }),
+		"not before a longer retry period was over": leaves(kcm(func(c *observation.Component) { c.Arguments.Flags["leader-elect-retry-period"] = "5s" })),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -217,14 +234,14 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 }
 
 func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
-	granted := func(o *Observation) {
+	granted := func(o *observation.Observation) {
 		o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-		o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
+		o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
 	}
-	withoutRight := func(o *Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil }
-	waiting := func(o *Observation) {
+	withoutRight := func(o *observation.Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil }
+	waiting := func(o *observation.Observation) {
 		granted(o)
-		edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+		edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 	}
 	has := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.KCMLeaseGrantedAt).NotTo(BeNil()) }
 	revoked := func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(noon())) }
@@ -235,39 +252,41 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: VerbGrantLease, facts: has},
 		"it is not asked for where it is no use": {
-			given: loud, when: func(o *Observation) {
+			given: loud, when: func(o *observation.Observation) {
 				withoutRight(o)
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases" })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
+					c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases"
+				})
 			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"it goes when KCM has rolled out": {
 			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
-			given: configured, when: func(o *Observation) {
+			given: configured, when: func(o *observation.Observation) {
 				waiting(o)
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
 		"it stays while the Lease is to be freed": {
-			given: configured, when: func(o *Observation) {
+			given: configured, when: func(o *observation.Observation) {
 				waiting(o)
 				o.KCMLease = kcmRolls().KCMLease
-				edit(&o.KCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
+				edit(&o.KCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
 		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: revoked},
 		"all is finished when the next KCM leads": {
-			given: finished, when: func(o *Observation) {
+			given: finished, when: func(o *observation.Observation) {
 				granted(o)
 				o.KCMLease = kcmRolls().KCMLease
-				edit(&o.KCMLease, func(l *Lease) { l.ChangedAt = ago(time.Second) })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
+				edit(&o.KCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
 			}, step: ucv1.StepFinalize, wait: ucv1.RollingOutReason, facts: has,
 		},
 		"a deleted Cluster takes it back first": {
-			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
+			given: rolling, when: func(o *observation.Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
 			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: revoked,
 		},
 	})
@@ -276,13 +295,13 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 	g := NewWithT(t)
 	o := completed()
-	edit(&o.ControlPlane, func(c *ControlPlane) {
-		c.KCM.Replicas, c.KCM.Pods = 2, []Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) {
+		c.KCM.Replicas, c.KCM.Pods = 2, []observation.Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
 	})
 	d := Decide(o, noon())
 	g.Expect(d.Verb.Kind).To(Equal(VerbKeepLeader))
 	g.Expect(d.Verb.Objects[0].Name).To(Equal("new"))
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
 	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments))
 }
 
@@ -290,11 +309,11 @@ func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
 	g := NewWithT(t)
 	o := loopsBack()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-	o.KCMLeaseRight = Known(LeaseRight{There: true})
+	o.KCMLeaseRight = observation.Known(observation.LeaseRight{There: true})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
 	g.Expect(d.Verb.Kind).To(Equal(VerbRevokeLease))
 	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
-	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, Unknown[LeaseRight]("timeout")
+	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, observation.Unknown[observation.LeaseRight]("timeout")
 	g.Expect(Decide(o, noon()).Wait.Reason).To(Equal(ucv1.CouldNotLookReason))
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // FuzzLoopsOff: whatever list of controllers a KCM has, with the flag that we give it no cloud loop runs, and the lists of others
@@ -17,14 +19,14 @@ func FuzzLoopsOff(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, controllers string, minor int, routes, other string) {
 		g := NewWithT(t)
-		arguments := Arguments{Flags: map[string]string{
+		arguments := observation.Arguments{Flags: map[string]string{
 			"cloud-provider": "openstack", "controllers": controllers, "allocate-node-cidrs": routes, "configure-cloud-routes": routes,
 			"feature-gates": other, "leader-elect-lease-duration": other, "leader-elect-resource-name": other,
 		}}
 		arguments.CloudLoops()
 		arguments.FeatureGate(other)
 		arguments.LeaderLease()
-		arguments.duration("leader-elect-lease-duration", time.Second)
+		arguments.Duration("leader-elect-lease-duration", time.Second)
 		flag := loopsOffFlag(arguments, minor)
 		arguments.Flags["controllers"] = flag.Value
 		g.Expect(arguments.CloudLoops()).To(BeEmpty(), flag.Value)
@@ -34,7 +36,7 @@ func FuzzLoopsOff(f *testing.F) {
 
 // FuzzBaseline: what someone put into the Secret does not panic, and what is read is packed and read again as it was.
 func FuzzBaseline(f *testing.F) {
-	packed, err := EncodeBaseline(Inventory{Volumes: []Volume{{Name: "a"}}})
+	packed, err := EncodeBaseline(observation.Inventory{Volumes: []observation.Volume{{Name: "a"}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -70,21 +72,8 @@ func FuzzHolder(f *testing.F) {
 		if !hostname.MatchString(one) || !hostname.MatchString(other) {
 			return
 		}
-		g, lease := NewWithT(t), Lease{Holder: one + "_" + unique}
+		g, lease := NewWithT(t), observation.Lease{Holder: one + "_" + unique}
 		g.Expect(heldBy(lease, one)).To(BeTrue())
 		g.Expect(heldBy(lease, "", other)).To(Equal(one == other))
-	})
-}
-
-// FuzzVersion: a version that cannot be read has no minor, and no version has one below that.
-func FuzzVersion(f *testing.F) {
-	for _, seed := range []string{"1.30.14", "v1.25.3-gke.100", "1.-5.0", "1.+5.0", "1", "", "v1.99999999999999999999"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		g := NewWithT(t)
-		minor := MinorOf(text)
-		g.Expect(minor).To(BeNumerically(">=", 0))
-		g.Expect(MinorOf("v" + text)).To(Or(Equal(minor), BeZero()))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
@@ -98,7 +99,7 @@ func (p *pass) baselineTaken() outcome {
 	name := p.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
 	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
 	return does(Verb{
-		Kind: VerbTakeBaseline, Objects: []Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
+		Kind: VerbTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
 			plural(len(inventory.LoadBalancers), "load balancer", "load balancers"), plural(len(inventory.Volumes), "volume", "volumes")),
 	})
@@ -144,7 +145,7 @@ func (p *pass) mergeProcesses() {
 	}
 }
 
-func (p *pass) addProcesses(kcm Component) {
+func (p *pass) addProcesses(kcm observation.Component) {
 	recorded := map[string]bool{}
 	for _, process := range p.facts.Handover.Processes {
 		recorded[process.PodUID] = true
@@ -175,7 +176,7 @@ func dropEnded(processes []ucv1.ManagerProcess, most int) []ucv1.ManagerProcess 
 }
 
 // mayRunLoops: a process whose readable arguments show the loops off never can; one that we cannot read may.
-func mayRunLoops(process Process) bool {
+func mayRunLoops(process observation.Process) bool {
 	return !process.Arguments.Understood() || len(process.Arguments.CloudLoops()) > 0
 }
 
@@ -215,9 +216,9 @@ func (p *pass) loopsOff() outcome {
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this early:
 // each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
-func (p *pass) switchLoopsOff(kcm Component, loops []string) Verb {
+func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) Verb {
 	verb := Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
+		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops),
 		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
 	}
@@ -262,9 +263,9 @@ func (p *pass) fenceOpen() outcome {
 	if p.o.CCMLease.IsUnknown() {
 		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	}
-	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.stale(p.now) {
+	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(p.now) {
 		return does(Verb{
-			Kind: VerbReleaseCCMLease, Objects: []Ref{lease.Ref},
+			Kind: VerbReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + " from " + lease.String() + ", which has run out: a CCM that could not read it would wait for that once more.",
 		})
 	}
@@ -274,7 +275,7 @@ func (p *pass) fenceOpen() outcome {
 	return does(openFenceVerb(fence))
 }
 
-func openFenceVerb(fence Fence) Verb {
+func openFenceVerb(fence observation.Fence) Verb {
 	return Verb{Kind: VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
 }
 
@@ -351,31 +352,12 @@ func (p *pass) ccmLeads() outcome {
 	case lease.Holder == "":
 		return waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
 	}
-	if !lease.renewed(p.now) {
+	if !lease.Renewed(p.now) {
 		return waitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
 	}
 	return holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
 }
 
 func (p *pass) minor() int {
-	return MinorOf(p.o.Cluster.Spec.Version)
-}
-
-// renewed says that we saw the Lease change, and within its duration. The first look is no change.
-func (l Lease) renewed(now time.Time) bool {
-	return l.ChangedAt.After(l.WatchedAt) && now.Sub(l.ChangedAt) <= l.duration()
-}
-
-// stale says that we looked for longer than the Lease's duration and saw no change.
-func (l Lease) stale(now time.Time) bool {
-	return now.Sub(l.ChangedAt) > l.duration() && now.Sub(l.WatchedAt) > l.duration()
-}
-
-// deadSince says that we looked for that long and saw no change.
-func (l Lease) deadSince(now time.Time, long time.Duration) bool {
-	return now.Sub(l.ChangedAt) > long && now.Sub(l.WatchedAt) > long
-}
-
-func (l Lease) duration() time.Duration {
-	return time.Duration(max(l.DurationSeconds, 1)) * time.Second
+	return observation.MinorOf(p.o.Cluster.Spec.Version)
 }

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor migrated
@@ -28,7 +29,7 @@ func (p *pass) inTree() Decision {
 
 // runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0 runs
 // nothing, and is not to.
-func (p *pass) runsInTree(seen Observed[Component]) outcome {
+func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outcome {
 	kcm, known := seen.Get()
 	switch {
 	case seen.IsAbsent():
@@ -52,7 +53,7 @@ func (p *pass) runsInTree(seen Observed[Component]) outcome {
 }
 
 // LookedAt says in a sentence or two what was looked at of a cluster whose feature is off, and what was not.
-func LookedAt(o Observation) string {
+func LookedAt(o observation.Observation) string {
 	kcm, known := o.InTree.Get()
 	switch {
 	case !known && o.Cluster.Spec.ControlPlane.Static():
@@ -66,11 +67,11 @@ func LookedAt(o Observation) string {
 }
 
 // otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
-func otherwiseLookedAt(o Observation) string {
+func otherwiseLookedAt(o observation.Observation) string {
 	switch look := o.Cluster.Status.LookAhead; {
 	case !wantsLooks(o.Cluster):
 		return "The user cluster is not looked at, nor whether KCM leads, because spec.preflight.lookAhead is Never."
-	case o.Look == LookDone || look != nil && look.Leader != "":
+	case o.Look == observation.LookDone || look != nil && look.Leader != "":
 		return "Condition ReadyToMigrate says what the last look into the user cluster found."
 	}
 	return "Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
@@ -84,7 +85,7 @@ func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
 	if decision.Failure != nil || decision.Wait != nil {
 		return nil // The arguments say more.
 	}
-	if p.o.Look == LookDone {
+	if p.o.Look == observation.LookDone {
 		look.LeaderAt, look.Leader = p.stamp(), asked.leader()
 		switch look.Leader {
 		case ucv1.LeaderMissing:
@@ -113,8 +114,10 @@ func (p *pass) kcmHolds() attends {
 	kcm := p.kcmAttends()
 	able, _ := p.processesOf(p.o.ControlPlane.Value().KCM)
 	lease := p.o.KCMLease.Value()
-	holds := func(process Process) bool { return heldBy(lease, process.PodName, process.NodeName, process.Hostname) }
-	if kcm.state == tooEarly && lease.fresh(p.now) && slices.ContainsFunc(able, holds) {
+	holds := func(process observation.Process) bool {
+		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+	}
+	if kcm.state == tooEarly && lease.Fresh(p.now) && slices.ContainsFunc(able, holds) {
 		return attends{runsLoops, "KCM holds " + lease.String()}
 	}
 	return kcm
@@ -144,7 +147,7 @@ func (p *pass) kcmCalled() string {
 
 // soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.
 func (p *pass) soonerLook(attendance *Attendance) {
-	if attendance == nil || p.o.Look != LookDone {
+	if attendance == nil || p.o.Look != observation.LookDone {
 		return
 	}
 	wait := lookAfterChange

@@ -9,28 +9,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // withTemplate is an in-tree cluster whose KCM would be started with these arguments.
-func withTemplate(arguments Arguments, replicas int32) func(*Observation) {
-	return func(o *Observation) {
+func withTemplate(arguments observation.Arguments, replicas int32) func(*observation.Observation) {
+	return func(o *observation.Observation) {
 		featureOff(o)
 		o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginInTree}
-		o.InTree = Known(Component{Ref: kcmRef(), Arguments: arguments, Replicas: replicas})
+		o.InTree = observation.Known(observation.Component{Ref: kcmRef(), Arguments: arguments, Replicas: replicas})
 	}
 }
 
 func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
-	external := Arguments{Flags: map[string]string{"cloud-provider": "external"}}
-	seen := func(kcm Observed[Component]) func(*Observation) {
-		return func(o *Observation) { withTemplate(inTree(), 1)(o); o.InTree = kcm }
+	external := observation.Arguments{Flags: map[string]string{"cloud-provider": "external"}}
+	seen := func(kcm observation.Observed[observation.Component]) func(*observation.Observation) {
+		return func(o *observation.Observation) { withTemplate(inTree(), 1)(o); o.InTree = kcm }
 	}
-	static := func(o *Observation) {
-		seen(Unknown[Component]("it consists of static pods"))(o)
+	static := func(o *observation.Observation) {
+		seen(observation.Unknown[observation.Component]("it consists of static pods"))(o)
 		o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	}
-	paused := func(when func(*Observation)) func(*Observation) {
-		return func(o *Observation) { when(o); o.Cluster.Spec.Paused = true }
+	paused := func(when func(*observation.Observation)) func(*observation.Observation) {
+		return func(o *observation.Observation) { when(o); o.Cluster.Spec.Paused = true }
 	}
 	step := ucv1.StepInTree
 	runDecisions(t, map[string]decision{
@@ -43,15 +44,15 @@ func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 			says: []string{"Deployment user-alpha/kcm has no in-tree cloud provider", "set spec.features.externalCloudProvider to true"},
 		},
 		"a pause does not hide it": {given: fresh, when: paused(withTemplate(external, 1)), step: step, fails: ucv1.LoopsOffAlreadyReason},
-		"it has no cloud provider": {given: fresh, when: withTemplate(Arguments{Flags: map[string]string{}}, 1), step: step, fails: ucv1.LoopsOffAlreadyReason},
+		"it has no cloud provider": {given: fresh, when: withTemplate(observation.Arguments{Flags: map[string]string{}}, 1), step: step, fails: ucv1.LoopsOffAlreadyReason},
 		"it does not exist": {
-			given: fresh, when: seen(Absent[Component]()), step: step, fails: ucv1.InputInvalidReason,
+			given: fresh, when: seen(observation.Absent[observation.Component]()), step: step, fails: ucv1.InputInvalidReason,
 			says: []string{"Deployment user-alpha/kube-controller-manager does not exist"},
 		},
-		"it cannot be looked at": {given: fresh, when: seen(Unknown[Component]("timeout")), step: step, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
-		"nor while paused":       {given: fresh, when: paused(seen(Unknown[Component]("timeout"))), step: step, wait: ucv1.CouldNotLookReason},
+		"it cannot be looked at": {given: fresh, when: seen(observation.Unknown[observation.Component]("timeout")), step: step, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
+		"nor while paused":       {given: fresh, when: paused(seen(observation.Unknown[observation.Component]("timeout"))), step: step, wait: ucv1.CouldNotLookReason},
 		"its arguments are not understood": {
-			given: fresh, when: withTemplate(Arguments{Problem: "it is a script."}, 1), step: step, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
+			given: fresh, when: withTemplate(observation.Arguments{Problem: "it is a script."}, 1), step: step, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
 		},
 		"one that is scaled to 0 is not to run anything": {given: fresh, when: withTemplate(switchedOff(), 0), step: step},
 		"static pods are seen by a look ahead only":      {given: fresh, when: static, step: step},
@@ -59,22 +60,24 @@ func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 }
 
 func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
-	looked := func(o *Observation) { o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{Leader: ucv1.LeaderLeads} }
-	never := func(o *Observation) { o.Cluster.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }
-	static := func(o *Observation) {
-		o.InTree = Unknown[Component]("it consists of static pods")
+	looked := func(o *observation.Observation) {
+		o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{Leader: ucv1.LeaderLeads}
+	}
+	never := func(o *observation.Observation) { o.Cluster.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }
+	static := func(o *observation.Observation) {
+		o.InTree = observation.Unknown[observation.Component]("it consists of static pods")
 		o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	}
 	for name, test := range map[string]struct {
-		change func(*Observation)
+		change func(*observation.Observation)
 		want   []string
 	}{
-		"a KCM that runs them, before a look": {func(*Observation) {}, []string{"Deployment user-alpha/kcm run cloud-node-lifecycle-controller", "was not looked at yet"}},
+		"a KCM that runs them, before a look": {func(*observation.Observation) {}, []string{"Deployment user-alpha/kcm run cloud-node-lifecycle-controller", "was not looked at yet"}},
 		"after one":                           {looked, []string{"ReadyToMigrate says what the last look"}},
 		"where none is wanted":                {never, []string{"nor whether KCM leads, because spec.preflight.lookAhead is Never"}},
 		"one that sleeps":                     {withTemplate(inTree(), 0), []string{"is scaled to 0", "was not looked at"}},
 		"static pods":                         {static, []string{"The control plane is in the user cluster."}},
-		"one that was not looked at":          {func(o *Observation) { o.InTree = Unknown[Component]("x") }, []string{"was not looked at"}},
+		"one that was not looked at":          {func(o *observation.Observation) { o.InTree = observation.Unknown[observation.Component]("x") }, []string{"was not looked at"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := fresh()
@@ -87,15 +90,15 @@ func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
 	}
 }
 
-func sleeps(o *Observation) {
+func sleeps(o *observation.Observation) {
 	unreached(o)
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods, c.KCM.Replicas, c.Others = nil, 0, nil })
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods, c.KCM.Replicas, c.Others = nil, 0, nil })
 }
 
 func TestALookSaysWhetherKCMLeads(t *testing.T) {
-	holder := func(change func(*Lease)) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.KCMLease, func(l *Lease) {
+	holder := func(change func(*observation.Lease)) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.KCMLease, func(l *observation.Lease) {
 				l.Holder = o.ControlPlane.Value().KCM.Pods[0].PodName + "_1"
 				l.WatchedAt, l.ChangedAt, l.RenewTime = noon(), noon(), ago(time.Second)
 				change(l)
@@ -103,17 +106,23 @@ func TestALookSaysWhetherKCMLeads(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		change func(*Observation)
+		change func(*observation.Observation)
 		leader ucv1.LookedLeader
 	}{
-		"a process of it renews its Lease":                  {func(*Observation) {}, ucv1.LeaderLeads},
-		"one read shows that it holds it":                   {holder(func(*Lease) {}), ucv1.LeaderLeads},
-		"one that did not renew it in time does not":        {holder(func(l *Lease) { l.RenewTime = ago(time.Minute) }), ucv1.LeaderNotSeen},
-		"someone else holds it":                             {holder(func(l *Lease) { l.Holder = "elsewhere_1" }), ucv1.LeaderNotSeen},
-		"no one holds it":                                   {func(o *Observation) { o.KCMLease = Absent[Lease]() }, ucv1.LeaderMissing},
-		"a process whose own arguments show them off":       {func(o *Observation) { setKCM(o, switchedOff()); o.KCMLease = Absent[Lease]() }, ucv1.LeaderMissing},
-		"the user cluster cannot be reached":                {unreached, ucv1.LeaderNotSeen},
-		"a CCM that leads is no KCM":                        {func(o *Observation) { o.KCMLease = Absent[Lease](); o.CCMLease = ahead().KCMLease }, ucv1.LeaderMissing},
+		"a process of it renews its Lease":           {func(*observation.Observation) {}, ucv1.LeaderLeads},
+		"one read shows that it holds it":            {holder(func(*observation.Lease) {}), ucv1.LeaderLeads},
+		"one that did not renew it in time does not": {holder(func(l *observation.Lease) { l.RenewTime = ago(time.Minute) }), ucv1.LeaderNotSeen},
+		"someone else holds it":                      {holder(func(l *observation.Lease) { l.Holder = "elsewhere_1" }), ucv1.LeaderNotSeen},
+		"no one holds it":                            {func(o *observation.Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, ucv1.LeaderMissing},
+		"a process whose own arguments show them off": {func(o *observation.Observation) {
+			setKCM(o, switchedOff())
+			o.KCMLease = observation.Absent[observation.Lease]()
+		}, ucv1.LeaderMissing},
+		"the user cluster cannot be reached": {unreached, ucv1.LeaderNotSeen},
+		"a CCM that leads is no KCM": {func(o *observation.Observation) {
+			o.KCMLease = observation.Absent[observation.Lease]()
+			o.CCMLease = ahead().KCMLease
+		}, ucv1.LeaderMissing},
 		"a control plane that is scaled to 0 leads nothing": {sleeps, ucv1.LeaderHibernated},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,9 +144,9 @@ func TestALookSaysWhetherKCMLeads(t *testing.T) {
 func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
-	o.KCMLease = Absent[Lease]()
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods[0].StartedAt = noon() })
-	look := func(at time.Time, state LookState) Decision {
+	o.KCMLease = observation.Absent[observation.Lease]()
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].StartedAt = noon() })
+	look := func(at time.Time, state observation.LookState) Decision {
 		o.Look = state
 		decision := Decide(o, at)
 		if decision.Facts != nil {
@@ -145,33 +154,33 @@ func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 		}
 		return decision
 	}
-	first := look(noon(), LookDone)
+	first := look(noon(), observation.LookDone)
 	since := first.Facts.UnattendedSince.Time
 	g.Expect(first.Attendance).To(And(HaveField("Overdue", false), HaveField("Status", metav1.ConditionFalse)))
 	g.Expect(first.Facts.LookAhead.NextAt.Sub(noon())).To(BeNumerically("<=", time.Minute))
 
-	g.Expect(look(noon().Add(time.Hour), NoLook).Attendance.Overdue).To(BeFalse(), "no one looked since")
-	second := look(since.Add(time.Minute), LookDone)
+	g.Expect(look(noon().Add(time.Hour), observation.NoLook).Attendance.Overdue).To(BeFalse(), "no one looked since")
+	second := look(since.Add(time.Minute), observation.LookDone)
 	g.Expect(second.Attendance).To(And(HaveField("Overdue", true), HaveField("NeedsPerson", false)))
 	g.Expect(second.Attendance.Message).To(And(ContainSubstring("no process of Deployment user-alpha/kube-controller-manager that leads"), HaveSuffix("Look at its pods and their logs.")))
-	third := look(since.Add(2*time.Minute), LookDone)
+	third := look(since.Add(2*time.Minute), observation.LookDone)
 	g.Expect(third.Attendance).To(And(HaveField("Overdue", true), HaveField("NeedsPerson", true)))
 	g.Expect(third.Facts.LookAhead.NextAt.Sub(since.Add(2 * time.Minute))).To(Equal(10 * time.Minute))
-	g.Expect(look(since.Add(3*time.Minute), NoLook).Attendance.NeedsPerson).To(BeTrue())
+	g.Expect(look(since.Add(3*time.Minute), observation.NoLook).Attendance.NeedsPerson).To(BeTrue())
 
 	unseen := o
 	unreached(&unseen)
-	unseen.Look = LookDone
+	unseen.Look = observation.LookDone
 	blind := Decide(unseen, since.Add(4*time.Minute))
 	g.Expect(blind.Attendance.Status).To(Equal(metav1.ConditionUnknown))
 	g.Expect(blind.Facts.UnattendedSince).NotTo(BeNil(), "since when is kept")
 	g.Expect(blind.Facts.LookAhead.NextAt.Sub(since)).To(BeNumerically("<=", 3*time.Hour))
 
 	o.KCMLease = ahead().KCMLease
-	edit(&o.KCMLease, func(l *Lease) {
+	edit(&o.KCMLease, func(l *observation.Lease) {
 		l.ChangedAt, l.RenewTime, l.RenewedBy = since.Add(5*time.Minute), since.Add(5*time.Minute), time.Time{}
 	})
-	over := look(since.Add(5*time.Minute), LookDone)
+	over := look(since.Add(5*time.Minute), observation.LookDone)
 	g.Expect(over.Attendance).To(BeNil())
 	g.Expect(over.Facts.UnattendedSince).To(BeNil())
 	g.Expect(over.Facts.LookAhead.NextAt.Sub(since)).To(BeNumerically(">", 22*time.Hour))
@@ -180,7 +189,7 @@ func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 func TestWhereNoLookIsWantedNothingIsClaimedOfTheLeader(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
-	o.Look, o.Cluster.Spec.Preflight.LookAhead, o.Cluster.Status.UnattendedSince = NoLook, ucv1.NeverLookAhead, stampAgo(time.Hour)
+	o.Look, o.Cluster.Spec.Preflight.LookAhead, o.Cluster.Status.UnattendedSince = observation.NoLook, ucv1.NeverLookAhead, stampAgo(time.Hour)
 	decision := Decide(o, noon())
 	g.Expect(decision.Attendance).To(BeNil())
 	g.Expect(decision.Facts.UnattendedSince).To(BeNil(), "nothing would tell when it is over")
@@ -188,11 +197,11 @@ func TestWhereNoLookIsWantedNothingIsClaimedOfTheLeader(t *testing.T) {
 
 func TestAnUndoneClusterWhoseControlPlaneSleepsRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"it is scaled to 0": {given: asked, when: func(o *Observation) { done(o); sleeps(o) }, step: ucv1.StepRolledBack},
+		"it is scaled to 0": {given: asked, when: func(o *observation.Observation) { done(o); sleeps(o) }, step: ucv1.StepRolledBack},
 		"arguments that are not understood are not taken for off": {
-			given: asked, when: func(o *Observation) {
+			given: asked, when: func(o *observation.Observation) {
 				done(o)
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments = Arguments{Problem: "it is a script."} })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "it is a script."} })
 			}, step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
 		},
 	})

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // inputFindings judges what the Cluster refers to: all objections, not the first. Those that could not be looked at
 // are returned apart, because they are no objections.
-func (p *pass) inputFindings() (findings []Finding, unknown []string) {
-	checks := []func() (finding *Finding, unknown string){
+func (p *pass) inputFindings() (findings []observation.Finding, unknown []string) {
+	checks := []func() (finding *observation.Finding, unknown string){
 		p.checkConnection, p.checkContenders, p.checkProvider, p.checkProfile, p.checkCloudConfig, p.checkReleased,
 		p.checkControlPlane, p.checkOtherCCM, p.checkProtocol,
 	}
@@ -31,7 +32,7 @@ func (p *pass) inputFindings() (findings []Finding, unknown []string) {
 	return append(findings, objections...), unknown
 }
 
-func (p *pass) checkConnection() (*Finding, string) {
+func (p *pass) checkConnection() (*observation.Finding, string) {
 	c := p.o.Connection
 	if c.Refused {
 		return blocking(FindingConnection, c.Reason, c.Message), ""
@@ -42,7 +43,7 @@ func (p *pass) checkConnection() (*Finding, string) {
 	return nil, ""
 }
 
-func (p *pass) checkContenders() (*Finding, string) {
+func (p *pass) checkContenders() (*observation.Finding, string) {
 	if names, known := p.o.Contenders.Get(); known {
 		what := "Deployment " + p.kcmName() + " is also named by Cluster " + named(names)
 		if p.o.Cluster.Spec.ControlPlane.Static() {
@@ -56,7 +57,7 @@ func (p *pass) checkContenders() (*Finding, string) {
 	return nil, ""
 }
 
-func (p *pass) checkProvider() (*Finding, string) {
+func (p *pass) checkProvider() (*observation.Finding, string) {
 	provider, known := p.o.Provider.Get()
 	name := p.o.Cluster.Spec.Cloud.ProviderName
 	switch {
@@ -84,14 +85,14 @@ func (p *pass) unknownProvider() string {
 
 // checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
 // images are. Whether it could be looked at is asked with the provider.
-func (p *pass) checkProfile() (*Finding, string) {
+func (p *pass) checkProfile() (*observation.Finding, string) {
 	if problem := p.o.Provider.Value().ProfileProblem; problem != "" {
 		return blocking(FindingProfile, ucv1.InputInvalidReason, problem), ""
 	}
 	return nil, ""
 }
 
-func (p *pass) checkCloudConfig() (*Finding, string) {
+func (p *pass) checkCloudConfig() (*observation.Finding, string) {
 	config, known := p.o.CloudConfig.Get()
 	secret := "Secret " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name
 	switch {
@@ -106,7 +107,7 @@ func (p *pass) checkCloudConfig() (*Finding, string) {
 }
 
 // checkReleased is for a migration that runs, or is to start: it cannot leave the CCM to another tool.
-func (p *pass) checkReleased() (*Finding, string) {
+func (p *pass) checkReleased() (*observation.Finding, string) {
 	if p.o.Cluster.AddonsReleased() {
 		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the CSI driver are not applied;"+
 			" set it to Managed until status.step is Finished."), ""
@@ -114,7 +115,7 @@ func (p *pass) checkReleased() (*Finding, string) {
 	return nil, ""
 }
 
-func (p *pass) checkControlPlane() (*Finding, string) {
+func (p *pass) checkControlPlane() (*observation.Finding, string) {
 	controlPlane, known := p.o.ControlPlane.Get()
 	switch {
 	case p.o.ControlPlane.IsAbsent():
@@ -142,19 +143,19 @@ func (p *pass) checkControlPlane() (*Finding, string) {
 
 // loopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration, and
 // what the flags were before it cannot be read from them.
-func loopsOffInTree(arguments Arguments) bool {
+func loopsOffInTree(arguments observation.Arguments) bool {
 	provider, _ := arguments.Flag("cloud-provider")
 	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
 }
 
-func (p *pass) loopsOffAlready(kcm Component) string {
+func (p *pass) loopsOffAlready(kcm observation.Component) string {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	return kcm.String() + " has --cloud-provider=" + provider + " and its cloud loops are switched off in --controllers, which no migration of this Cluster did. " +
 		"Make sure that no CCM runs in the user cluster, and take the exclusions out."
 }
 
 // checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.
-func (p *pass) checkOtherCCM() (*Finding, string) {
+func (p *pass) checkOtherCCM() (*observation.Finding, string) {
 	others, unseen := p.checkOtherManagers()
 	lease, unknown := p.checkCCMLease()
 	if others != nil && lease != nil {
@@ -170,7 +171,7 @@ func (p *pass) checkOtherCCM() (*Finding, string) {
 	return others, unseen + unknown
 }
 
-func (p *pass) checkCCMLease() (*Finding, string) {
+func (p *pass) checkCCMLease() (*observation.Finding, string) {
 	if !p.o.Connection.Reachable || p.o.CCMLease.IsAbsent() {
 		return nil, ""
 	}
@@ -178,7 +179,7 @@ func (p *pass) checkCCMLease() (*Finding, string) {
 	if !known {
 		return nil, "the CCM's Lease: " + p.o.CCMLease.Why()
 	}
-	if lease.Holder == "" || lease.stale(p.now) || len(runningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
+	if lease.Holder == "" || lease.Stale(p.now) || len(runningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
 	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease.String()+" is held by "+lease.Holder+
@@ -189,7 +190,7 @@ func (p *pass) checkCCMLease() (*Finding, string) {
 const maxProcesses = 20
 
 // processProblem finds pods that would make the proof impossible once KCM is changed.
-func processProblem(kcm Component) string {
+func processProblem(kcm observation.Component) string {
 	var finished []string
 	running := 0
 	for _, process := range kcm.Pods {
@@ -210,8 +211,8 @@ func processProblem(kcm Component) string {
 }
 
 // argumentProblem finds the first command line that is not understood: in a template, or in a pod that still runs.
-func argumentProblem(controlPlane ControlPlane) string {
-	for _, component := range append([]Component{controlPlane.KCM}, controlPlane.Others...) {
+func argumentProblem(controlPlane observation.ControlPlane) string {
+	for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 		if !component.Arguments.Understood() {
 			return component.String() + ": " + component.Arguments.Problem
 		}
@@ -224,7 +225,7 @@ func argumentProblem(controlPlane ControlPlane) string {
 	return ""
 }
 
-func (p *pass) checkKCMArguments(kcm Component) *Finding {
+func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding {
 	provider := p.o.Provider.Value()
 	inTree, _ := kcm.Arguments.Flag("cloud-provider")
 	loops := kcm.Arguments.CloudLoops()
@@ -241,7 +242,7 @@ func (p *pass) checkKCMArguments(kcm Component) *Finding {
 }
 
 // kcmClusterName follows KCM, whose --cluster-name defaults to kubernetes.
-func kcmClusterName(arguments Arguments) string {
+func kcmClusterName(arguments observation.Arguments) string {
 	if name, ok := arguments.Flag("cluster-name"); ok && name != "" {
 		return name
 	}
@@ -264,12 +265,12 @@ func (p *pass) kcmMissing() string {
 }
 
 // judge turns findings into an outcome: an objection outweighs what could not be looked at.
-func judge(findings []Finding, unknown []string, held string) outcome {
+func judge(findings []observation.Finding, unknown []string, held string) outcome {
 	switch {
 	case len(findings) == 1:
 		return fails(findings[0].Reason, TextOf(findings[0]))
 	case len(findings) > 1:
-		SortFindings(findings)
+		observation.SortFindings(findings)
 		messages := make([]string, 0, maxFindingsInMessage+1)
 		for _, finding := range findings[:min(len(findings), maxFindingsInMessage)] {
 			messages = append(messages, TextOf(finding))
@@ -289,7 +290,7 @@ func judge(findings []Finding, unknown []string, held string) outcome {
 }
 
 // reasonOf several findings is that of the only one about what the Cluster refers to, which is most likely why there are others.
-func reasonOf(findings []Finding) string {
+func reasonOf(findings []observation.Finding) string {
 	reason := ucv1.PreflightFailedReason
 	for _, finding := range findings {
 		switch {

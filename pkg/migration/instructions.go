@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // A control plane that is not ours to change is changed by someone else, and the controller says what to change, in
@@ -18,15 +19,15 @@ const maxInstructions = 60
 
 // target is a part of a component that is changed by itself: the Deployment, or the static pod of one Node.
 type target struct {
-	component Component
+	component observation.Component
 	// process is the static pod; zero for a Deployment.
-	process Process
+	process observation.Process
 	leads   bool
 }
 
 // targets are in the order in which they are to be changed: the leader comes last, so that the loops are served for as
 // long as possible, and are without a manager for one restart only.
-func (p *pass) targets(component Component) []target {
+func (p *pass) targets(component observation.Component) []target {
 	if !p.o.Cluster.Spec.ControlPlane.Static() {
 		return []target{{component: component}}
 	}
@@ -47,10 +48,10 @@ func (p *pass) targets(component Component) []target {
 
 // missingTargets are the Nodes that show no pod now, as while a kubelet puts another one in its place. They come first:
 // the others have to wait for them.
-func missingTargets(component Component) []target {
+func missingTargets(component observation.Component) []target {
 	var targets []target
 	for _, node := range component.Missing {
-		targets = append(targets, target{component: component, process: Process{NodeName: node}})
+		targets = append(targets, target{component: component, process: observation.Process{NodeName: node}})
 	}
 	return targets
 }
@@ -66,7 +67,7 @@ func boolRank(last bool) int {
 }
 
 // leads says that the process holds KCM's Lease, as far as that can be told.
-func (p *pass) leads(process Process) bool {
+func (p *pass) leads(process observation.Process) bool {
 	lease, known := p.o.KCMLease.Get()
 	return known && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
 }
@@ -102,7 +103,7 @@ func (p *pass) instruct(t target, change ArgumentChange, done bool) {
 
 // loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
 // everywhere: on again, someone put them back. Until then some are still to be switched off.
-func (p *pass) loopsOffByOthers(kcm Component) outcome {
+func (p *pass) loopsOffByOthers(kcm observation.Component) outcome {
 	handover := p.facts.Handover
 	loud, proving, changed := p.instructLoopsOff(kcm)
 	switch {
@@ -129,7 +130,7 @@ func (p *pass) loopsOffByOthers(kcm Component) outcome {
 
 // instructLoopsOff lists what to change, and returns the targets whose loops are still on, those that are changed and not
 // proven yet, and whether any is changed.
-func (p *pass) instructLoopsOff(kcm Component) (loud, proving []string, changed bool) {
+func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []string, changed bool) {
 	silent := p.silentNodes(kcm)
 	p.instructions = nil
 	for _, t := range missingTargets(kcm) {
@@ -139,7 +140,7 @@ func (p *pass) instructLoopsOff(kcm Component) (loud, proving []string, changed 
 	for _, t := range p.targets(kcm) {
 		flag := loopsOffFlag(t.component.Arguments, p.minor())
 		change := ArgumentChange{Set: []Flag{flag}}
-		off := !mayRunLoops(Process{Arguments: t.component.Arguments})
+		off := !mayRunLoops(observation.Process{Arguments: t.component.Arguments})
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
 			change = ArgumentChange{} // They were switched off in another way, which is as good.
 		}
@@ -166,7 +167,7 @@ func (p *pass) rememberInstructions() {
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func (p *pass) waitForLoopsOff(kcm Component, loud, proving []string, changed bool) outcome {
+func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string, changed bool) outcome {
 	handover := p.facts.Handover
 	switch {
 	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
@@ -199,7 +200,7 @@ func inOrder(names []string) string {
 
 // silentNodes says of a target whether every process that was recorded on its Node is proven to have ended. For a
 // Deployment its processes are proven all together, in the line Silent.
-func (p *pass) silentNodes(kcm Component) func(target) bool {
+func (p *pass) silentNodes(kcm observation.Component) func(target) bool {
 	running := map[string]bool{}
 	for _, process := range p.facts.Handover.Processes {
 		if process.EndedAt == nil {
@@ -215,7 +216,7 @@ func (p *pass) silentNodes(kcm Component) func(target) bool {
 }
 
 // everyTarget is everyComponent where someone else changes the control plane.
-func (p *pass) everyTarget(components []Component, change func(Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) everyTarget(components []observation.Component, change func(observation.Component) (*ArgumentChange, string), held string) outcome {
 	var missing, rolling []string
 	for _, component := range components {
 		for _, t := range missingTargets(component) {
@@ -278,7 +279,7 @@ func (p *pass) unchanged() bool {
 }
 
 // staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
-func (p *pass) staticProblem(kcm Component) string {
+func (p *pass) staticProblem(kcm observation.Component) string {
 	if !p.o.Cluster.Spec.ControlPlane.Static() || p.facts.StartedAt != nil {
 		return ""
 	}

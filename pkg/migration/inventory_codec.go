@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The keys of the Secret with the baseline. The first releases wrote JSON under the second one.
@@ -22,7 +24,7 @@ const (
 )
 
 // EncodeBaseline packs an inventory. The same inventory gives the same bytes.
-func EncodeBaseline(inventory Inventory) ([]byte, error) {
+func EncodeBaseline(inventory observation.Inventory) ([]byte, error) {
 	packed := &bytes.Buffer{}
 	w := gzip.NewWriter(packed)
 	if err := json.NewEncoder(w).Encode(inventory); err != nil {
@@ -39,22 +41,22 @@ func EncodeBaseline(inventory Inventory) ([]byte, error) {
 }
 
 // DecodeBaseline reads both forms from the data of the Secret. Its errors quote nothing of it.
-func DecodeBaseline(data map[string][]byte) (Inventory, error) {
-	inventory := Inventory{}
+func DecodeBaseline(data map[string][]byte) (observation.Inventory, error) {
+	inventory := observation.Inventory{}
 	packed, there := data[BaselineKey]
 	if !there {
 		if json.Unmarshal(data[OldBaselineKey], &inventory) != nil {
-			return Inventory{}, fmt.Errorf("key %s is not an inventory", OldBaselineKey)
+			return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", OldBaselineKey)
 		}
 		return inventory, nil
 	}
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return Inventory{}, fmt.Errorf("key %s is not packed: %w", BaselineKey, err)
+		return observation.Inventory{}, fmt.Errorf("key %s is not packed: %w", BaselineKey, err)
 	}
 	limited := io.LimitReader(r, mostUnpacked)
 	if json.NewDecoder(limited).Decode(&inventory) != nil {
-		return Inventory{}, fmt.Errorf("key %s is not an inventory", BaselineKey)
+		return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", BaselineKey)
 	}
 	return inventory, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Difference is one thing that is not as it was in the baseline.
@@ -24,19 +25,19 @@ func (d Difference) String() string { return d.Object + " " + d.What }
 
 // Compare says what of the baseline is not as it was, what is unexplained first. It is absent when no baseline was taken, or it is
 // not there any more.
-func Compare(o Observation) Observed[[]Difference] {
+func Compare(o observation.Observation) observation.Observed[[]Difference] {
 	p := &pass{o: o, facts: o.Cluster.Status.Facts}
 	if p.facts.Baseline == nil {
-		return Absent[[]Difference]()
+		return observation.Absent[[]Difference]()
 	}
 	list, lost, unknown := p.differences()
 	switch {
 	case unknown != "":
-		return Unknown[[]Difference](unknown)
+		return observation.Unknown[[]Difference](unknown)
 	case len(lost) > 0:
-		return Absent[[]Difference]()
+		return observation.Absent[[]Difference]()
 	}
-	return Known(list)
+	return observation.Known(list)
 }
 
 // differences are nothing where no baseline was taken. One that was lost, or changed, cannot be compared with.
@@ -49,7 +50,7 @@ func (p *pass) differences() (list []Difference, lost []string, unknown string) 
 	if !known {
 		return nil, nil, p.o.Inventory.Why()
 	}
-	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]Machine{}, gone: p.o.Gone.Value()}
+	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]observation.Machine{}, gone: p.o.Gone.Value()}
 	if p.o.Machines.IsUnknown() && c.lacksNodes() {
 		return nil, nil, p.o.Machines.Why()
 	}
@@ -86,10 +87,10 @@ func (p *pass) inventoryChanges() (changed []string, unknown string) {
 
 // comparison is the baseline beside what is now.
 type comparison struct {
-	before, now Inventory
+	before, now observation.Inventory
 	spec        ucv1.RolloutSpec
-	machines    map[string]Machine
-	gone        map[string]Gone
+	machines    map[string]observation.Machine
+	gone        map[string]observation.Gone
 	found       []Difference
 	// unseen is what should have been looked for, and was not.
 	unseen string
@@ -104,7 +105,7 @@ func (c *comparison) note(object, what, explained string) {
 }
 
 func (c *comparison) loadBalancers() {
-	now := byKey(c.now.LoadBalancers, func(l LoadBalancer) string { return l.UID })
+	now := byKey(c.now.LoadBalancers, func(l observation.LoadBalancer) string { return l.UID })
 	for _, before := range c.before.LoadBalancers {
 		name := "Service " + before.Namespace + "/" + before.Name
 		after, there := now[before.UID]
@@ -119,7 +120,7 @@ func (c *comparison) loadBalancers() {
 		default:
 			c.note(name, "had "+orNothing(before.Ingress)+" and has "+orNothing(after.Ingress), "")
 		}
-		if c.before.Version >= InventoryVersion {
+		if c.before.Version >= observation.InventoryVersion {
 			c.annotations(name, before.Annotations, after.Annotations)
 		}
 	}
@@ -159,7 +160,7 @@ func changedKeys(before, after map[string]string) (added, changed []string) {
 }
 
 func (c *comparison) volumes() {
-	now := byKey(c.now.Volumes, func(v Volume) string { return v.UID })
+	now := byKey(c.now.Volumes, func(v observation.Volume) string { return v.UID })
 	for _, before := range c.before.Volumes {
 		name := "PersistentVolume " + before.Name
 		after, there := now[before.UID]
@@ -181,10 +182,10 @@ func (c *comparison) volumes() {
 
 // attachments come and go with pods. What is not as it should be is one that fails.
 func (c *comparison) attachments() {
-	if c.before.Version < InventoryVersion {
+	if c.before.Version < observation.InventoryVersion {
 		return
 	}
-	place := func(a Attachment) string { return a.Attacher + " " + a.Node + " " + a.Volume }
+	place := func(a observation.Attachment) string { return a.Attacher + " " + a.Node + " " + a.Volume }
 	now := byKey(c.now.Attachments, place)
 	for _, before := range c.before.Attachments {
 		after, there := now[place(before)]
@@ -204,7 +205,7 @@ func (c *comparison) attachments() {
 	}
 }
 
-func (c *comparison) failing(attachment Attachment) {
+func (c *comparison) failing(attachment observation.Attachment) {
 	if attachment.Problem == "" || attachment.Volume == "" {
 		return
 	}
@@ -212,11 +213,11 @@ func (c *comparison) failing(attachment Attachment) {
 }
 
 func (c *comparison) classes() {
-	if c.before.Version < InventoryVersion {
+	if c.before.Version < observation.InventoryVersion {
 		return
 	}
-	now := byKey(c.now.StorageClasses, func(r ClassRecord) string { return r.Name })
-	isDefault := func(r ClassRecord) bool { return r.Default }
+	now := byKey(c.now.StorageClasses, func(r observation.ClassRecord) string { return r.Name })
+	isDefault := func(r observation.ClassRecord) bool { return r.Default }
 	another := slices.ContainsFunc(c.now.StorageClasses, isDefault)
 	for _, before := range c.before.StorageClasses {
 		name := "StorageClass " + before.Name

@@ -1,34 +1,30 @@
 package migration
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+)
 
 // Missing is what the baseline has and the cluster has not any more.
 type Missing struct {
-	LoadBalancers []LoadBalancer
-	Volumes       []Volume
-}
-
-// Gone is what was found where something is missing.
-type Gone struct {
-	// Left says, as a difference does, that its Service or claim is still there. Empty: that is gone, too.
-	Left string
-	// Seen says when it was missed and, where that can be known, who deleted it when.
-	Seen string
+	LoadBalancers []observation.LoadBalancer
+	Volumes       []observation.Volume
 }
 
 // MissingOf has nothing unless both are known: what cannot be read is not missing.
-func MissingOf(baseline, now Observed[Inventory]) Missing {
+func MissingOf(baseline, now observation.Observed[observation.Inventory]) Missing {
 	var missing Missing
 	if !baseline.IsKnown() || !now.IsKnown() {
 		return missing
 	}
-	balancers := byKey(now.Value().LoadBalancers, func(l LoadBalancer) string { return l.UID })
+	balancers := byKey(now.Value().LoadBalancers, func(l observation.LoadBalancer) string { return l.UID })
 	for _, balancer := range baseline.Value().LoadBalancers {
 		if _, there := balancers[balancer.UID]; !there {
 			missing.LoadBalancers = append(missing.LoadBalancers, balancer)
 		}
 	}
-	volumes := byKey(now.Value().Volumes, func(v Volume) string { return v.UID })
+	volumes := byKey(now.Value().Volumes, func(v observation.Volume) string { return v.UID })
 	for _, volume := range baseline.Value().Volumes {
 		if _, there := volumes[volume.UID]; !there {
 			missing.Volumes = append(missing.Volumes, volume)
@@ -42,7 +38,7 @@ func MissingOf(baseline, now Observed[Inventory]) Missing {
 func (c *comparison) noteGone(object, uid, volume string) {
 	seen, looked := c.gone[uid]
 	left := seen.Left
-	at := slices.IndexFunc(c.now.Attachments, func(a Attachment) bool { return volume != "" && a.Volume == volume })
+	at := slices.IndexFunc(c.now.Attachments, func(a observation.Attachment) bool { return volume != "" && a.Volume == volume })
 	if at >= 0 {
 		left = "is gone, and is still attached to Node " + c.now.Attachments[at].Node
 	}

@@ -3,14 +3,16 @@ package migration
 import (
 	"slices"
 	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 
 // lacksNodes says that a Node of the baseline that had a Machine is gone: only the Machines explain that.
 func (c *comparison) lacksNodes() bool {
-	now := byKey(c.now.Nodes, func(n NodeRecord) string { return n.UID })
-	return slices.ContainsFunc(c.before.Nodes, func(before NodeRecord) bool {
+	now := byKey(c.now.Nodes, func(n observation.NodeRecord) string { return n.UID })
+	return slices.ContainsFunc(c.before.Nodes, func(before observation.NodeRecord) bool {
 		_, there := now[before.UID]
 		return !there && before.Machine != ""
 	})
@@ -19,11 +21,11 @@ func (c *comparison) lacksNodes() bool {
 // nodes that were replaced are explained by their Machines. What the migration must not do to a Node that stays is to change what
 // the cloud says of it.
 func (c *comparison) nodes() {
-	if c.before.Version < InventoryVersion {
+	if c.before.Version < observation.InventoryVersion {
 		return
 	}
-	now := byKey(c.now.Nodes, func(n NodeRecord) string { return n.UID })
-	names := byKey(c.now.Nodes, func(n NodeRecord) string { return n.Name })
+	now := byKey(c.now.Nodes, func(n observation.NodeRecord) string { return n.UID })
+	names := byKey(c.now.Nodes, func(n observation.NodeRecord) string { return n.Name })
 	for _, before := range c.before.Nodes {
 		after, there := now[before.UID]
 		delete(now, before.UID)
@@ -42,7 +44,7 @@ func (c *comparison) nodes() {
 // nodeThatWent: a Node whose Machine is still there was deleted by someone, such as a CCM whose cloud does not know the Node's
 // name. Its pods are deleted with it.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/nodelifecycle/node_lifecycle_controller.go (MonitorNodes)
-func (c *comparison) nodeThatWent(before NodeRecord, again bool) {
+func (c *comparison) nodeThatWent(before observation.NodeRecord, again bool) {
 	name, what := "Node "+before.Name, "is gone"
 	if again {
 		what = "was deleted and joined again"
@@ -61,7 +63,7 @@ func (c *comparison) nodeThatWent(before NodeRecord, again bool) {
 	}
 }
 
-func (c *comparison) nodeThatStayed(name string, before, after NodeRecord) {
+func (c *comparison) nodeThatStayed(name string, before, after observation.NodeRecord) {
 	for _, field := range []struct{ what, before, after string }{
 		{"providerID", before.ProviderID, after.ProviderID},
 		{"addresses", strings.Join(before.Addresses, ", "), strings.Join(withoutNewHostname(before.Addresses, after), ", ")},
@@ -93,7 +95,7 @@ func (c *comparison) nodeThatStayed(name string, before, after NodeRecord) {
 
 // withoutNewHostname: a CCM may report a Node's own name as its hostname where the kubelet of the in-tree provider added none.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go (NodeAddress)
-func withoutNewHostname(before []string, after NodeRecord) []string {
+func withoutNewHostname(before []string, after observation.NodeRecord) []string {
 	own := "Hostname " + after.Name
 	if slices.ContainsFunc(before, func(address string) bool { return strings.HasPrefix(address, "Hostname ") }) {
 		return after.Addresses

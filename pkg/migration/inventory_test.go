@@ -7,29 +7,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // whole is an inventory with one of each.
-func whole() Inventory {
-	return Inventory{
-		Version: InventoryVersion, Routes: 1,
-		LoadBalancers: []LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}, Annotations: map[string]string{
+func whole() observation.Inventory {
+	return observation.Inventory{
+		Version: observation.InventoryVersion, Routes: 1,
+		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}, Annotations: map[string]string{
 			"service.beta.kubernetes.io/aws-load-balancer-type": "nlb", "team": "web",
 		}}},
-		Volumes: []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
-		Nodes: []NodeRecord{
+		Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
+		Nodes: []observation.NodeRecord{
 			{Name: "n1", UID: "uid-n1", ProviderID: "openstack:///n1", Addresses: []string{"InternalIP 10.0.0.1"}, PodCIDRs: []string{"10.1.0.0/24"},
 				Routed: true, Machine: "ma", Labels: map[string]string{"topology.kubernetes.io/zone": "a", "team": "web"}},
 			{Name: "edge", UID: "uid-edge", Addresses: []string{"InternalIP 10.0.0.2"}},
 		},
-		Attachments:    []Attachment{{Attacher: "cinder.csi.openstack.org", Node: "n1", Volume: "pv"}},
-		StorageClasses: []ClassRecord{{Name: "standard", Provisioner: "kubernetes.io/cinder", Default: true}},
+		Attachments:    []observation.Attachment{{Attacher: "cinder.csi.openstack.org", Node: "n1", Volume: "pv"}},
+		StorageClasses: []observation.ClassRecord{{Name: "standard", Provisioner: "kubernetes.io/cinder", Default: true}},
 	}
 }
 
 // changed is a copy of the inventory with a change.
-func changed(change func(*Inventory)) Inventory {
-	copied := Inventory{}
+func changed(change func(*observation.Inventory)) observation.Inventory {
+	copied := observation.Inventory{}
 	data, err := json.Marshal(whole())
 	if err == nil {
 		err = json.Unmarshal(data, &copied)
@@ -41,41 +43,41 @@ func changed(change func(*Inventory)) Inventory {
 	return copied
 }
 
-func observing(before, now Inventory) Observation {
+func observing(before, now observation.Inventory) observation.Observation {
 	o := verifying()
-	o.Baseline, o.Inventory = Known(before), Known(now)
+	o.Baseline, o.Inventory = observation.Known(before), observation.Known(now)
 	o.Cluster.Status.Baseline.Digest = before.Digest()
 	return o
 }
 
 func TestCompareSaysWhatIsExplained(t *testing.T) {
 	for name, test := range map[string]struct {
-		now  func(*Inventory)
-		when func(*Observation)
+		now  func(*observation.Inventory)
+		when func(*observation.Observation)
 		// unexplained and explained differences.
 		unexplained, explained []string
 	}{
-		"nothing changed": {now: func(*Inventory) {}},
+		"nothing changed": {now: func(*observation.Inventory) {}},
 		"a load balancer that its owner deleted": {
-			now: func(i *Inventory) { i.LoadBalancers = nil }, explained: []string{"Service web/front is gone"},
+			now: func(i *observation.Inventory) { i.LoadBalancers = nil }, explained: []string{"Service web/front is gone"},
 		},
 		"a load balancer with another address": {
-			now:         func(i *Inventory) { i.LoadBalancers[0].Ingress = []string{"192.0.2.9"} },
+			now:         func(i *observation.Inventory) { i.LoadBalancers[0].Ingress = []string{"192.0.2.9"} },
 			unexplained: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"},
 		},
 		"what a person accepted": {
-			now:       func(i *Inventory) { i.LoadBalancers[0].Ingress = nil },
-			when:      func(o *Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{"Service web/front"} },
+			now:       func(i *observation.Inventory) { i.LoadBalancers[0].Ingress = nil },
+			when:      func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptChanges = []string{"Service web/front"} },
 			explained: []string{"Service web/front had 192.0.2.1 and has no address"},
 		},
 		"an annotation about the load balancer": {
-			now: func(i *Inventory) {
+			now: func(i *observation.Inventory) {
 				delete(i.LoadBalancers[0].Annotations, "service.beta.kubernetes.io/aws-load-balancer-type")
 			},
 			unexplained: []string{"Service web/front has lost or changed annotations service.beta.kubernetes.io/aws-load-balancer-type"},
 		},
 		"other annotations, and a new one of the CCM": {
-			now: func(i *Inventory) {
+			now: func(i *observation.Inventory) {
 				i.LoadBalancers[0].Annotations["team"] = "shop"
 				i.LoadBalancers[0].Annotations["loadbalancer.openstack.org/load-balancer-id"] = "1"
 			},
@@ -97,44 +99,46 @@ func TestCompareSaysWhatIsExplained(t *testing.T) {
 
 func TestCompareSaysWhatBecameOfStorage(t *testing.T) {
 	for name, test := range map[string]struct {
-		now                    func(*Inventory)
-		when                   func(*Observation)
+		now                    func(*observation.Inventory)
+		when                   func(*observation.Observation)
 		unexplained, explained []string
 	}{
 		"a volume that is lost": {
-			now: func(i *Inventory) { i.Volumes[0].Phase = "Lost" }, unexplained: []string{"PersistentVolume pv was Bound and is Lost"},
+			now: func(i *observation.Inventory) { i.Volumes[0].Phase = "Lost" }, unexplained: []string{"PersistentVolume pv was Bound and is Lost"},
 		},
 		"a volume that is released": {
-			now: func(i *Inventory) { i.Volumes[0].Phase = "Released" }, explained: []string{"PersistentVolume pv was Bound and is Released"},
+			now: func(i *observation.Inventory) { i.Volumes[0].Phase = "Released" }, explained: []string{"PersistentVolume pv was Bound and is Released"},
 		},
 		"a volume that went to another Node with its pod": {
-			now: func(i *Inventory) { i.Attachments[0].Node = "n2" },
+			now: func(i *observation.Inventory) { i.Attachments[0].Node = "n2" },
 			explained: []string{
 				"PersistentVolume pv is attached to Node n2", "PersistentVolume pv is not attached to Node n1",
 			},
 		},
 		"a volume that cannot be attached any more": {
-			now:         func(i *Inventory) { i.Attachments[0].Node, i.Attachments[0].Problem = "n2", "attaching" },
+			now:         func(i *observation.Inventory) { i.Attachments[0].Node, i.Attachments[0].Problem = "n2", "attaching" },
 			unexplained: []string{"PersistentVolume pv fails attaching by cinder.csi.openstack.org at Node n2"},
 			explained:   []string{"PersistentVolume pv is not attached to Node n1"},
 		},
 		"a StorageClass of another provisioner": {
-			now:         func(i *Inventory) { i.StorageClasses[0].Provisioner = "cinder.csi.openstack.org" },
+			now:         func(i *observation.Inventory) { i.StorageClasses[0].Provisioner = "cinder.csi.openstack.org" },
 			unexplained: []string{"StorageClass standard had provisioner kubernetes.io/cinder and has cinder.csi.openstack.org"},
 		},
 		"no default StorageClass any more": {
-			now: func(i *Inventory) { i.StorageClasses[0].Default = false }, unexplained: []string{"StorageClass standard was the default, and no class is it now"},
+			now: func(i *observation.Inventory) { i.StorageClasses[0].Default = false }, unexplained: []string{"StorageClass standard was the default, and no class is it now"},
 		},
 		"another default StorageClass": {
-			now: func(i *Inventory) {
+			now: func(i *observation.Inventory) {
 				i.StorageClasses[0].Default = false
-				i.StorageClasses = append(i.StorageClasses, ClassRecord{Name: "new", Default: true})
+				i.StorageClasses = append(i.StorageClasses, observation.ClassRecord{Name: "new", Default: true})
 			},
 			explained: []string{"StorageClass new is new", "StorageClass standard is or was the default"},
 		},
 		"a baseline of the first form is compared by what it has": {
-			now: func(i *Inventory) { *i = Inventory{LoadBalancers: i.LoadBalancers, Volumes: i.Volumes} },
-			when: func(o *Observation) {
+			now: func(i *observation.Inventory) {
+				*i = observation.Inventory{LoadBalancers: i.LoadBalancers, Volumes: i.Volumes}
+			},
+			when: func(o *observation.Observation) {
 				o.Baseline, o.Inventory = o.Inventory, o.Baseline
 				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
 			},
@@ -150,7 +154,7 @@ func TestCompareSaysWhatBecameOfStorage(t *testing.T) {
 	}
 }
 
-func expectDifferences(t *testing.T, o Observation, unexplained, explained []string) {
+func expectDifferences(t *testing.T, o observation.Observation, unexplained, explained []string) {
 	t.Helper()
 	g := NewWithT(t)
 	differences, known := Compare(o).Get()
@@ -177,34 +181,38 @@ func anything(list []string) []any {
 }
 
 func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
-	without := func(i *Inventory) { i.Nodes = i.Nodes[1:] }
-	noMachines := func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Machines = nil }) }
+	without := func(i *observation.Inventory) { i.Nodes = i.Nodes[1:] }
+	noMachines := func(o *observation.Observation) {
+		edit(&o.Machines, func(m *observation.Machines) { m.Machines = nil })
+	}
 	for name, test := range map[string]struct {
-		now                    func(*Inventory)
-		when                   func(*Observation)
+		now                    func(*observation.Inventory)
+		when                   func(*observation.Observation)
 		unexplained, explained []string
 	}{
 		"one that was rolled": {now: without, when: noMachines, explained: []string{"Node n1 is gone"}},
 		"one whose Machine is being deleted": {
-			now: without, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Machines[0].Deleting = true }) },
+			now: without, when: func(o *observation.Observation) {
+				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Deleting = true })
+			},
 			explained: []string{"Node n1 is gone"},
 		},
 		"one that someone deleted under its Machine": {
 			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
 		},
 		"one that was deleted and joined again": {
-			now: func(i *Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined again"},
+			now: func(i *observation.Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined again"},
 			explained: []string{"Node edge is new"},
 		},
 		"one without a Machine that a person deleted": {
-			now: func(i *Inventory) { i.Nodes = i.Nodes[:1] }, explained: []string{"Node edge is gone"},
+			now: func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] }, explained: []string{"Node edge is gone"},
 		},
 		"one without a Machine that a person vouched for": {
-			now: func(i *Inventory) { i.Nodes = i.Nodes[:1] }, when: func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"} },
+			now: func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] }, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"} },
 			unexplained: []string{"Node edge is gone"},
 		},
 		"one that stayed and has another zone, address, providerID and podCIDR, and no route": {
-			now: func(i *Inventory) {
+			now: func(i *observation.Inventory) {
 				n := &i.Nodes[0]
 				n.Labels["topology.kubernetes.io/zone"], n.Labels["team"], n.Labels["new"] = "b", "shop", "yes"
 				n.Addresses, n.ProviderID, n.PodCIDRs, n.Routed = []string{"InternalIP 10.0.0.9"}, "openstack:///n9", nil, false
@@ -217,14 +225,18 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			explained: []string{"Node n1 has lost or changed labels team", "Node n1 has new labels new"},
 		},
 		"one that stayed and shows its own name as its hostname": {
-			now: func(i *Inventory) { i.Nodes[1].Addresses = []string{"Hostname edge", "InternalIP 10.0.0.2"} },
+			now: func(i *observation.Inventory) {
+				i.Nodes[1].Addresses = []string{"Hostname edge", "InternalIP 10.0.0.2"}
+			},
 		},
 		"one that stayed and shows another hostname": {
-			now:         func(i *Inventory) { i.Nodes[1].Addresses = []string{"Hostname other", "InternalIP 10.0.0.2"} },
+			now: func(i *observation.Inventory) {
+				i.Nodes[1].Addresses = []string{"Hostname other", "InternalIP 10.0.0.2"}
+			},
 			unexplained: []string{"Node edge had addresses InternalIP 10.0.0.2 and has Hostname other, InternalIP 10.0.0.2"},
 		},
 		"one that was given a providerID": {
-			now: func(i *Inventory) { i.Nodes[1].ProviderID = "openstack:///edge" }, explained: []string{"Node edge has providerID openstack:///edge"},
+			now: func(i *observation.Inventory) { i.Nodes[1].ProviderID = "openstack:///edge" }, explained: []string{"Node edge has providerID openstack:///edge"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,18 +250,18 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 }
 
 func TestWhatCannotBeComparedIsUnknown(t *testing.T) {
-	gone := func(i *Inventory) { i.Nodes = nil }
+	gone := func(i *observation.Inventory) { i.Nodes = nil }
 	for name, test := range map[string]struct {
-		when            func(*Observation)
+		when            func(*observation.Observation)
 		absent, unknown bool
 	}{
-		"without a baseline there is nothing to compare": {when: func(o *Observation) { o.Cluster.Status.Baseline = nil }, absent: true},
-		"a baseline that is gone":                        {when: func(o *Observation) { o.Baseline = Absent[Inventory]() }, absent: true},
-		"a baseline that was changed":                    {when: func(o *Observation) { o.Baseline = Known(Inventory{}) }, absent: true},
-		"a baseline that cannot be read":                 {when: func(o *Observation) { o.Baseline = Unknown[Inventory]("timeout") }, unknown: true},
-		"a cluster that cannot be read":                  {when: func(o *Observation) { o.Inventory = Unknown[Inventory]("timeout") }, unknown: true},
-		"Nodes that went, and no look at the Machines":   {when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") }, unknown: true},
-		"Nodes that went, and no Machines at all":        {when: func(o *Observation) { o.Machines = Absent[Machines]() }},
+		"without a baseline there is nothing to compare": {when: func(o *observation.Observation) { o.Cluster.Status.Baseline = nil }, absent: true},
+		"a baseline that is gone":                        {when: func(o *observation.Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, absent: true},
+		"a baseline that was changed":                    {when: func(o *observation.Observation) { o.Baseline = observation.Known(observation.Inventory{}) }, absent: true},
+		"a baseline that cannot be read":                 {when: func(o *observation.Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") }, unknown: true},
+		"a cluster that cannot be read":                  {when: func(o *observation.Observation) { o.Inventory = observation.Unknown[observation.Inventory]("timeout") }, unknown: true},
+		"Nodes that went, and no look at the Machines":   {when: func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, unknown: true},
+		"Nodes that went, and no Machines at all":        {when: func(o *observation.Observation) { o.Machines = observation.Absent[observation.Machines]() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -263,25 +275,25 @@ func TestWhatCannotBeComparedIsUnknown(t *testing.T) {
 
 func TestNodesJoinTheInventory(t *testing.T) {
 	g := NewWithT(t)
-	nodes := Known([]Node{{Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true}})
-	inventory, known := WithNodes(Known(Inventory{}), nodes, Known(oneMachine())).Get()
+	nodes := observation.Known([]observation.Node{{Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true}})
+	inventory, known := WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Known(oneMachine())).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(cmp.Diff(Inventory{Version: InventoryVersion, Routes: 1, Nodes: []NodeRecord{{
+	g.Expect(cmp.Diff(observation.Inventory{Version: observation.InventoryVersion, Routes: 1, Nodes: []observation.NodeRecord{{
 		Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true, Machine: "ma",
 	}}}, inventory)).To(BeEmpty())
-	g.Expect(WithNodes(Known(Inventory{}), nodes, Absent[Machines]()).IsKnown()).To(BeTrue())
-	g.Expect(WithNodes(Known(Inventory{}), Unknown[[]Node]("timeout"), Known(oneMachine())).Why()).To(Equal("timeout"))
-	g.Expect(WithNodes(Known(Inventory{}), nodes, Unknown[Machines]("timeout")).Why()).To(Equal("timeout"))
-	g.Expect(WithNodes(Unknown[Inventory]("refused"), nodes, Known(oneMachine())).Why()).To(Equal("refused"))
+	g.Expect(WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Absent[observation.Machines]()).IsKnown()).To(BeTrue())
+	g.Expect(WithNodes(observation.Known(observation.Inventory{}), observation.Unknown[[]observation.Node]("timeout"), observation.Known(oneMachine())).Why()).To(Equal("timeout"))
+	g.Expect(WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Unknown[observation.Machines]("timeout")).Why()).To(Equal("timeout"))
+	g.Expect(WithNodes(observation.Unknown[observation.Inventory]("refused"), nodes, observation.Known(oneMachine())).Why()).To(Equal("refused"))
 }
 
 func TestLargeClustersKeepOnlyWhatTheCloudSays(t *testing.T) {
 	g := NewWithT(t)
-	nodes := make([]Node, mostWhole+1)
+	nodes := make([]observation.Node, mostWhole+1)
 	for i := range nodes {
-		nodes[i] = Node{Name: fmt.Sprint(i), Labels: map[string]string{"team": "web", "topology.kubernetes.io/zone": "a"}}
+		nodes[i] = observation.Node{Name: fmt.Sprint(i), Labels: map[string]string{"team": "web", "topology.kubernetes.io/zone": "a"}}
 	}
-	inventory := WithNodes(Known(Inventory{}), Known(nodes), Absent[Machines]()).Value()
+	inventory := WithNodes(observation.Known(observation.Inventory{}), observation.Known(nodes), observation.Absent[observation.Machines]()).Value()
 	g.Expect(inventory.Nodes[0].Labels).To(Equal(map[string]string{"topology.kubernetes.io/zone": "a"}))
 }
 
@@ -335,19 +347,19 @@ func mustPack() []byte {
 
 func TestTheInventoryOfALargeClusterFitsIntoASecret(t *testing.T) {
 	g := NewWithT(t)
-	inventory := Inventory{Version: InventoryVersion}
+	inventory := observation.Inventory{Version: observation.InventoryVersion}
 	for i := range 5000 {
-		id := Inventory{Routes: i + 1}.Digest() // As good as random.
-		inventory.Nodes = append(inventory.Nodes, NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
+		id := observation.Inventory{Routes: i + 1}.Digest() // As good as random.
+		inventory.Nodes = append(inventory.Nodes, observation.NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
 			Addresses: []string{fmt.Sprintf("InternalIP 10.%d.%d.%d", i%200, i%97, i%251)}, Machine: id[10:42],
 			Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
-		inventory.Volumes = append(inventory.Volumes, Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]})
+		inventory.Volumes = append(inventory.Volumes, observation.Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]})
 	}
 	packed, err := EncodeBaseline(inventory)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(packed)).To(BeNumerically("<", mostBaseline))
 	for i := range 60000 {
-		inventory.Volumes = append(inventory.Volumes, Volume{Name: Inventory{Routes: i + 1}.Digest()})
+		inventory.Volumes = append(inventory.Volumes, observation.Volume{Name: observation.Inventory{Routes: i + 1}.Digest()})
 	}
 	_, err = EncodeBaseline(inventory)
 	g.Expect(err).To(MatchError(ContainSubstring("a Secret holds")))

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does. One that
 // waited before still does while it is made again.
-func (v fleetView) joiningSince(d MachineDeployment) time.Time {
+func (v fleetView) joiningSince(d observation.MachineDeployment) time.Time {
 	before := v.joining[d.UID]
 	first, joined := v.joins(d)
 	again := v.lacks(d) && !before.IsZero() && !joined.After(before)
@@ -33,7 +34,7 @@ func (v fleetView) joiningSince(d MachineDeployment) time.Time {
 }
 
 // joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one joined.
-func (v fleetView) joins(d MachineDeployment) (first, joined time.Time) {
+func (v fleetView) joins(d observation.MachineDeployment) (first, joined time.Time) {
 	for _, machine := range v.machinesOf(d) {
 		switch {
 		case !v.upToDate(machine):
@@ -47,7 +48,7 @@ func (v fleetView) joins(d MachineDeployment) (first, joined time.Time) {
 }
 
 // hasJoined says that a Machine has a Node. One that is older than it was another machine's, whose address it has now.
-func (v fleetView) hasJoined(machine Machine) bool {
+func (v fleetView) hasJoined(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && !node.CreatedAt.Before(machine.CreatedAt)
 }
@@ -94,7 +95,7 @@ func latePools(view fleetView, pools []pool) []string {
 // unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the Node of a
 // Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (v fleetView) unlinkedNodes(d MachineDeployment) []string {
+func (v fleetView) unlinkedNodes(d observation.MachineDeployment) []string {
 	since := time.Time{}
 	for _, machine := range v.machinesOf(d) {
 		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) {
@@ -112,7 +113,7 @@ func (v fleetView) unlinkedNodes(d MachineDeployment) []string {
 }
 
 // hasOwner also counts whoever vouches for a Node.
-func (v fleetView) hasOwner(node Node) bool {
+func (v fleetView) hasOwner(node observation.Node) bool {
 	return slices.Contains(v.accepted, node.Name) ||
-		slices.ContainsFunc(v.machines.Machines, func(machine Machine) bool { return machine.NodeName == node.Name })
+		slices.ContainsFunc(v.machines.Machines, func(machine observation.Machine) bool { return machine.NodeName == node.Name })
 }

@@ -9,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // unjoined takes the Node of every new Machine away, and says since when the MachineDeployment is known to wait for one.
-func unjoined(since time.Duration) func() Observation {
-	return func() Observation {
+func unjoined(since time.Duration) func() observation.Observation {
+	return func() observation.Observation {
 		o := pooled{3, 1, 0, "RRR", "U"}.observation()
-		edit(&o.Machines, func(m *Machines) {
+		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Machines {
 				if m.Machines[i].Annotation == "true" {
 					m.Machines[i].NodeName, m.Machines[i].CreatedAt = "", ago(time.Minute)
@@ -51,7 +52,7 @@ func TestTheWaitOfNewMachinesIsNoted(t *testing.T) {
 
 func TestANodeThatJoinsEndsTheWait(t *testing.T) {
 	o := pooled{3, 2, 0, "RR", "UU"}.observation()
-	edit(&o.Machines, func(m *Machines) {
+	edit(&o.Machines, func(m *observation.Machines) {
 		for i := range m.Machines {
 			if m.Machines[i].Name == "workers-2-1" {
 				m.Machines[i].NodeName, m.Machines[i].CreatedAt = "", ago(time.Minute)
@@ -66,26 +67,26 @@ func TestANodeThatJoinsEndsTheWait(t *testing.T) {
 }
 
 // unlinked is a Node that waits for the CCM and that no Machine names, while one waits for its Node.
-func unlinked(registered time.Duration) func() Observation {
-	return func() Observation {
+func unlinked(registered time.Duration) func() observation.Observation {
+	return func() observation.Observation {
 		o := unjoined(10 * time.Minute)()
 		o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(180))
-		edit(&o.Machines, func(m *Machines) {
+		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Machines {
 				if m.Machines[i].NodeName == "" {
 					m.Machines[i].CreatedAt = ago(10 * time.Minute)
 				}
 			}
 		})
-		edit(&o.Nodes, func(nodes *[]Node) {
-			*nodes = append(slices.DeleteFunc(*nodes, func(n Node) bool { return n.Uninitialized }), Node{Name: "unlinked", UID: "unlinked", Ready: true, Uninitialized: true, CreatedAt: ago(registered)})
+		edit(&o.Nodes, func(nodes *[]observation.Node) {
+			*nodes = append(slices.DeleteFunc(*nodes, func(n observation.Node) bool { return n.Uninitialized }), observation.Node{Name: "unlinked", UID: "unlinked", Ready: true, Uninitialized: true, CreatedAt: ago(registered)})
 		})
 		return o
 	}
 }
 
 func TestANodeThatNoMachineNames(t *testing.T) {
-	accepted := func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
+	accepted := func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
 	runDecisions(t, map[string]decision{
 		"it trips the breaker": {
 			given: unlinked(5 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node unlinked, which no Machine names yet"},

@@ -4,20 +4,12 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// Kubelet is what shows with which cloud provider a Node was registered. Both are empty when nothing that was seen does: that a
-// Node has a providerID, is Ready and carries no taint is true of in-tree ones, too.
-type Kubelet struct {
-	// External proves an external cloud provider.
-	External Proof
-	// InTree says what proves the one that is built in.
-	InTree string
-}
 
 // kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its Machine was
 // registered before, under the same name, and what was seen of it then proves nothing about the kubelet that runs now.
-func (v fleetView) kubeletLacks(node Node, machine Machine) string {
+func (v fleetView) kubeletLacks(node observation.Node, machine observation.Machine) string {
 	switch {
 	case v.undo || slices.Contains(v.accepted, node.Name):
 		return ""

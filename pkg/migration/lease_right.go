@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // leasesMinor is the first whose KCM elects its leader with a Lease alone, unless it is told otherwise.
@@ -14,8 +15,8 @@ const leasesMinor = 20
 // KCMLeaseRole is the name of the Role and the RoleBinding by which we may free KCM's Lease.
 const KCMLeaseRole = "ccm-migration:kube-controller-manager-lease"
 
-func rightTo(lease Ref) []Ref {
-	return []Ref{{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole}, {Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole}}
+func rightTo(lease observation.Ref) []observation.Ref {
+	return []observation.Ref{{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole}, {Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole}}
 }
 
 // LooksAtKCMLeaseRight says whether that is looked at: never in a cluster that is finished.
@@ -29,16 +30,16 @@ func (p *pass) kcmLease() (formerLease, bool) {
 	controlPlane, seen := p.o.ControlPlane.Get()
 	kcm := controlPlane.KCM
 	if !known || !seen || p.o.Cluster.Spec.ControlPlane.Instructed() || !p.electsByLease(kcm.Arguments) ||
-		slices.ContainsFunc(kcm.Pods, func(process Process) bool { return !p.electsByLease(process.Arguments) }) {
+		slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return !p.electsByLease(process.Arguments) }) {
 		return formerLease{}, false
 	}
 	return formerLease{
 		lease: lease, processes: slices.Concat(kcm.Pods, kcm.Former),
-		retry: max(retryPeriod, kcm.Arguments.duration("leader-elect-retry-period", retryPeriod)),
+		retry: max(retryPeriod, kcm.Arguments.Duration("leader-elect-retry-period", retryPeriod)),
 	}, true
 }
 
-func (p *pass) electsByLease(arguments Arguments) bool {
+func (p *pass) electsByLease(arguments observation.Arguments) bool {
 	kind, given := arguments.Flag("leader-elect-resource-lock")
 	return arguments.Understood() && arguments.True("leader-elect", true) && (kind == "leases" || !given && p.minor() >= leasesMinor)
 }
@@ -63,8 +64,8 @@ func (p *pass) beforeKCMRolls(verb *Verb) *Verb {
 }
 
 // keepLeader has a ReplicaSet delete the pod that leads last; nil when there is nothing to do.
-func keepLeader(kcm Component, lease Lease) *Verb {
-	leader := slices.IndexFunc(kcm.Pods, func(process Process) bool {
+func keepLeader(kcm observation.Component, lease observation.Lease) *Verb {
+	leader := slices.IndexFunc(kcm.Pods, func(process observation.Process) bool {
 		return !process.Terminating && !process.Finished && heldBy(lease, process.PodName, "")
 	})
 	if kcm.Replicas < 2 || leader < 0 || kcm.Pods[leader].DeletionCost != "" {
@@ -72,15 +73,15 @@ func keepLeader(kcm Component, lease Lease) *Verb {
 	}
 	pod := kcm.Pods[leader]
 	return &Verb{
-		Kind: VerbKeepLeader, Objects: []Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
+		Kind: VerbKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
 		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
 	}
 }
 
 // kcmLeaseRef names it also where it can't be looked at.
-func (p *pass) kcmLeaseRef() Ref {
+func (p *pass) kcmLeaseRef() observation.Ref {
 	namespace, name := p.o.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	return Ref{Kind: "Lease", Namespace: namespace, Name: name}
+	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
 // revokePause is how long it is until our right is deleted once more where that was refused.
@@ -128,13 +129,15 @@ func (p *pass) forgetRight() {
 func (p *pass) kcmLeaseOrphaned() bool {
 	former, known := p.kcmLease()
 	holder, found := former.holder()
-	lives := func(process Process) bool { return process.ContainerID == holder.ContainerID && !process.Ended }
-	return known && found && !former.lease.stale(p.now) && !slices.ContainsFunc(p.o.ControlPlane.Value().KCM.Pods, lives)
+	lives := func(process observation.Process) bool {
+		return process.ContainerID == holder.ContainerID && !process.Ended
+	}
+	return known && found && !former.lease.Stale(p.now) && !slices.ContainsFunc(p.o.ControlPlane.Value().KCM.Pods, lives)
 }
 
 func (p *pass) revoke() *Verb {
 	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
-	lease := Lease{Ref: p.kcmLeaseRef()}
+	lease := observation.Lease{Ref: p.kcmLeaseRef()}
 	return &Verb{
 		Kind: VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	}

@@ -7,25 +7,29 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.
 func TestARightThatStaysIsNotForgotten(t *testing.T) {
-	stays := func(since time.Duration) func(*Observation) {
-		return func(o *Observation) {
+	stays := func(since time.Duration) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			handover := o.Cluster.Status.Handover
 			handover.KCMLeaseGrantedAt, handover.KCMLeaseRevokedAt = stampAgo(time.Hour), stampAgo(since)
-			o.KCMLeaseRight = Known(LeaseRight{May: true, There: true})
+			o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
 		}
 	}
-	waiting := func(since time.Duration) func(*Observation) {
-		return func(o *Observation) {
+	waiting := func(since time.Duration) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			stays(since)(o)
-			edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+			edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 		}
 	}
-	gone := func(when func(*Observation)) func(*Observation) {
-		return func(o *Observation) { when(o); o.KCMLeaseRight = Known(LeaseRight{}) }
+	gone := func(when func(*observation.Observation)) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			when(o)
+			o.KCMLeaseRight = observation.Known(observation.LeaseRight{})
+		}
 	}
 	kept := func(since time.Duration) func(g Gomega, f ucv1.Facts) {
 		return func(g Gomega, f ucv1.Facts) {
@@ -56,7 +60,10 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 		},
 		"all is finished when it is gone": {given: finished, when: gone(stays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
 		"what cannot be looked at is not gone": {
-			given: finished, when: func(o *Observation) { stays(time.Minute)(o); o.KCMLeaseRight = Unknown[LeaseRight]("timeout") },
+			given: finished, when: func(o *observation.Observation) {
+				stays(time.Minute)(o)
+				o.KCMLeaseRight = observation.Unknown[observation.LeaseRight]("timeout")
+			},
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, facts: kept(time.Minute),
 		},
 		"at the end of an undo a person is told, too": {
@@ -66,14 +73,17 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: loopsBack, when: stays(revokePause), step: ucv1.StepUndoAddons, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason,
 		},
 		"a deleted Cluster does not wait for it, and says what is left": {
-			given: rolling, when: func(o *Observation) { stays(time.Minute)(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
+			given: rolling, when: func(o *observation.Observation) {
+				stays(time.Minute)(o)
+				o.Cluster.DeletionTimestamp = stampAgo(time.Second)
+			},
 			step: ucv1.StepRoll, verb: VerbRelease, says: left,
 		},
 		"nor does one that is let go although nothing can be looked at": {
-			given: rolling, when: func(o *Observation) {
+			given: rolling, when: func(o *observation.Observation) {
 				stays(time.Hour)(o)
 				o.Cluster.DeletionTimestamp, o.Cluster.Annotations = stampAgo(time.Second), map[string]string{ucv1.AbandonAnnotation: "true"}
-				o.Connection, o.KCMLease, o.KCMLeaseRight = Connection{}, Unknown[Lease]("timeout"), Unknown[LeaseRight]("timeout")
+				o.Connection, o.KCMLease, o.KCMLeaseRight = observation.Connection{}, observation.Unknown[observation.Lease]("timeout"), observation.Unknown[observation.LeaseRight]("timeout")
 			},
 			step: ucv1.StepRoll, verb: VerbRelease, says: left,
 		},

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
@@ -21,7 +22,7 @@ func (p *pass) letsGo() string {
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
 func (p *pass) release(why string) outcome {
-	verb := Verb{Kind: VerbRelease, Objects: []Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
+	verb := Verb{Kind: VerbRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
 	if p.mayBeGranted() {
 		verb.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
 	}

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -24,18 +25,6 @@ const (
 	// (https://github.com/kubernetes/kubernetes/pull/102711).
 	wildcardMinor = 22
 )
-
-// Lock is the lock in the user cluster.
-type Lock struct {
-	// Lease of the lock; without a name: it does not exist.
-	Lease Lease
-	// Granted says that the Lease, and our Role and RoleBinding for it, are there.
-	Granted bool
-	// Denied are sentences about who may not do what with it, by SubjectAccessReview.
-	Denied []string
-	// Left are all objects of ours that are there for it, in both clusters, and the Lease.
-	Left []Ref
-}
 
 // LockName is the name of the lock's Lease.
 const LockName = leadermigration.UpstreamLockName
@@ -89,7 +78,7 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 }
 
 // lockFindings are all objections against protocol LeaderMigration, before anything is touched.
-func (p *pass) lockFindings() (findings []Finding, unknown string) {
+func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
 	if p.o.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
 		return nil, ""
 	}
@@ -117,14 +106,14 @@ func (p *pass) lockIsHeld() (problems []string, unknown string) {
 	switch {
 	case !known && p.o.Connection.Reachable:
 		return nil, "the migration lock: " + p.o.Lock.Why()
-	case known && lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
 		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder + " already: someone else hands loops over by it. Wait until that is done."}, ""
 	}
 	return nil, ""
 }
 
 // lockArgumentProblems are those of KCM's own arguments.
-func (p *pass) lockArgumentProblems(kcm Component) (problems []string) {
+func (p *pass) lockArgumentProblems(kcm observation.Component) (problems []string) {
 	arguments := kcm.Arguments
 	if len(arguments.CloudLoops()) == 0 {
 		problems = append(problems, kcm.String()+" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
@@ -146,14 +135,14 @@ func (p *pass) lockArgumentProblems(kcm Component) (problems []string) {
 }
 
 // armed says that a process has our lock: it runs the migrated loops only while it holds that.
-func armed(arguments Arguments) bool {
+func armed(arguments observation.Arguments) bool {
 	path, _ := arguments.Flag("leader-migration-config")
 	return arguments.Understood() && path == lockPath && arguments.True("enable-leader-migration", false) && arguments.True("leader-elect", true)
 }
 
 // mayRunUnlocked says that a process may run cloud loops whoever holds the lock.
-func mayRunUnlocked(arguments Arguments) bool {
-	return mayRunLoops(Process{Arguments: arguments}) && !armed(arguments)
+func mayRunUnlocked(arguments observation.Arguments) bool {
+	return mayRunLoops(observation.Process{Arguments: arguments}) && !armed(arguments)
 }
 
 // lockDoubts is what stands between us and a CCM that leads with the lock: every KCM process that could run cloud loops
@@ -185,7 +174,7 @@ func (p *pass) lockDoubts() []string {
 	return nil
 }
 
-func (p *pass) unlockedProcesses(kcm Component) []string {
+func (p *pass) unlockedProcesses(kcm observation.Component) []string {
 	ended, seen := map[string]bool{}, map[string]bool{}
 	for _, process := range p.facts.Handover.Processes {
 		ended[process.PodUID] = process.EndedAt != nil
@@ -207,8 +196,8 @@ func (p *pass) unlockedProcesses(kcm Component) []string {
 }
 
 // heldByArmedPod is heldBySilentPod for pods with the lock.
-func heldByArmedPod(lease Lease, kcm Component) bool {
-	return slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+func heldByArmedPod(lease observation.Lease, kcm observation.Component) bool {
+	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return armed(process.Arguments) && process.Started && !process.Ended &&
 			heldBy(lease, process.PodName, process.NodeName) && !lease.AcquireTime.Before(process.StartedAt)
 	})

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock no one is to
@@ -77,7 +78,7 @@ func (p *pass) kcmArmed() outcome {
 	return p.lockHeld(kcm)
 }
 
-func (p *pass) armKCM(kcm Component) outcome {
+func (p *pass) armKCM(kcm observation.Component) outcome {
 	if !p.o.Provider.IsKnown() {
 		return cannotLook("the catalogue", p.o.Provider.Why())
 	}
@@ -92,7 +93,7 @@ func (p *pass) armKCM(kcm Component) outcome {
 	file := configuration.File
 	file.ConfigMap = LockConfigMap(p.o.Cluster)
 	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref},
+		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
 		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
 	})
@@ -102,14 +103,14 @@ func (p *pass) armKCM(kcm Component) outcome {
 func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
 
 // lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
-func (p *pass) lockHeld(kcm Component) outcome {
+func (p *pass) lockHeld(kcm observation.Component) outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case !armed(kcm.Arguments):
 		return holds(ucv1.HoldsReason, "") // The loops are off there already.
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
-	case lock.Lease.Holder == "" || !lock.Lease.renewed(p.now):
+	case lock.Lease.Holder == "" || !lock.Lease.Renewed(p.now):
 		return waitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
 			LockName+".", 2*time.Second)
 	}
@@ -151,7 +152,7 @@ func (p *pass) lockLeavesKCM() outcome {
 	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	disarm(change)
 	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Arguments: change,
+		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
 		Why: "Taking the migration lock out of " + kcm.String() + ", which runs no cloud loop.",
 	})
 }
@@ -171,7 +172,7 @@ func (p *pass) lockTaken() outcome {
 	if !known {
 		return cannotLook("the migration lock", p.o.Lock.Why())
 	}
-	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.renewed(p.now)
+	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.Renewed(p.now)
 	if !taken && (!nodesKnown || len(nodes) > 0) {
 		return p.lockAwaited(lock.Lease)
 	}
@@ -184,10 +185,10 @@ func (p *pass) lockTaken() outcome {
 
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
 // seen to end keeps it, because its process could go on.
-func (p *pass) lockAwaited(lease Lease) outcome {
+func (p *pass) lockAwaited(lease observation.Lease) outcome {
 	if lease.Holder != "" && p.heldByTheDead(lease) {
 		return does(Verb{
-			Kind: VerbReleaseLock, Objects: []Ref{lease.Ref},
+			Kind: VerbReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
 		})
 	}
@@ -229,7 +230,7 @@ func (p *pass) lockGone() outcome {
 		return holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
-	case lock.Lease.Holder != "" && !lock.Lease.stale(p.now):
+	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
 		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
 		return does(Verb{

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -9,110 +8,20 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// locked are arguments with our lock.
-func locked(arguments Arguments) Arguments {
-	arguments.Flags = maps.Clone(arguments.Flags)
-	arguments.Flags["enable-leader-migration"], arguments.Flags["leader-migration-config"] = "true", lockPath
-	return arguments
-}
-
-// Stages of protocol LeaderMigration, each ready to do the next thing.
-
-func wantsLock() Observation {
-	o := fresh()
-	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-	o.Lock = Known(Lock{Denied: []string{KCMUser + " may not create Leases."}})
-	return o
-}
-
-// unlocked is ready to give KCM the lock.
-func unlocked() Observation {
-	o := loud()
-	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-	o.Cluster.Status.Handover.Protocol = ucv1.LeaderMigrationProtocol
-	o.Lock = Known(Lock{Granted: true})
-	return o
-}
-
-// kcmLocked is ready to open the fence: an armed KCM holds both Leases.
-func kcmLocked() Observation {
-	o := unlocked()
-	o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
-	o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(30 * time.Second)
-	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
-	setKCM(&o, locked(inTree()))
-	edit(&o.KCMLease, func(l *Lease) { l.Holder = "new_1" })
-	edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("new_1") })
-	return o
-}
-
-func lockLease(holder string) Lease {
-	return Lease{
-		Ref: Ref{Kind: "Lease", Namespace: "kube-system", Name: LockName}, Holder: holder, DurationSeconds: 15,
-		ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
-	}
-}
-
-// bothLocked is ready to switch the loops off.
-func bothLocked() Observation {
-	o := kcmLocked()
-	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(20 * time.Second)
-	edit(&o.Fence, func(f *Fence) { f.Open = true })
-	o.CCMLease = finished().CCMLease
-	return o
-}
-
-// kcmUnlocked waits for the CCM to take the lock.
-func kcmUnlocked() Observation {
-	o := bothLocked()
-	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(15 * time.Second)
-	o.Cluster.Status.Handover.Processes = append(o.Cluster.Status.Handover.Processes,
-		ucv1.ManagerProcess{PodUID: "uid-armed", PodName: "armed", EndedAt: microAgo(9 * time.Second)},
-		ucv1.ManagerProcess{PodUID: "uid-armed-2", PodName: "armed-2", EndedAt: microAgo(4 * time.Second)})
-	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
-	setKCM(&o, silentArguments())
-	edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("armed_1") })
-	return o
-}
-
-// unlocking is ready to remove what is left.
-func unlocking() Observation {
-	o := kcmUnlocked()
-	o.Cluster.Status.Handover.LockTakenAt = stampAgo(time.Second)
-	edit(&o.Lock, func(l *Lock) {
-		l.Lease = lockLease("ccm_1")
-		l.Lease.ChangedAt = ago(time.Minute)
-		l.Left = []Ref{{Kind: "Role", Namespace: "kube-system", Name: "ccm-migration:lock"}}
-	})
-	return o
-}
-
-// lockOf has the Lease of the lock as given.
-func lockOf(lease Lease) func(*Observation) {
-	return func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lease }) }
-}
-
-func renewedBy(holder string, before time.Duration) Lease {
-	lease := lockLease(holder)
-	lease.ChangedAt = ago(before)
-	return lease
-}
-
-func withoutNodes(o *Observation) { o.Nodes = Known([]Node{}) }
-
 func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
-	refused := func(change func(*Observation), says ...string) decision {
+	refused := func(change func(*observation.Observation), says ...string) decision {
 		return decision{given: wantsLock, when: change, step: ucv1.StepPreflight, fails: ucv1.MigrationLockRefusedReason, says: says}
 	}
-	flag := func(name, value string) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags[name] = value })
+	flag := func(name, value string) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags[name] = value })
 		}
 	}
-	version := func(version string) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Spec.Version = version }
+	version := func(version string) func(*observation.Observation) {
+		return func(o *observation.Observation) { o.Cluster.Spec.Version = version }
 	}
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
@@ -120,24 +29,26 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Auto never takes it": {
-			given: wantsLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
+			given: wantsLock, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
 			verb: VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
-		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
-		"a release of KCM that is known to be bad":          {given: wantsLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
-		"a minor before both managers could read one file":  refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
-		"a provider whose CCM ignores the lock":             refused(azure, "accepts the flags and ignores them"),
-		"a KCM without leader election":                     refused(flag("leader-elect", "false"), "--leader-elect=false"),
-		"a KCM that someone armed already":                  refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
-		"a KCM whose Leases are elsewhere":                  refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
-		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
-		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
+		"a minor whose KCM does not know the provider":     refused(version("1.26.15"), "openstack"),
+		"a release of KCM that is known to be bad":         {given: wantsLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
+		"a minor before both managers could read one file": refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
+		"a provider whose CCM ignores the lock":            refused(azure, "accepts the flags and ignores them"),
+		"a KCM without leader election":                    refused(flag("leader-elect", "false"), "--leader-elect=false"),
+		"a KCM that someone armed already":                 refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
+		"a KCM whose Leases are elsewhere":                 refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
+		"a KCM that runs no loop":                          refused(flag("cloud-provider", "external"), "nothing to hand over"),
+		"a lock that someone holds": refused(func(o *observation.Observation) {
+			edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") })
+		}, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
-		"a control plane that someone else changes": refused(func(o *Observation) {
+		"a control plane that someone else changes": refused(func(o *observation.Observation) {
 			o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
 		}, "changed by someone else"),
 		"all of them at once": {
-			given: wantsLock, when: func(o *Observation) {
+			given: wantsLock, when: func(o *observation.Observation) {
 				azure(o)
 				leasesAreFree(o)
 				flag("leader-elect", "false")(o)
@@ -146,33 +57,33 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			says: []string{"ignores them", "--leader-elect=false", "although our fence is closed"},
 		},
 		"a lock that cannot be looked at is waited for": {
-			given: wantsLock, when: func(o *Observation) { o.Lock = Unknown[Lock]("timeout") }, step: ucv1.StepPreflight,
+			given: wantsLock, when: func(o *observation.Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
 			wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
 		},
 		"a cluster that was created with the feature has no loops to hand over": {
-			given: external, when: func(o *Observation) {
+			given: external, when: func(o *observation.Observation) {
 				o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-				o.Lock = Known(Lock{})
+				o.Lock = observation.Known(observation.Lock{})
 			},
 			step: ucv1.StepAddons, fails: ucv1.MigrationLockRefusedReason, says: []string{"nothing to hand over"},
 		},
 	})
 }
 
-func azure(o *Observation) {
-	edit(&o.Provider, func(p *Provider) { p.InTreeName = "azure" })
-	edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments.Flags["cloud-provider"] = "azure" })
+func azure(o *observation.Observation) {
+	edit(&o.Provider, func(p *observation.Provider) { p.InTreeName = "azure" })
+	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["cloud-provider"] = "azure" })
 }
 
 func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"what both managers need for the Lease is granted first": {
-			given: unlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Granted = false }) },
+			given: unlocked, when: func(o *observation.Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Granted = false }) },
 			step: ucv1.StepHandover, line: "LockAllowed", verb: VerbAllowLock,
 		},
 		"and then it is looked at again": {
-			given: unlocked, when: func(o *Observation) {
-				edit(&o.Lock, func(l *Lock) { l.Denied = []string{KCMUser + " may not create Leases."} })
+			given: unlocked, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Denied = []string{KCMUser + " may not create Leases."} })
 			},
 			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{KCMUser + " may not create Leases."},
 		},
@@ -181,7 +92,7 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
 		"a lock that was given and not noted is noted": {
-			given: kcmLocked, when: func(o *Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
+			given: kcmLocked, when: func(o *observation.Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
 			step: ucv1.StepHandover, line: "KCMArmed", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
@@ -192,27 +103,27 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", verb: VerbOpenFence,
 		},
 		"a CCM that does not lead keeps the loops on": {
-			given: bothLocked, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
+			given: bothLocked, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
 
 func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
-	pod := func(process Process) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(slices.Clone(c.KCM.Pods), process) })
+	pod := func(process observation.Process) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(slices.Clone(c.KCM.Pods), process) })
 		}
 	}
 	runDecisions(t, map[string]decision{
 		"a KCM that lost the lock again is contended": {
-			given: kcmLocked, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
+			given: kcmLocked, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
 		},
 		"an old pod without the lock keeps the fence closed": {
 			given: kcmLocked, when: pod(kcmPod("stray", inTree())), step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
 			says: []string{"Pod user-alpha/stray may run cloud loops without the migration lock"},
 		},
 		"a pod with another lock keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) {
+			given: kcmLocked, when: func(o *observation.Observation) {
 				other := locked(inTree())
 				other.Flags["leader-migration-config"] = "/etc/other.yaml"
 				pod(kcmPod("stray", other))(o)
@@ -220,7 +131,7 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"user-alpha/stray"},
 		},
 		"a pod that ignores the lock, because it does not elect, keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) {
+			given: kcmLocked, when: func(o *observation.Observation) {
 				other := locked(inTree())
 				other.Flags["leader-elect"] = "false"
 				pod(kcmPod("stray", other))(o)
@@ -228,25 +139,33 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"user-alpha/stray"},
 		},
 		"a recorded process that was not seen to end keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) {
+			given: kcmLocked, when: func(o *observation.Observation) {
 				o.Cluster.Status.Handover.Processes[0].EndedAt, o.Processes = nil, nil
 			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"Pod user-alpha/old"},
 		},
 		"a rollout that goes on keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
+			given: kcmLocked, when: func(o *observation.Observation) {
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
+			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"still rolling out"},
 		},
 		"a stranger that holds KCM's Lease keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.KCMLease, func(l *Lease) { l.Holder = "stranger_1" }) },
+			given: kcmLocked, when: func(o *observation.Observation) {
+				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" })
+			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"stranger_1"},
 		},
 		"no one holding the lock keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = Lease{} }) },
+			given: kcmLocked, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Lease = observation.Lease{} })
+			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
+			given: kcmLocked, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) })
+			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
 		},
 	})
@@ -258,14 +177,17 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 			given: bothLocked, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"a fence that was opened and not noted stays open beside a KCM with the lock": {
-			given: bothLocked, when: func(o *Observation) {
+			given: bothLocked, when: func(o *observation.Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = nil
-				edit(&o.Fence, func(f *Fence) { f.Allowed = []string{"update"} })
+				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"without Nodes no CCM is waited for": {
-			given: bothLocked, when: func(o *Observation) { withoutNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
+			given: bothLocked, when: func(o *observation.Observation) {
+				withoutNodes(o)
+				o.CCMLease = observation.Absent[observation.Lease]()
+			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 	})
 }
@@ -273,8 +195,10 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 func TestTheCCMTakesTheLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a KCM with the lock breaks the proof of silence": {
-			given: kcmUnlocked, when: func(o *Observation) {
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("armed-3", locked(inTree()))) })
+			given: kcmUnlocked, when: func(o *observation.Observation) {
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
+					c.KCM.Pods = append(c.KCM.Pods, kcmPod("armed-3", locked(inTree())))
+				})
 			},
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"Pod user-alpha/armed-3"},
 		},
@@ -287,7 +211,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"a holder that vanished keeps it": {
-			given: kcmUnlocked, when: func(o *Observation) {
+			given: kcmUnlocked, when: func(o *observation.Observation) {
 				lockOf(renewedBy("armed_1", 10*time.Second))(o)
 				for i := range o.Processes {
 					o.Processes[i].VanishedAt = microAgo(9 * time.Second)
@@ -296,18 +220,20 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason, says: []string{"one lease duration"},
 		},
 		"a CCM whose fence was opened long ago has its time to take it": {
-			given: kcmUnlocked, when: func(o *Observation) {
-				lockOf(Lease{})(o)
+			given: kcmUnlocked, when: func(o *observation.Observation) {
+				lockOf(observation.Lease{})(o)
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
-				o.CCMLease = Absent[Lease]()
+				o.CCMLease = observation.Absent[observation.Lease]()
 			},
 			step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
 		},
 		"the CCM is waited for when it is free": {
-			given: kcmUnlocked, when: lockOf(Lease{}), step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
+			given: kcmUnlocked, when: lockOf(observation.Lease{}), step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"the CCM has the lock when it holds both Leases": {
-			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_1") }) },
+			given: kcmUnlocked, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_1") })
+			},
 			step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.LockTakenAt.Time).To(Equal(noon()))
@@ -315,11 +241,16 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			},
 		},
 		"a lock of another process of the CCM is not taken": {
-			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_2") }) },
+			given: kcmUnlocked, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_2") })
+			},
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"without Nodes no one takes it": {
-			given: kcmUnlocked, when: func(o *Observation) { withoutNodes(o); o.CCMLease = Absent[Lease]() }, step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
+			given: kcmUnlocked, when: func(o *observation.Observation) {
+				withoutNodes(o)
+				o.CCMLease = observation.Absent[observation.Lease]()
+			}, step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 		},
 	})
 }
@@ -327,19 +258,21 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 func TestTheLockIsRemoved(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a lock that is renewed is not deleted": {
-			given: unlocking, when: func(o *Observation) { edit(&o.Lock, func(l *Lock) { l.Lease = lockLease("ccm_0") }) },
+			given: unlocking, when: func(o *observation.Observation) {
+				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_0") })
+			},
 			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.ArmingReason, says: []string{"still held by ccm_0"},
 		},
 		"what is left of it is deleted": {
 			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", verb: VerbRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
 		},
 		"a lock that cannot be looked at is not done with": {
-			given: unlocking, when: func(o *Observation) { o.Lock = Unknown[Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
+			given: unlocking, when: func(o *observation.Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
 		},
 		"then the hand-over is done, and the gap stays as it was": {
-			given: unlocking, when: func(o *Observation) {
+			given: unlocking, when: func(o *observation.Observation) {
 				o.Cluster.Status.Handover.GapSeconds = new(int64(6))
-				edit(&o.Lock, func(l *Lock) { l.Left = nil })
+				edit(&o.Lock, func(l *observation.Lock) { l.Left = nil })
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
@@ -347,10 +280,10 @@ func TestTheLockIsRemoved(t *testing.T) {
 			},
 		},
 		"a CCM that was rolled out without the lock has its time to lead": {
-			given: unlocking, when: func(o *Observation) {
+			given: unlocking, when: func(o *observation.Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
-				edit(&o.Lock, func(l *Lock) { l.Left = nil })
-				o.CCMLease = Absent[Lease]()
+				edit(&o.Lock, func(l *observation.Lock) { l.Left = nil })
+				o.CCMLease = observation.Absent[observation.Lease]()
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 		},

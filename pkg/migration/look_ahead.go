@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // When a cluster whose feature is off is looked at.
@@ -27,18 +28,6 @@ const (
 	// looks at it again.
 	lookTurn   = 5 * time.Minute
 	lookGoesOn = 5 * time.Second
-)
-
-// LookState is what this pass did of a look ahead.
-type LookState int
-
-const (
-	// NoLook means that it is not due, or that others have their turn.
-	NoLook LookState = iota
-	// LookGoesOn means that a Lease has to be watched before it can be judged.
-	LookGoesOn
-	// LookDone means that everything that can be seen was looked at.
-	LookDone
 )
 
 // Readiness is condition ReadyToMigrate.
@@ -94,7 +83,7 @@ func (p *pass) lookAhead(decision *Decision) {
 		p.facts.LookAhead = &ucv1.LookAheadStatus{NextAt: p.stampAfter(share(lookSpread, string(p.o.Cluster.UID), p.now))}
 	}
 	asked := &pass{o: p.o, now: p.now, facts: *p.facts.DeepCopy()}
-	if p.o.Look == LookDone {
+	if p.o.Look == observation.LookDone {
 		decision.Readiness = p.judgeLook(asked)
 	} else {
 		decision.Readiness = &Readiness{
@@ -107,7 +96,7 @@ func (p *pass) lookAhead(decision *Decision) {
 	switch until := nextLook(p.facts.LookAhead, p.o.Cluster.Generation).Sub(p.now); {
 	case until > 0:
 		decision.LookAfter = until
-	case p.o.Look == LookGoesOn:
+	case p.o.Look == observation.LookGoesOn:
 		decision.LookAfter = lookGoesOn
 	default:
 		decision.LookAfter = lookTurn + share(lookTurn, string(p.o.Cluster.UID), p.now)
@@ -127,7 +116,7 @@ func (p *pass) judgeLook(asked *pass) *Readiness {
 	look.Generation = p.o.Cluster.Generation
 	look.NextAt = p.stampAfter(lookEvery - share(lookJitter, string(p.o.Cluster.UID), p.now))
 	if p.findings = asked.findings; p.o.Connection.Reachable {
-		look.LookedAt, p.findings = p.stamp(), append([]Finding{}, asked.findings...)
+		look.LookedAt, p.findings = p.stamp(), append([]observation.Finding{}, asked.findings...)
 	}
 	counts := countFindings(asked.findings)
 	switch kcm := asked.kcmAttends(); {
@@ -154,13 +143,13 @@ func (p *pass) kcmRunsLoops() bool {
 
 // AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease was
 // not watched for long enough to tell whether it is renewed.
-func AwaitsLeader(o Observation, now time.Time) bool {
+func AwaitsLeader(o observation.Observation, now time.Time) bool {
 	lease, known := o.KCMLease.Get()
 	kcm, seen := o.ControlPlane.Get()
-	if !known || !seen || lease.Holder == "" || lease.stale(now) || lease.Alive(now) {
+	if !known || !seen || lease.Holder == "" || lease.Stale(now) || lease.Alive(now) {
 		return false
 	}
-	return !lease.fresh(now) || !slices.ContainsFunc(kcm.KCM.Pods, func(process Process) bool {
+	return !lease.Fresh(now) || !slices.ContainsFunc(kcm.KCM.Pods, func(process observation.Process) bool {
 		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 }
@@ -171,13 +160,13 @@ type findingCounts struct {
 	ids                        []string
 }
 
-func countFindings(findings []Finding) (counts findingCounts) {
+func countFindings(findings []observation.Finding) (counts findingCounts) {
 	for _, finding := range findings {
 		switch {
 		case finding.NotLookedAt && !finding.BeforeRoll:
 			counts.unseen++
-		case finding.Accepted, finding.NotLookedAt, finding.Severity == Info:
-		case finding.Severity == Blocking:
+		case finding.Accepted, finding.NotLookedAt, finding.Severity == observation.Info:
+		case finding.Severity == observation.Blocking:
 			counts.blocking++
 			counts.ids = append(counts.ids, finding.ID)
 		default:

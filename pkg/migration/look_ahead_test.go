@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // ahead is an in-tree cluster that a migration could start in, as a look sees it now.
-func ahead() Observation {
+func ahead() observation.Observation {
 	o := starting()
 	o.Cluster = o.Cluster.DeepCopy()
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
 	o.Cluster.Status = ucv1.ClusterStatus{Facts: ucv1.Facts{Origin: ucv1.OriginInTree, LookAhead: &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second)}}}
-	o.InTree = Known(o.ControlPlane.Value().KCM)
-	o.Look = LookDone
+	o.InTree = observation.Known(o.ControlPlane.Value().KCM)
+	o.Look = observation.LookDone
 	return o
 }
 
@@ -72,7 +73,7 @@ func TestTheFirstLooksAreSpread(t *testing.T) {
 	var counts [parts]int
 	for i := range clusters {
 		o := ahead()
-		o.Cluster.UID, o.Cluster.Status.LookAhead, o.Look = uidOf(i), nil, NoLook
+		o.Cluster.UID, o.Cluster.Status.LookAhead, o.Look = uidOf(i), nil, observation.NoLook
 		decision := Decide(o, noon())
 		next := decision.Facts.LookAhead.NextAt.Time
 		g.Expect(next).To(And(BeTemporally(">=", noon()), BeTemporally("<", noon().Add(6*time.Hour))))
@@ -110,49 +111,51 @@ func TestLooksComeDailyAndNeverTogether(t *testing.T) {
 func TestOneThatHasNoTurnAsksAgain(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
-	o.Look = NoLook
+	o.Look = observation.NoLook
 	g.Expect(Decide(o, noon())).To(And(HaveField("LookAfter", BeNumerically("~", 450*time.Second, 150*time.Second)), HaveField("Facts", BeNil())))
-	o.Look = LookGoesOn
+	o.Look = observation.LookGoesOn
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(5 * time.Second))
 }
 
 func TestWhatALookSays(t *testing.T) {
 	for name, test := range map[string]struct {
-		change  func(*Observation)
+		change  func(*observation.Observation)
 		status  metav1.ConditionStatus
 		reason  string
 		message string
 		retries bool
 	}{
-		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found blocks a migration.", false},
-		"warnings and infos are not": {func(o *Observation) {
-			o.Findings = Known([]Finding{{ID: "A", Severity: Warning}, {ID: "B", Severity: Info}, {ID: "C", Severity: Blocking, Accepted: true},
-				{ID: "D", Severity: Warning, NotLookedAt: true}, {ID: "E", Severity: Blocking, NotLookedAt: true, BeforeRoll: true}})
+		"nothing is in the way": {func(*observation.Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found blocks a migration.", false},
+		"warnings and infos are not": {func(o *observation.Observation) {
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}, {ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
+				{ID: "D", Severity: observation.Warning, NotLookedAt: true}, {ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "C", Reason: "Known."}}
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "blocks a migration; also 1 warning and 1 check that could not look.", false},
-		"blocking findings are counted and named": {func(o *Observation) {
-			o.Findings = Known([]Finding{{ID: "B", Severity: Blocking}, {ID: "A", Severity: Blocking, Objects: []string{"x"}}, {ID: "A", Severity: Blocking}})
+		"blocking findings are counted and named": {func(o *observation.Observation) {
+			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.FindingsReason, "3 findings block a migration: A, B.", false},
-		"one that is accepted is none": {func(o *Observation) {
-			o.Findings = Known([]Finding{{ID: "A", Severity: Blocking}})
+		"one that is accepted is none": {func(o *observation.Observation) {
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "A", Reason: "Known."}}
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing", false},
-		"what the Cluster refers to is judged, too": {func(o *Observation) { o.CloudConfig = Absent[CloudConfig]() },
+		"what the Cluster refers to is judged, too": {func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
 			metav1.ConditionFalse, ucv1.FindingsReason, "1 finding blocks a migration: CloudConfigUnusable.", false},
-		"a provider that never was in-tree": {func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.CanMigrate = false }) },
+		"a provider that never was in-tree": {func(o *observation.Observation) {
+			edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false })
+		},
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
-		"a blocking check that could not look has not passed": {func(o *Observation) {
-			o.Findings = Known([]Finding{{ID: "A", Severity: Blocking, NotLookedAt: true, Message: "Could not look at the Nodes."}})
+		"a blocking check that could not look has not passed": {func(o *observation.Observation) {
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Message: "Could not look at the Nodes."}})
 		}, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
-		"KCM does not lead, whatever else was found": {func(o *Observation) {
-			o.KCMLease = Absent[Lease]()
-			o.Findings = Known([]Finding{{ID: "A", Severity: Blocking}})
+		"KCM does not lead, whatever else was found": {func(o *observation.Observation) {
+			o.KCMLease = observation.Absent[observation.Lease]()
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, "No manager runs the cloud loops: no process of", true},
-		"a KCM without cloud loops does not have to lead": {func(o *Observation) {
-			o.KCMLease = Absent[Lease]()
-			setKCM(o, Arguments{Flags: map[string]string{"cloud-provider": "external"}})
-			o.InTree = Known(o.ControlPlane.Value().KCM)
+		"a KCM without cloud loops does not have to lead": {func(o *observation.Observation) {
+			o.KCMLease = observation.Absent[observation.Lease]()
+			setKCM(o, observation.Arguments{Flags: map[string]string{"cloud-provider": "external"}})
+			o.InTree = observation.Known(o.ControlPlane.Value().KCM)
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing", false},
 		"a control plane that is scaled to 0 sleeps": {sleeps, metav1.ConditionUnknown, ucv1.HibernatedReason, "scaled to 0", false},
 	} {
@@ -174,17 +177,17 @@ func TestWhatALookSays(t *testing.T) {
 	}
 }
 
-func unreached(o *Observation) {
-	o.Connection = Connection{Reason: ucv1.UnreachableReason, Message: "It hangs"}
-	o.Findings, o.KCMLease, o.CCMLease = Unknown[[]Finding]("it hangs"), Unknown[Lease]("it hangs"), Unknown[Lease]("it hangs")
+func unreached(o *observation.Observation) {
+	o.Connection = observation.Connection{Reason: ucv1.UnreachableReason, Message: "It hangs"}
+	o.Findings, o.KCMLease, o.CCMLease = observation.Unknown[[]observation.Finding]("it hangs"), observation.Unknown[observation.Lease]("it hangs"), observation.Unknown[observation.Lease]("it hangs")
 }
 
 func TestWhatWasFoundStaysWhenTheUserClusterCannotBeReached(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
-	o.Findings = Known([]Finding{{ID: "A", Severity: Warning}})
+	o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}})
 	g.Expect(Decide(o, noon()).Findings).To(HaveLen(1))
-	o.Findings = Known([]Finding{})
+	o.Findings = observation.Known([]observation.Finding{})
 	g.Expect(Decide(o, noon()).Findings).To(And(Not(BeNil()), BeEmpty()), "what is gone is said to be gone")
 	unreached(&o)
 	decision := Decide(o, noon())
@@ -203,7 +206,7 @@ func TestLooksEndWithTheFeatureAndWithNever(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := ahead()
-			o.Look = NoLook
+			o.Look = observation.NoLook
 			change(o.Cluster)
 			decision := Decide(o, noon())
 			g.Expect(decision.Readiness).To(BeNil())
@@ -213,28 +216,30 @@ func TestLooksEndWithTheFeatureAndWithNever(t *testing.T) {
 }
 
 func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
-	stranger := func(change func(*Lease)) Observation {
+	stranger := func(change func(*observation.Lease)) observation.Observation {
 		o := ahead()
-		o.KCMLease = Known(Lease{Ref: Ref{Kind: "Lease", Name: "kcm"}, Holder: "elsewhere_1", DurationSeconds: 15, ChangedAt: noon(), WatchedAt: noon()})
+		o.KCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "kcm"}, Holder: "elsewhere_1", DurationSeconds: 15, ChangedAt: noon(), WatchedAt: noon()})
 		edit(&o.KCMLease, change)
 		return o
 	}
 	for name, test := range map[string]struct {
-		given  Observation
+		given  observation.Observation
 		awaits bool
 	}{
-		"while no one can tell whether he lives": {stranger(func(*Lease) {}), true},
-		"not when he was seen to renew":          {stranger(func(l *Lease) { l.AcquireTime, l.RenewTime, l.WatchedAt = ago(time.Hour), noon(), ago(time.Minute) }), false},
-		"not when he was seen not to":            {stranger(func(l *Lease) { l.WatchedAt, l.ChangedAt = ago(time.Hour), ago(time.Hour) }), false},
-		"not when there is none":                 {stranger(func(l *Lease) { l.Holder = "" }), false},
-		"not when it is a pod of KCM":            {stranger(func(l *Lease) { l.Holder = ahead().ControlPlane.Value().KCM.Pods[0].PodName + "_1" }), false},
-		"but when that may have left off": {stranger(func(l *Lease) {
+		"while no one can tell whether he lives": {stranger(func(*observation.Lease) {}), true},
+		"not when he was seen to renew": {stranger(func(l *observation.Lease) {
+			l.AcquireTime, l.RenewTime, l.WatchedAt = ago(time.Hour), noon(), ago(time.Minute)
+		}), false},
+		"not when he was seen not to": {stranger(func(l *observation.Lease) { l.WatchedAt, l.ChangedAt = ago(time.Hour), ago(time.Hour) }), false},
+		"not when there is none":      {stranger(func(l *observation.Lease) { l.Holder = "" }), false},
+		"not when it is a pod of KCM": {stranger(func(l *observation.Lease) { l.Holder = ahead().ControlPlane.Value().KCM.Pods[0].PodName + "_1" }), false},
+		"but when that may have left off": {stranger(func(l *observation.Lease) {
 			l.Holder, l.RenewTime = ahead().ControlPlane.Value().KCM.Pods[0].PodName+"_1", ago(time.Hour)
 		}), true},
-		"not when the Lease cannot be looked at": {func() Observation { o := ahead(); unreached(&o); return o }(), false},
-		"not when the control plane is not known": {func() Observation {
-			o := stranger(func(*Lease) {})
-			o.ControlPlane = Unknown[ControlPlane]("x")
+		"not when the Lease cannot be looked at": {func() observation.Observation { o := ahead(); unreached(&o); return o }(), false},
+		"not when the control plane is not known": {func() observation.Observation {
+			o := stranger(func(*observation.Lease) {})
+			o.ControlPlane = observation.Unknown[observation.ControlPlane]("x")
 			return o
 		}(), false},
 	} {

@@ -7,10 +7,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // switchedOff is a KCM with its in-tree provider whose loops are off.
-func switchedOff() Arguments {
+func switchedOff() observation.Arguments {
 	arguments := silentArguments()
 	arguments.Flags["cloud-provider"] = "openstack"
 	return arguments
@@ -19,7 +20,7 @@ func switchedOff() Arguments {
 func TestLoopsThatAreOffAlready(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"are a finding before the start": {
-			given: fresh, when: func(o *Observation) { setKCM(o, switchedOff()) }, step: ucv1.StepPreflight, fails: ucv1.LoopsOffAlreadyReason,
+			given: fresh, when: func(o *observation.Observation) { setKCM(o, switchedOff()) }, step: ucv1.StepPreflight, fails: ucv1.LoopsOffAlreadyReason,
 			says: []string{"no migration of this Cluster did"},
 		},
 	})
@@ -47,4 +48,8 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 	d := Decide(o, noon())
 	g.Expect([]any{d.Step, d.Verb, d.LookAfter}).To(HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)))
 	g.Expect(Decide(o, noon().Add(7*time.Second)).Step).To(Equal(ucv1.StepAdmitted))
+}
+
+func TestArgumentsThatCannotBeReadMayRunLoops(t *testing.T) {
+	NewWithT(t).Expect(mayRunLoops(observation.Process{})).To(BeTrue())
 }

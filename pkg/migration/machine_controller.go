@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
@@ -22,7 +23,7 @@ func (p *pass) machineController() outcome {
 		if !deployment.Arguments.Understood() {
 			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
 		}
-		if !deployment.flagged() {
+		if !deployment.Flagged() {
 			return p.setFlag(deployment)
 		}
 	}
@@ -42,19 +43,15 @@ func (p *pass) machineController() outcome {
 	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
 }
 
-func (d MachineControllerDeployment) flagged() bool {
-	return d.Arguments.True(strings.TrimLeft(d.Flag, "-"), false)
-}
-
 // flagsBegun says that some of the Deployments have their flag: new Machines may join external.
 func (p *pass) flagsBegun() bool {
-	return slices.ContainsFunc(p.o.MachineController.Value(), MachineControllerDeployment.flagged)
+	return slices.ContainsFunc(p.o.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
 }
 
 // machineControllers are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
 // join in-tree under Machines that are annotated as external.
-func (p *pass) machineControllers() ([]MachineControllerDeployment, *outcome) {
-	stop := func(out outcome) ([]MachineControllerDeployment, *outcome) { return nil, &out }
+func (p *pass) machineControllers() ([]observation.MachineControllerDeployment, *outcome) {
+	stop := func(out outcome) ([]observation.MachineControllerDeployment, *outcome) { return nil, &out }
 	deployments, known := p.o.MachineController.Get()
 	if !known {
 		return stop(cannotLook("the machine-controller", p.o.MachineController.Why()))
@@ -75,8 +72,8 @@ func (p *pass) machineControllers() ([]MachineControllerDeployment, *outcome) {
 }
 
 // MachineControllerWanted says that some of the Deployments exist, or that the spec gives the name of one.
-func MachineControllerWanted(deployments []MachineControllerDeployment) bool {
-	return slices.ContainsFunc(deployments, func(d MachineControllerDeployment) bool { return !d.Missing || d.Named })
+func MachineControllerWanted(deployments []observation.MachineControllerDeployment) bool {
+	return slices.ContainsFunc(deployments, func(d observation.MachineControllerDeployment) bool { return !d.Missing || d.Named })
 }
 
 // MachineControllerRemedy is what a person does about a gap.
@@ -84,7 +81,7 @@ const MachineControllerRemedy = "Correct spec.machineController: where each of i
 
 // MachineControllerGap says which Deployments of the machine-controller are missing, or are there against the spec; empty
 // when all that decide about new Machines are known.
-func MachineControllerGap(deployments []MachineControllerDeployment) string {
+func MachineControllerGap(deployments []observation.MachineControllerDeployment) string {
 	var missing, denied []string
 	for _, deployment := range deployments {
 		switch {
@@ -107,7 +104,7 @@ func MachineControllerGap(deployments []MachineControllerDeployment) string {
 
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
 // count as up-to-date by its age.
-func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
+func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outcome {
 	if p.facts.MachineControllerConfiguredAt != nil {
 		p.facts.MachineControllerConfiguredAt = nil
 		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
@@ -117,7 +114,7 @@ func (p *pass) setFlag(deployment MachineControllerDeployment) outcome {
 		return out
 	}
 	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Kind: VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
 		Arguments: &ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
@@ -153,13 +150,13 @@ func (p *pass) undoMachineController() outcome {
 }
 
 // unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
-func (p *pass) unsetFlag(deployment MachineControllerDeployment) outcome {
+func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) outcome {
 	if p.facts.Rollback.MachineControllerRevertedAt != nil {
 		p.facts.Rollback.MachineControllerRevertedAt = nil
 		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
 	}
 	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{deployment.Ref},
+		Kind: VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
 		Arguments: &ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // fleetView answers questions about the Machines of one cluster from one observation.
 type fleetView struct {
-	machines Machines
-	nodes    map[string]Node
+	machines observation.Machines
+	nodes    map[string]observation.Node
 	// sets by UID; deployed are the Machines, and revisions the MachineSets, by the UID of their MachineDeployment.
-	sets      map[string]MachineSet
-	deployed  map[string][]Machine
-	revisions map[string][]MachineSet
+	sets      map[string]observation.MachineSet
+	deployed  map[string][]observation.Machine
+	revisions map[string][]observation.MachineSet
 	// members are the Machines by the UID of their MachineSet.
-	members map[string][]Machine
+	members map[string][]observation.Machine
 	// guarded are the UIDs of the MachineDeployments whose minReadySeconds was taken.
 	guarded []string
 	// joining says by the UID of a MachineDeployment since when its new Machines have had no Node, as it was noted before.
@@ -68,10 +69,10 @@ func (p *pass) fleet() fleetView {
 }
 
 func (p *pass) seenFleet() *fleetView {
-	machines, _ := p.o.Machines.Value().split()
+	machines, _ := p.o.Machines.Value().Split()
 	v := &fleetView{
-		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]Node{},
-		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, providerID: p.o.Provider.Value().providerID(), deadline: nodeDeadline(p.o.Cluster), now: p.now,
+		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]observation.Node{},
+		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, providerID: p.o.Provider.Value().ProviderID(), deadline: observation.NodeDeadline(p.o.Cluster), now: p.now,
 		proofsSeen: !p.o.Proofs.IsUnknown(),
 	}
 	for _, node := range p.o.Nodes.Value() {
@@ -83,14 +84,14 @@ func (p *pass) seenFleet() *fleetView {
 
 // index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
 func (v *fleetView) index() {
-	v.sets, v.deployed, v.revisions = map[string]MachineSet{}, map[string][]Machine{}, map[string][]MachineSet{}
-	v.joined, v.members = map[string]bool{}, map[string][]Machine{}
+	v.sets, v.deployed, v.revisions = map[string]observation.MachineSet{}, map[string][]observation.Machine{}, map[string][]observation.MachineSet{}
+	v.joined, v.members = map[string]bool{}, map[string][]observation.Machine{}
 	for _, set := range v.machines.Sets {
 		v.sets[set.UID] = set
 		v.revisions[set.Deployment] = append(v.revisions[set.Deployment], set)
 	}
 	for _, sets := range v.revisions {
-		slices.SortFunc(sets, func(a, b MachineSet) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(sets, func(a, b observation.MachineSet) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	for _, machine := range v.machines.Machines {
 		v.joined[machine.Set] = v.joined[machine.Set] || machine.Annotation == "true"
@@ -113,7 +114,7 @@ func (v *fleetView) turnRound(facts ucv1.Facts) {
 // after the machine-controller's flags were in place, so that its operating system configuration was too.
 // The comparison is strict: creation times have whole seconds. In an undo no time says that a MachineSet of the migration's
 // own forceRestart value is in-tree: it may have been made a moment before, by another clock.
-func (v fleetView) wanted(set MachineSet) bool {
+func (v fleetView) wanted(set observation.MachineSet) bool {
 	if v.external != "" && set.RestartValue == v.external {
 		return false
 	}
@@ -127,18 +128,18 @@ func (v fleetView) wanted(set MachineSet) bool {
 }
 
 // neverExternal: made before the migration started, and so were all its Machines.
-func (v fleetView) neverExternal(set MachineSet) bool {
+func (v fleetView) neverExternal(set observation.MachineSet) bool {
 	return set.CreatedAt.Before(v.startedAt) && !v.joined[set.UID]
 }
 
-func (v fleetView) setOf(machine Machine) (MachineSet, bool) {
+func (v fleetView) setOf(machine observation.Machine) (observation.MachineSet, bool) {
 	set, found := v.sets[machine.Set]
 	return set, found && machine.Set != ""
 }
 
 // upToDate needs both: the MachineSet says which kubelet its Machines get, the annotation alone proves nothing
 // (the webhook stamps it from its own flag, whatever the operating-system-manager rendered).
-func (v fleetView) upToDate(machine Machine) bool {
+func (v fleetView) upToDate(machine observation.Machine) bool {
 	if (machine.Annotation == "true") == v.undo {
 		return false
 	}
@@ -153,27 +154,29 @@ func (v fleetView) upToDate(machine Machine) bool {
 }
 
 // proven says whether a Machine's Node is what the migration promises.
-func (v fleetView) proven(machine Machine) bool {
+func (v fleetView) proven(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && v.initialized(node) && v.kubeletLacks(node, machine) == ""
 }
 
 // serves says whether pods can run on a Machine's Node, whatever kubelet it has.
-func (v fleetView) serves(machine Machine) bool {
+func (v fleetView) serves(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && node.Ready && !node.Uninitialized
 }
 
-func (v fleetView) initialized(node Node) bool {
+func (v fleetView) initialized(node observation.Node) bool {
 	return node.Ready && !node.Uninitialized && v.identifies(node)
 }
 
 // identifies says that the CCM can ask the cloud for the machine of a Node.
-func (v fleetView) identifies(node Node) bool { return v.providerID.MatchString(node.ProviderID) }
+func (v fleetView) identifies(node observation.Node) bool {
+	return v.providerID.MatchString(node.ProviderID)
+}
 
 // late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
 // NotReady is not late. One whose object was made again has the time of a new one.
-func (v fleetView) late(machine Machine) bool {
+func (v fleetView) late(machine observation.Machine) bool {
 	since, node := machine.CreatedAt, v.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
@@ -187,21 +190,21 @@ func (v fleetView) late(machine Machine) bool {
 }
 
 // lost is a Node that was initialized and is not Ready any more for longer than a new one may take.
-func (v fleetView) lost(node Node) bool {
+func (v fleetView) lost(node observation.Node) bool {
 	return v.served(node) && !node.Ready && !node.ReadyChangedAt.IsZero() && v.now.Sub(node.ReadyChangedAt) > v.deadline
 }
 
-func (v fleetView) machinesOf(deployment MachineDeployment) []Machine {
+func (v fleetView) machinesOf(deployment observation.MachineDeployment) []observation.Machine {
 	return v.deployed[deployment.UID]
 }
 
-func (v fleetView) setsOf(deployment MachineDeployment) []MachineSet {
+func (v fleetView) setsOf(deployment observation.MachineDeployment) []observation.MachineSet {
 	return v.revisions[deployment.UID]
 }
 
 // lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go.
 // Without a revision of the wanted kind it did not begin yet.
-func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
+func (v fleetView) lastMoved(deployment observation.MachineDeployment) time.Time {
 	var last time.Time
 	for _, set := range v.setsOf(deployment) {
 		if v.wanted(set) && set.CreatedAt.After(last) {
@@ -222,7 +225,7 @@ func (v fleetView) lastMoved(deployment MachineDeployment) time.Time {
 }
 
 // lacks says that Machines are still to be made.
-func (v fleetView) lacks(deployment MachineDeployment) bool {
+func (v fleetView) lacks(deployment observation.MachineDeployment) bool {
 	wanted := 0
 	for _, machine := range v.machinesOf(deployment) {
 		if !machine.Deleting && v.upToDate(machine) {
@@ -233,8 +236,8 @@ func (v fleetView) lacks(deployment MachineDeployment) bool {
 }
 
 // orphans are outdated Machines that no MachineDeployment can replace.
-func (v fleetView) orphans() []Machine {
-	var orphans []Machine
+func (v fleetView) orphans() []observation.Machine {
+	var orphans []observation.Machine
 	for _, machine := range v.machines.Machines {
 		set, owned := v.setOf(machine)
 		if (!owned || !v.hasDeployment(set)) && !v.upToDate(machine) && !machine.Deleting {
@@ -245,8 +248,8 @@ func (v fleetView) orphans() []Machine {
 }
 
 // hasDeployment says that the MachineSet's MachineDeployment exists; one that was deleted can roll nothing.
-func (v fleetView) hasDeployment(set MachineSet) bool {
-	return slices.ContainsFunc(v.machines.Deployments, func(d MachineDeployment) bool { return d.UID == set.Deployment })
+func (v fleetView) hasDeployment(set observation.MachineSet) bool {
+	return slices.ContainsFunc(v.machines.Deployments, func(d observation.MachineDeployment) bool { return d.UID == set.Deployment })
 }
 
 // Progress counts Machines and MachineDeployments, for the status.
@@ -256,7 +259,7 @@ type Progress struct {
 }
 
 // ProgressOf counts from an observation; ok is false when Machines or Nodes could not be looked at.
-func ProgressOf(o Observation, now time.Time) (progress Progress, ok bool) {
+func ProgressOf(o observation.Observation, now time.Time) (progress Progress, ok bool) {
 	if o.Machines.IsUnknown() || !o.Nodes.IsKnown() {
 		return Progress{}, false
 	}

@@ -7,55 +7,64 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestUpToDate(t *testing.T) {
 	tests := map[string]struct {
-		when func(*fleetView, *Machine, *MachineSet)
+		when func(*fleetView, *observation.Machine, *observation.MachineSet)
 		want bool
 	}{
 		"a Machine of our revision with the annotation is up-to-date": {want: true},
 		"the annotation alone proves nothing": {
-			when: func(_ *fleetView, _ *Machine, s *MachineSet) { s.RestartValue, s.CreatedAt = "", ago(24*time.Hour) },
+			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
+				s.RestartValue, s.CreatedAt = "", ago(24*time.Hour)
+			},
 		},
 		"our revision without the annotation is outdated": {
-			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Annotation = "" },
+			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "" },
 		},
 		"our revision with annotation false is outdated": {
-			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Annotation = "false" },
+			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "false" },
 		},
 		"a revision that was made after the flags is up-to-date without our value": {
-			when: func(_ *fleetView, _ *Machine, s *MachineSet) { s.RestartValue = "" }, want: true,
+			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) { s.RestartValue = "" }, want: true,
 		},
 		"a revision that was made in the second of the flags is outdated": {
-			when: func(v *fleetView, _ *Machine, s *MachineSet) { s.RestartValue, s.CreatedAt = "", v.configuredAt },
+			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
+				s.RestartValue, s.CreatedAt = "", v.configuredAt
+			},
 		},
 		"someone else's forceRestart value is not ours": {
-			when: func(_ *fleetView, _ *Machine, s *MachineSet) {
+			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
 				s.RestartValue, s.CreatedAt = "other", ago(24*time.Hour)
 			},
 		},
 		"before our value is made, an empty one does not match": {
-			when: func(v *fleetView, _ *Machine, s *MachineSet) {
+			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
 				v.generation, s.RestartValue, s.CreatedAt = "", "", ago(24*time.Hour)
 			},
 		},
 		"before the flags are in place, age proves nothing": {
-			when: func(v *fleetView, _ *Machine, s *MachineSet) { v.configuredAt, s.RestartValue = time.Time{}, "" },
+			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
+				v.configuredAt, s.RestartValue = time.Time{}, ""
+			},
 		},
 		"a standalone Machine that was made after the flags is up-to-date": {
-			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set = "" }, want: true,
+			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Set = "" }, want: true,
 		},
 		"a standalone Machine that was made before the flags is outdated": {
-			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set, m.CreatedAt = "", ago(24*time.Hour) },
+			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) {
+				m.Set, m.CreatedAt = "", ago(24*time.Hour)
+			},
 		},
 		"a new Machine of an old revision is outdated: its kubelet is": {
-			when: func(_ *fleetView, m *Machine, s *MachineSet) {
+			when: func(_ *fleetView, m *observation.Machine, s *observation.MachineSet) {
 				m.CreatedAt, s.RestartValue, s.CreatedAt = noon(), "", ago(24*time.Hour)
 			},
 		},
 		"a Machine whose MachineSet is gone is outdated": {
-			when: func(_ *fleetView, m *Machine, _ *MachineSet) { m.Set = "gone" },
+			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Set = "gone" },
 		},
 	}
 	for name, test := range tests {
@@ -74,7 +83,7 @@ func TestUpToDate(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	tests := map[string]struct {
-		when func(*Observation)
+		when func(*observation.Observation)
 		want Progress
 		ok   bool
 	}{
@@ -86,11 +95,11 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"an outdated, a paused and a standalone one are counted": {
-			when: func(o *Observation) {
+			when: func(o *observation.Observation) {
 				machines := outdated()
 				machines.Deployments[0].Paused = true
-				machines.Machines = append(machines.Machines, Machine{Ref: Ref{Kind: "Machine", Name: "alone"}})
-				o.Machines = Known(machines)
+				machines.Machines = append(machines.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Name: "alone"}})
+				o.Machines = observation.Known(machines)
 			},
 			want: Progress{
 				Machines: ucv1.ProgressCount{Total: 2, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1, Blocked: 1},
@@ -99,7 +108,9 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"a Machine that missed its deadline is blocked": {
-			when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].Uninitialized = true }) },
+			when: func(o *observation.Observation) {
+				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Uninitialized = true })
+			},
 			want: Progress{
 				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1},
 				Nodes: ucv1.NodeCount{Total: 1},
@@ -107,14 +118,14 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"without the CRDs there is nothing to count": {
-			when: func(o *Observation) { o.Machines = Absent[Machines]() },
+			when: func(o *observation.Observation) { o.Machines = observation.Absent[observation.Machines]() },
 			want: Progress{Nodes: ucv1.NodeCount{Total: 1, Initialized: 1}}, ok: true,
 		},
 		"Machines that cannot be looked at are not counted": {
-			when: func(o *Observation) { o.Machines = Unknown[Machines]("timeout") },
+			when: func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
 		},
 		"Nodes that cannot be looked at are not counted": {
-			when: func(o *Observation) { o.Nodes = Unknown[[]Node]("timeout") },
+			when: func(o *observation.Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") },
 		},
 	}
 	for name, test := range tests {
@@ -143,40 +154,40 @@ func TestDeadlineComesFromTheSpec(t *testing.T) {
 func TestAddonStates(t *testing.T) {
 	row := RowState{Step: ucv1.StepAddons, Holds: true, Reason: ucv1.HoldsReason}
 	tests := map[string]struct {
-		when     func(*Observation)
+		when     func(*observation.Observation)
 		row      RowState
 		csi, ccm string
 	}{
 		"both hold when the CCM leads": {row: row, csi: ucv1.HoldsReason, ccm: ucv1.HoldsReason},
 		"a CCM that lost its Lease is not ready": {
-			row: row, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+			row: row, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
 		},
 		"what waits for an earlier step waits in both": {
 			row: RowState{Reason: ucv1.WaitingForEarlierStepReason}, csi: ucv1.WaitingForEarlierStepReason, ccm: ucv1.WaitingForEarlierStepReason,
 		},
 		"addons that cannot be looked at are unknown in both": {
-			row: row, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
+			row: row, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
 		},
 		"each says what it lacks": {
-			row: row, when: func(o *Observation) {
-				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"x"}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+			row: row, when: func(o *observation.Observation) {
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.ForeignObjectsReason, ccm: ucv1.ActingReason,
 		},
 		"pending workloads are NoNodes, broken ones are not": {
-			row: row, when: func(o *Observation) {
-				o.Addons = Known(Addons{CSI: AddonSet{Unhealthy: []string{"x"}}, CCM: AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}})
+			row: row, when: func(o *observation.Observation) {
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}}, CCM: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}})
 			},
 			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
 		},
 		"what another tool has taken over and changed is unknown": {
-			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) {
-				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"x"}}, CCM: AddonSet{Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *observation.Observation) {
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.AddonsReleasedReason, ccm: ucv1.AddonsReleasedReason,
 		},
 		"what another tool has taken over and left alone is looked at": {
-			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) { o.CCMLease = Absent[Lease]() },
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
 			csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
 		},
 	}

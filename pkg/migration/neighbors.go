@@ -6,25 +6,16 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// Neighbor is a component beside KCM that is looked at and not changed. In-tree flags of it are seen, so that no row claims that
-// they are gone while they are not.
-type Neighbor struct {
-	Component
-	// Field of the Cluster that is about it.
-	Field string
-	// Foreign says that the spec calls it so; else the spec says nothing of it.
-	Foreign bool
-}
 
 // neighborPause is how often what others change is looked at again: no watch tells of it.
 const neighborPause = 30 * time.Second
 
 // InTreeConfiguration names what rows VolumeMigration and Finalize would change in the component, if it were ours; or why that
 // cannot be told.
-func InTreeConfiguration(n Neighbor, provider Provider) []string {
-	return differencesOf(n, func(component Component) *ArgumentChange {
+func InTreeConfiguration(n observation.Neighbor, provider observation.Provider) []string {
+	return differencesOf(n, func(component observation.Component) *ArgumentChange {
 		removal := ArgumentChange{}
 		if change := inTreeRemoval(component, provider.RetiredGates); change != nil {
 			removal = *change
@@ -37,8 +28,8 @@ func InTreeConfiguration(n Neighbor, provider Provider) []string {
 }
 
 // differencesOf asks the template, and each pod that may still run with other arguments.
-func differencesOf(n Neighbor, change func(Component) *ArgumentChange) []string {
-	all := []Arguments{n.Arguments}
+func differencesOf(n observation.Neighbor, change func(observation.Component) *ArgumentChange) []string {
+	all := []observation.Arguments{n.Arguments}
 	for _, process := range n.Pods {
 		if !process.Ended {
 			all = append(all, process.Arguments)
@@ -71,14 +62,17 @@ const Unclaimed = "Set ownership in that field: Ours, and the migration changes 
 
 // wholeControlPlane is everyComponent, and looks at what is not ours to change, too. It holds for nothing that was seen to be
 // otherwise, and says what was not seen.
-func (p *pass) wholeControlPlane(change func(Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) wholeControlPlane(change func(observation.Component) (*ArgumentChange, string), held string) outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
 		return cannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	var unclaimed, foreign []string
 	for _, neighbor := range controlPlane.Neighbors {
-		differs := differencesOf(neighbor, func(component Component) *ArgumentChange { arguments, _ := change(component); return arguments })
+		differs := differencesOf(neighbor, func(component observation.Component) *ArgumentChange {
+			arguments, _ := change(component)
+			return arguments
+		})
 		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(differs, ", ")
 		switch {
 		case len(differs) > 0 && !neighbor.Foreign:
@@ -111,7 +105,7 @@ func (p *pass) originalsKept() outcome {
 }
 
 // componentsSeen says what a claim about the control plane rests on.
-func componentsSeen(c ControlPlane) string {
+func componentsSeen(c observation.ControlPlane) string {
 	names := []string{c.KCM.String()}
 	for _, component := range c.Others {
 		names = append(names, component.String())

@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // defaultMinimumSamples is how many samples an indicator needs to be Met; mostSlow bounds the objects that are named.
@@ -35,7 +36,7 @@ func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 	if facts.CompletedAt == nil {
 		return nil
 	}
-	return new(metav1.NewTime(facts.CompletedAt.Add(SoakTime(cluster))))
+	return new(metav1.NewTime(facts.CompletedAt.Add(observation.SoakTime(cluster))))
 }
 
 // countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in a

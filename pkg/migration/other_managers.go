@@ -6,81 +6,8 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// CloudNodeLoop initializes Nodes. It is no cloud loop of KCM's, where kubelets do its work, and nothing is handed over.
-const CloudNodeLoop = "cloud-node-controller"
-
-// OtherManager is a cloud-controller-manager in the user cluster that is not ours: whoever installed it, under whatever
-// name, in whatever namespace.
-type OtherManager struct {
-	// Ref of its workload, or of a pod that no workload answers for.
-	Ref
-	// Owner says who seems to manage it; empty when nothing tells.
-	Owner string
-	// KnownBy says what it was known by.
-	KnownBy string
-	// Identity is the user name of its ServiceAccount.
-	Identity string
-	// Arguments of its container.
-	Arguments Arguments
-	// NodesOnly says that its program knows the loop cloud-node only, and elects no leader.
-	NodesOnly bool
-	// Idle says that it has no pods and wants none.
-	Idle bool
-	// SameName says that an object of ours has that kind and name, so that adoption takes it over.
-	SameName bool
-}
-
-// elects is certain only of arguments that can be read; leader election is on by default
-// (https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go).
-func (m OtherManager) elects() bool {
-	return !m.NodesOnly && m.Arguments.Understood() && m.Arguments.True("leader-elect", true)
-}
-
-// lease is where it is elected, with the defaults of upstream
-// (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/options/options.go).
-func (m OtherManager) lease() string {
-	namespace, name := m.Arguments.LeaderLease()
-	if m.Arguments.Flags["leader-elect-resource-name"] == "" {
-		name = "cloud-controller-manager"
-	}
-	return namespace + "/" + name
-}
-
-// loops that it runs when it leads, by their registered names. Those of arguments that cannot be read are not known.
-func (m OtherManager) loops() []string {
-	if m.NodesOnly {
-		return []string{CloudNodeLoop}
-	}
-	controllers, given := m.Arguments.Flag("controllers")
-	if !given {
-		controllers = "*"
-	}
-	names := cloudLoops()
-	names[CloudNodeLoop] = "cloud-node"
-	var running []string
-	for name, alias := range names {
-		if controllerEnabled(strings.Split(controllers, ","), name, alias) && (name != RouteLoop || m.Arguments.runsRoutes()) {
-			running = append(running, name)
-		}
-	}
-	slices.Sort(running)
-	return running
-}
-
-// mayRun says that it may run one of the cloud loops that are handed over.
-func (m OtherManager) mayRun() bool {
-	if m.NodesOnly {
-		return false
-	}
-	return !m.Arguments.Understood() || slices.ContainsFunc(m.loops(), func(loop string) bool { return loop != CloudNodeLoop })
-}
-
-// harmless says that it runs nothing at all: a probe, or one that was scaled to zero.
-func (m OtherManager) harmless() bool {
-	return m.Idle || (!m.NodesOnly && m.Arguments.Understood() && len(m.loops()) == 0)
-}
 
 // held is what another manager must be held by for it not to count.
 type held int
@@ -94,9 +21,9 @@ const (
 
 // bound says that it runs no loop beside KCM, or beside our CCM. With the migration lock that is not so: one without it may
 // get the Lease that our CCM has by then, and runs the loops beside a KCM that holds the lock.
-func (p *pass) bound(m OtherManager, by held) bool {
+func (p *pass) bound(m observation.OtherManager, by held) bool {
 	fence := p.o.Fence.Value()
-	if fence.Lease == "" || !m.elects() || m.lease() != fence.Lease || p.locks() {
+	if fence.Lease == "" || !m.Elects() || m.Lease() != fence.Lease || p.locks() {
 		return false
 	}
 	opened := p.facts.Handover != nil && p.facts.Handover.FenceOpenedAt != nil
@@ -110,9 +37,9 @@ func (p *pass) locks() bool {
 }
 
 // strangers are the other managers that nothing holds and no one vouched for.
-func (p *pass) strangers(by held, counts func(OtherManager) bool) []OtherManager {
-	return slices.DeleteFunc(slices.Clone(p.o.OtherManagers.Value()), func(m OtherManager) bool {
-		return m.harmless() || !counts(m) || p.bound(m, by) || slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
+func (p *pass) strangers(by held, counts func(observation.OtherManager) bool) []observation.OtherManager {
+	return slices.DeleteFunc(slices.Clone(p.o.OtherManagers.Value()), func(m observation.OtherManager) bool {
+		return m.Harmless() || !counts(m) || p.bound(m, by) || slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
 	})
 }
 
@@ -131,14 +58,14 @@ func (p *pass) unseenManagers() string {
 
 // checkOtherManagers is the finding before anything is touched: everyone counts, also one that initializes Nodes only. One
 // that an adoption is about to replace by ours does not.
-func (p *pass) checkOtherManagers() (*Finding, string) {
+func (p *pass) checkOtherManagers() (*observation.Finding, string) {
 	switch {
 	case !p.o.Connection.Reachable:
 		return nil, ""
 	case p.unseenManagers() != "":
 		return nil, otherManagers + ": " + p.unseenManagers()
 	}
-	found := p.strangers(byFence, func(m OtherManager) bool { return !p.adopts(m) })
+	found := p.strangers(byFence, func(m observation.OtherManager) bool { return !p.adopts(m) })
 	if len(found) == 0 {
 		return nil, ""
 	}
@@ -146,7 +73,7 @@ func (p *pass) checkOtherManagers() (*Finding, string) {
 }
 
 // adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.
-func (p *pass) adopts(m OtherManager) bool {
+func (p *pass) adopts(m observation.OtherManager) bool {
 	return m.SameName && p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt && p.protocol() != ucv1.SerializedProtocol
 }
 
@@ -164,7 +91,7 @@ func (p *pass) alone(by held) outcome {
 	if why := p.unseenManagers(); why != "" {
 		return cannotLook(otherManagers, why)
 	}
-	if found := p.strangers(by, OtherManager.mayRun); len(found) > 0 {
+	if found := p.strangers(by, observation.OtherManager.MayRun); len(found) > 0 {
 		return fails(ucv1.ForeignObjectsReason, p.tell(found, by))
 	}
 	return holds(ucv1.HoldsReason, "")
@@ -188,8 +115,8 @@ func (p *pass) aloneStill(guard outcome) outcome {
 // maxTold is how many other managers a message describes; more are counted.
 const maxTold = 3
 
-func (p *pass) tell(found []OtherManager, by held) string {
-	slices.SortFunc(found, func(a, b OtherManager) int { return strings.Compare(a.String(), b.String()) })
+func (p *pass) tell(found []observation.OtherManager, by held) string {
+	slices.SortFunc(found, func(a, b observation.OtherManager) int { return strings.Compare(a.String(), b.String()) })
 	var told []string
 	for _, m := range found[:min(len(found), maxTold)] {
 		told = append(told, p.describe(m, by))
@@ -201,7 +128,7 @@ func (p *pass) tell(found []OtherManager, by held) string {
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
-func (p *pass) describe(m OtherManager, by held) string {
+func (p *pass) describe(m observation.OtherManager, by held) string {
 	text := m.String()
 	if m.Owner != "" {
 		text += " (" + m.Owner + ")"
@@ -211,8 +138,8 @@ func (p *pass) describe(m OtherManager, by held) string {
 		return text + " Stop it, or uninstall it."
 	}
 	text += " Stop it, or uninstall it, and wait until its pods are gone"
-	if m.elects() {
-		text += " and Lease " + m.lease() + " has run out"
+	if m.Elects() {
+		text += " and Lease " + m.Lease() + " has run out"
 	}
 	text += "."
 	if m.SameName && p.protocol() != ucv1.SerializedProtocol {
@@ -221,23 +148,23 @@ func (p *pass) describe(m OtherManager, by held) string {
 	return text
 }
 
-func (p *pass) describeLoops(m OtherManager, by held) string {
+func (p *pass) describeLoops(m observation.OtherManager, by held) string {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
 	fence := p.o.Fence.Value()
-	runs := "It runs " + named(m.loops())
+	runs := "It runs " + named(m.Loops())
 	switch {
 	case m.NodesOnly:
 		return runs + "."
 	case !m.Arguments.Understood():
 		return "Its arguments cannot be read, so it may run every cloud loop: " + m.Arguments.Problem + "."
-	case !m.elects():
+	case !m.Elects():
 		return runs + " with --leader-elect=false: " + beside
-	case m.lease() != fence.Lease:
-		return runs + " with Lease " + m.lease() + ", and ours with " + fence.Lease + ": " + beside
+	case m.Lease() != fence.Lease:
+		return runs + " with Lease " + m.Lease() + ", and ours with " + fence.Lease + ": " + beside
 	case p.locks():
-		return runs + " with our CCM's Lease " + m.lease() + ", and without the migration lock: it may run them beside KCM."
+		return runs + " with our CCM's Lease " + m.Lease() + ", and without the migration lock: it may run them beside KCM."
 	case by == byFence:
-		return fmt.Sprintf("%s with our CCM's Lease %s, as %s, which our fence does not bind: it may run them beside KCM.", runs, m.lease(), m.Identity)
+		return fmt.Sprintf("%s with our CCM's Lease %s, as %s, which our fence does not bind: it may run them beside KCM.", runs, m.Lease(), m.Identity)
 	}
 	return runs + "."
 }

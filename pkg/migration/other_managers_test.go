@@ -5,13 +5,14 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // otherCCM is a CCM that Helm installed, with a Lease of its own.
-func otherCCM(change func(*OtherManager)) OtherManager {
-	m := OtherManager{
-		Ref: Ref{Kind: "Deployment", Namespace: "infra", Name: "occm"}, Owner: "Helm release occm", KnownBy: "image openstack-cloud-controller-manager",
-		Identity: "system:serviceaccount:infra:occm", Arguments: Arguments{Flags: map[string]string{
+func otherCCM(change func(*observation.OtherManager)) observation.OtherManager {
+	m := observation.OtherManager{
+		Ref: observation.Ref{Kind: "Deployment", Namespace: "infra", Name: "occm"}, Owner: "Helm release occm", KnownBy: "image openstack-cloud-controller-manager",
+		Identity: "system:serviceaccount:infra:occm", Arguments: observation.Arguments{Flags: map[string]string{
 			"cloud-provider": "openstack", "leader-elect-resource-name": "theirs", "leader-elect-resource-namespace": "infra",
 		}},
 	}
@@ -22,23 +23,25 @@ func otherCCM(change func(*OtherManager)) OtherManager {
 }
 
 // ourLease has it elected by our CCM's Lease.
-func ourLease(m *OtherManager) {
+func ourLease(m *observation.OtherManager) {
 	m.Arguments.Flags["leader-elect-resource-name"], m.Arguments.Flags["leader-elect-resource-namespace"] = "ccm", "kube-system"
 }
 
-func ourIdentity(m *OtherManager) {
+func ourIdentity(m *observation.OtherManager) {
 	ourLease(m)
 	m.Identity = "system:serviceaccount:kube-system:ccm"
 }
 
-func free(m *OtherManager) { m.Arguments.Flags["leader-elect"] = "false" }
+func free(m *observation.OtherManager) { m.Arguments.Flags["leader-elect"] = "false" }
 
-func beside(change func(*OtherManager)) func(*Observation) {
-	return func(o *Observation) { o.OtherManagers = Known([]OtherManager{otherCCM(change)}) }
+func beside(change func(*observation.OtherManager)) func(*observation.Observation) {
+	return func(o *observation.Observation) {
+		o.OtherManagers = observation.Known([]observation.OtherManager{otherCCM(change)})
+	}
 }
 
 func TestOtherManagersBeforeTheStart(t *testing.T) {
-	refused := func(given func() Observation, step ucv1.Step, change func(*OtherManager), says ...string) decision {
+	refused := func(given func() observation.Observation, step ucv1.Step, change func(*observation.OtherManager), says ...string) decision {
 		return decision{given: given, when: beside(change), step: step, fails: ucv1.ForeignObjectsReason, says: says}
 	}
 	runDecisions(t, map[string]decision{
@@ -51,19 +54,21 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 		"one with our Lease and another identity blocks": refused(fresh, ucv1.StepPreflight, ourLease,
 			"as system:serviceaccount:infra:occm, which our fence does not bind"),
 		"one whose arguments cannot be read blocks": refused(fresh, ucv1.StepPreflight,
-			func(m *OtherManager) { m.Arguments = Arguments{Problem: "container ccm runs a shell"} }, "it may run every cloud loop: container ccm runs a shell."),
+			func(m *observation.OtherManager) {
+				m.Arguments = observation.Arguments{Problem: "container ccm runs a shell"}
+			}, "it may run every cloud loop: container ccm runs a shell."),
 		"one that initializes Nodes only blocks, and its loop is named": refused(fresh, ucv1.StepPreflight,
-			func(m *OtherManager) { m.NodesOnly = true }, "It runs cloud-node-controller. Stop it"),
+			func(m *observation.OtherManager) { m.NodesOnly = true }, "It runs cloud-node-controller. Stop it"),
 		"one with the service loop off blocks with the loops that are left": refused(fresh, ucv1.StepPreflight,
-			func(m *OtherManager) { m.Arguments.Flags["controllers"] = "*,-service" }, "It runs cloud-node-controller, cloud-node-lifecycle-controller with"),
+			func(m *observation.OtherManager) { m.Arguments.Flags["controllers"] = "*,-service" }, "It runs cloud-node-controller, cloud-node-lifecycle-controller with"),
 		"with routes the route loop is named": refused(fresh, ucv1.StepPreflight,
-			func(m *OtherManager) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
+			func(m *observation.OtherManager) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
 		"a cluster that was created with the feature is blocked, too": refused(external, ucv1.StepAddons, ourLease, "Deployment infra/occm"),
 		"one with the name of ours may be adopted": refused(fresh, ucv1.StepPreflight,
-			func(m *OtherManager) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
+			func(m *observation.OtherManager) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
 		"one with our Lease by the migration lock blocks whoever it is": {
-			given: fresh, when: func(o *Observation) {
-				o.Cluster.Spec.Handover.Protocol, o.Lock = ucv1.LeaderMigrationProtocolChoice, Known(Lock{})
+			given: fresh, when: func(o *observation.Observation) {
+				o.Cluster.Spec.Handover.Protocol, o.Lock = ucv1.LeaderMigrationProtocolChoice, observation.Known(observation.Lock{})
 				o.Cluster.Spec.Version = "1.25.16"
 				beside(ourIdentity)(o)
 			},
@@ -73,56 +78,58 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 }
 
 func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
-	starts := func(when func(*Observation)) decision {
+	starts := func(when func(*observation.Observation)) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: VerbRecord}
 	}
 	runDecisions(t, map[string]decision{
 		"our own identity behind the fence is harmless":         starts(beside(ourIdentity)),
-		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
-		"one without any loop is harmless": starts(beside(func(m *OtherManager) {
+		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *observation.OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
+		"one without any loop is harmless": starts(beside(func(m *observation.OtherManager) {
 			m.Arguments.Flags["controllers"] = "-cloud-node,-cloud-node-lifecycle,-route,-service"
 		})),
-		"one that is to be adopted does not block": starts(func(o *Observation) {
+		"one that is to be adopted does not block": starts(func(o *observation.Observation) {
 			o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
-			beside(func(m *OtherManager) { m.SameName = true })(o)
+			beside(func(m *observation.OtherManager) { m.SameName = true })(o)
 		}),
 		"under Serialized its workload would go on, so that adoption does not help": {
-			given: fresh, when: func(o *Observation) {
+			given: fresh, when: func(o *observation.Observation) {
 				o.Cluster.Spec.Addons.Adoption, o.Cluster.Spec.Handover.Protocol = ucv1.Adopt, ucv1.SerializedProtocolChoice
-				beside(func(m *OtherManager) { m.SameName = true })(o)
+				beside(func(m *observation.OtherManager) { m.SameName = true })(o)
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason,
 		},
-		"one that a person vouched for does not block": starts(func(o *Observation) {
+		"one that a person vouched for does not block": starts(func(o *observation.Observation) {
 			o.Cluster.Spec.Handover.AcceptOtherManagers = []string{"Deployment infra/occm"}
 			beside(free)(o)
 		}),
 		"one that leads is one finding with its Lease": {
-			given: fresh, when: func(o *Observation) {
+			given: fresh, when: func(o *observation.Observation) {
 				beside(ourLease)(o)
-				o.CCMLease = Known(Lease{Ref: Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
+				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
 		},
 		"without the fence no one can say what binds it": {
-			given: fresh, when: func(o *Observation) {
+			given: fresh, when: func(o *observation.Observation) {
 				beside(ourIdentity)(o)
-				o.Fence = Unknown[Fence]("timeout")
+				o.Fence = observation.Unknown[observation.Fence]("timeout")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the fence: timeout"},
 		},
 		"that no one could look is no start": {
-			given: fresh, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("listing Pods: forbidden") },
+			given: fresh, when: func(o *observation.Observation) {
+				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("listing Pods: forbidden")
+			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
 		},
 	})
 }
 
 func TestOtherManagersAfterTheStart(t *testing.T) {
-	handover := func(given func() Observation, line string, when func(*Observation), says ...string) decision {
+	handover := func(given func() observation.Observation, line string, when func(*observation.Observation), says ...string) decision {
 		return decision{given: given, when: when, step: ucv1.StepHandover, line: line, fails: ucv1.ForeignObjectsReason, says: says}
 	}
-	recording := func() Observation {
+	recording := func() observation.Observation {
 		o := starting()
 		o.Cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "b", Digest: o.Inventory.Value().Digest()}
 		o.Baseline = o.Inventory
@@ -136,7 +143,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"the workload stays away beside one that is free":            handover(serializedAt(fenced), "WorkloadAllowed", beside(free), "with --leader-elect=false"),
 		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
 		"a fence opens beside one that initializes Nodes only": {
-			given: fenced, when: beside(func(m *OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: fenced, when: beside(func(m *observation.OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"the guard finds one that came later, and nothing is rolled": {
 			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "Nothing is rolled until then."},
@@ -146,14 +153,16 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		},
 		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
 		"a fence that someone closed stays so beside one that is free": {
-			given: completed, when: func(o *Observation) {
+			given: completed, when: func(o *observation.Observation) {
 				beside(free)(o)
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
 		},
 		"that no one could look ends no completed migration": {
-			given: finished, when: func(o *Observation) { o.OtherManagers = Unknown[[]OtherManager]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: func(o *observation.Observation) {
+				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout")
+			}, step: ucv1.StepFinished,
 		},
 	})
 }

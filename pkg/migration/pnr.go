@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // judgePointOfNoReturn says in every pass of a started migration whether it can still be undone. What a person takes
@@ -94,7 +95,7 @@ func (p *pass) passedByControlPlane() (passed, unknown string) {
 }
 
 // unregistered is the first gate that takes an in-tree volume plugin out, such as InTreePluginOpenStackUnregister.
-func unregistered(arguments Arguments) string {
+func unregistered(arguments observation.Arguments) string {
 	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		if strings.HasPrefix(name, "InTreePlugin") && strings.HasSuffix(name, "Unregister") && strings.EqualFold(value, "true") {
@@ -139,7 +140,7 @@ func (p *pass) passedByLoadBalancers() (passed, unknown string) {
 		if ofCanary(balancer.Namespace + "/" + balancer.Name) {
 			continue
 		}
-		at := slices.IndexFunc(before.LoadBalancers, func(b LoadBalancer) bool { return b.UID == balancer.UID })
+		at := slices.IndexFunc(before.LoadBalancers, func(b observation.LoadBalancer) bool { return b.UID == balancer.UID })
 		if at < 0 || (len(before.LoadBalancers[at].Ingress) == 0 && len(balancer.Ingress) > 0) {
 			names = append(names, "Service "+balancer.Namespace+"/"+balancer.Name)
 		}
@@ -168,7 +169,7 @@ func (p *pass) passedByVolumes() (passed, unknown string) {
 	}
 	var names []string
 	for _, volume := range now.Volumes {
-		made := !slices.ContainsFunc(before.Volumes, func(b Volume) bool { return b.UID == volume.UID })
+		made := !slices.ContainsFunc(before.Volumes, func(b observation.Volume) bool { return b.UID == volume.UID })
 		if made && !ofCanary(volume.Claim) && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
 			names = append(names, "PersistentVolume "+volume.Name)
 		}
@@ -187,10 +188,10 @@ func (p *pass) passedByVolumes() (passed, unknown string) {
 }
 
 // inventories are those of before and of now; nothing was made since while there is no baseline.
-func (p *pass) inventories() (before, now Inventory, known bool, why string) {
+func (p *pass) inventories() (before, now observation.Inventory, known bool, why string) {
 	// One that is taken in this very pass was not read yet.
 	if p.o.Cluster.Status.Baseline == nil {
-		return Inventory{}, Inventory{}, true, ""
+		return observation.Inventory{}, observation.Inventory{}, true, ""
 	}
 	before, stored := p.o.Baseline.Get()
 	switch {
@@ -215,7 +216,7 @@ func (p *pass) beforePointOfNoReturn() outcome {
 // rememberOriginals keeps the flags that are about to be changed: afterwards no one could say what they were. It says
 // whether they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave
 // the cluster without any.
-func (p *pass) rememberOriginals(components ...Component) bool {
+func (p *pass) rememberOriginals(components ...observation.Component) bool {
 	handover, kept := p.facts.Handover, true
 	for _, component := range components {
 		if loopsOffInTree(component.Arguments) && component.Container == p.o.ControlPlane.Value().KCM.Container {
@@ -236,7 +237,7 @@ func (p *pass) rememberOriginals(components ...Component) bool {
 	return kept
 }
 
-func originalOf(component Component) ucv1.OriginalArguments {
+func originalOf(component observation.Component) ucv1.OriginalArguments {
 	original := ucv1.OriginalArguments{Deployment: component.Name}
 	if value, given := component.Arguments.Flag("controllers"); given {
 		original.Controllers = &value

@@ -5,17 +5,8 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// Probe is the state of the probe's objects: a CCM that leads a Lease of its own and runs no loop.
-type Probe struct {
-	// Set is what is wanted; empty while the probe is not.
-	Set AddonSet
-	// Lease of the probe; the zero value when no one holds it.
-	Lease Lease
-	// Left are the probe's objects that are there although it is not wanted.
-	Left []Ref
-}
 
 // WantsProbe says that the probe's objects are to be there.
 func WantsProbe(cluster *ucv1.Cluster) bool {
@@ -72,7 +63,7 @@ func (p *pass) probeLeads() outcome {
 	}
 	handover, lease := p.facts.Handover, probe.Lease
 	switch {
-	case lease.Holder != "" && lease.renewed(p.now) && handover.ProbeHolder != lease.Holder:
+	case lease.Holder != "" && lease.Renewed(p.now) && handover.ProbeHolder != lease.Holder:
 		handover.ProbeHolder, handover.ProbeLedAt = lease.Holder, p.stamp()
 		return records("Recording that the probe of the CCM leads.")
 	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder && lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= p.o.Deadlines.ProbeTime:
@@ -87,7 +78,7 @@ func (p *pass) probeLeads() outcome {
 }
 
 // failProbe has the probe removed, and keeps what was seen of it.
-func (p *pass) failProbe(probe Probe) outcome {
+func (p *pass) failProbe(probe observation.Probe) outcome {
 	handover := p.facts.Handover
 	problem := "its Lease has no holder that stays"
 	if handover.ProbeLedAt == nil {

@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // unprobed has its baseline and no probe yet.
-func unprobed() Observation {
+func unprobed() observation.Observation {
 	o := starting()
 	recorded(&o)
 	o.Cluster.Status.Handover.ProbedAt = nil
@@ -19,8 +20,8 @@ func unprobed() Observation {
 }
 
 // probing has wanted the probe for a while; its objects are there.
-func probing(since time.Duration, change func(*Observation)) func() Observation {
-	return func() Observation {
+func probing(since time.Duration, change func(*observation.Observation)) func() observation.Observation {
+	return func() observation.Observation {
 		o := unprobed()
 		o.Cluster.Status.Handover.ProbeStartedAt = stampAgo(since)
 		if change != nil {
@@ -30,24 +31,26 @@ func probing(since time.Duration, change func(*Observation)) func() Observation 
 	}
 }
 
-func probeLease(holder string, changed time.Duration) func(*Observation) {
-	return func(o *Observation) {
-		edit(&o.Probe, func(p *Probe) {
-			p.Lease = Lease{Holder: holder, DurationSeconds: 15, WatchedAt: ago(time.Hour), ChangedAt: ago(changed)}
+func probeLease(holder string, changed time.Duration) func(*observation.Observation) {
+	return func(o *observation.Observation) {
+		edit(&o.Probe, func(p *observation.Probe) {
+			p.Lease = observation.Lease{Holder: holder, DurationSeconds: 15, WatchedAt: ago(time.Hour), ChangedAt: ago(changed)}
 		})
 	}
 }
 
 // led has probe_1 lead for fifteen seconds.
-func led(change func(*Observation)) func(*Observation) {
-	return func(o *Observation) {
+func led(change func(*observation.Observation)) func(*observation.Observation) {
+	return func(o *observation.Observation) {
 		o.Cluster.Status.Handover.ProbeHolder, o.Cluster.Status.Handover.ProbeLedAt = "probe_1", stampAgo(15*time.Second)
 		change(o)
 	}
 }
 
-func leftovers(o *Observation) {
-	edit(&o.Probe, func(p *Probe) { p.Left = []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}} })
+func leftovers(o *observation.Observation) {
+	edit(&o.Probe, func(p *observation.Probe) {
+		p.Left = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
+	})
 }
 
 func kcmUntouched(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(BeNil()) }
@@ -58,16 +61,16 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: unprobed, step: ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
 		},
 		"its objects are applied": {
-			given: probing(time.Second, func(o *Observation) {
-				edit(&o.Probe, func(p *Probe) {
-					p.Set.Drifted = []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
+			given: probing(time.Second, func(o *observation.Observation) {
+				edit(&o.Probe, func(p *observation.Probe) {
+					p.Set.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
 				})
 			}),
 			step: ucv1.StepHandover, line: "Probed", verb: VerbApplyAddons, says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"objects of someone else under its names are not touched": {
-			given: probing(time.Second, func(o *Observation) {
-				edit(&o.Probe, func(p *Probe) { p.Set.Foreign = []string{"Lease kube-system/ccm-probe"} })
+			given: probing(time.Second, func(o *observation.Observation) {
+				edit(&o.Probe, func(p *observation.Probe) { p.Set.Foreign = []string{"Lease kube-system/ccm-probe"} })
 			}),
 			step: ucv1.StepHandover, line: "Probed", fails: ucv1.ForeignObjectsReason,
 		},
@@ -101,11 +104,11 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			},
 		},
 		"a probe that is over is removed before KCM is touched": {
-			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
+			given: starting, when: func(o *observation.Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
 			says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"a probe that cannot be looked at is waited for": {
-			given: probing(time.Second, func(o *Observation) { o.Probe = Unknown[Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
+			given: probing(time.Second, func(o *observation.Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
 			wait: ucv1.CouldNotLookReason,
 		},
 	})
@@ -114,24 +117,26 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 func TestSomeHaveNoProbe(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a provider whose CCM must not be probed has none": {
-			given: unprobed, when: func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.ProbeHazard = "it starts loops early" }) },
+			given: unprobed, when: func(o *observation.Observation) {
+				edit(&o.Provider, func(p *observation.Provider) { p.ProbeHazard = "it starts loops early" })
+			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
 		},
 		"a cluster without Nodes has none": {
-			given: unprobed, when: func(o *Observation) { o.Nodes = Known([]Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
+			given: unprobed, when: func(o *observation.Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
 		},
 	})
 }
 
 func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
-	failed := func(since time.Duration) func(*Observation) {
-		return func(o *Observation) {
+	failed := func(since time.Duration) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			at := metav1.NewTime(ago(since))
 			o.Cluster.Status.Handover.ProbeFailedAt, o.Cluster.Status.Handover.ProbeProblem = &at, "it never led."
 		}
 	}
-	crashing := func(o *Observation) {
-		edit(&o.Probe, func(p *Probe) {
+	crashing := func(o *observation.Observation) {
+		edit(&o.Probe, func(p *observation.Probe) {
 			p.Set.Unhealthy = []string{"Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)"}
 		})
 	}
@@ -145,7 +150,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			},
 		},
 		"it is removed": {
-			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
+			given: unprobed, when: func(o *observation.Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
 		},
 		"a person is called": {
 			given: unprobed, when: failed(time.Minute), step: ucv1.StepHandover, line: "Probed", fails: ucv1.ProbeFailedReason,
@@ -155,17 +160,17 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"tried again"},
 		},
 		"a CCM that changes is probed again": {
-			given: unprobed, when: func(o *Observation) {
+			given: unprobed, when: func(o *observation.Observation) {
 				failed(time.Minute)(o)
-				edit(&o.Addons, func(a *Addons) {
-					a.CCM.Drifted = []Ref{{Kind: "Secret", Namespace: "kube-system", Name: "cloud-config"}}
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.CCM.Drifted = []observation.Ref{{Kind: "Secret", Namespace: "kube-system", Name: "cloud-config"}}
 				})
 			},
 			step: ucv1.StepAddons, verb: VerbApplyAddons,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeFailedAt).To(BeNil()) },
 		},
 		"a Cluster that is deleted takes it along": {
-			given: unprobed, when: func(o *Observation) { leftovers(o); o.Cluster.DeletionTimestamp = stampAgo(0) },
+			given: unprobed, when: func(o *observation.Observation) { leftovers(o); o.Cluster.DeletionTimestamp = stampAgo(0) },
 			step: ucv1.StepHandover, verb: VerbPruneAddons,
 		},
 	})

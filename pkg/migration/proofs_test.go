@@ -8,35 +8,38 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // keeping is a Roll or Verify with these proofs kept.
-func keeping(proofs map[string]Proof) func() Observation {
-	return func() Observation {
+func keeping(proofs map[string]observation.Proof) func() observation.Observation {
+	return func() observation.Observation {
 		o := verifying()
-		o.Proofs = Known(KeptProofs{Secret: Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs})
+		o.Proofs = observation.Known(observation.KeptProofs{Secret: observation.Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs})
 		return o
 	}
 }
 
 func TestProofsAreKeptWhenTheyChange(t *testing.T) {
-	kept := map[string]Proof{"uid-n1": TaintSeen}
+	kept := map[string]observation.Proof{"uid-n1": observation.TaintSeen}
 	for name, test := range map[string]struct {
-		given func() Observation
-		when  func(*Observation)
-		want  map[string]Proof
+		given func() observation.Observation
+		when  func(*observation.Observation)
+		want  map[string]observation.Proof
 	}{
-		"a taint that was seen is kept":                  {given: keeping(nil), want: kept},
-		"an event that was seen is kept":                 {given: keeping(nil), when: firstNode(func(n *Node) { n.Kubelet.External = SyncedSeen }), want: map[string]Proof{"uid-n1": SyncedSeen}},
-		"what is kept is not written again":              {given: keeping(kept)},
-		"what the world goes on showing is not kept":     {given: keeping(nil), when: firstNode(func(n *Node) { n.Kubelet.External = ProviderIDOwned })},
-		"that of a Node that is gone is removed":         {given: keeping(map[string]Proof{"uid-n1": TaintSeen, "uid-gone": TaintSeen}), want: kept},
-		"a Secret that cannot be read is not written":    {given: keeping(nil), when: func(o *Observation) { o.Proofs = Unknown[KeptProofs]("timeout") }},
-		"without a Secret there is nothing to write":     {given: keeping(nil), when: func(o *Observation) { o.Proofs = Absent[KeptProofs]() }},
-		"without the Nodes nothing is taken for gone":    {given: keeping(kept), when: func(o *Observation) { o.Nodes = Unknown[[]Node]("timeout") }},
-		"nothing is kept any more of a completed one":    {given: keeping(nil), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
-		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *Observation) { o.Addons = Known(Addons{Obsolete: []Ref{{Kind: "Role", Name: "r"}}}) }},
-		"a pause keeps them all the same":                {given: keeping(nil), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, want: kept},
+		"a taint that was seen is kept":               {given: keeping(nil), want: kept},
+		"an event that was seen is kept":              {given: keeping(nil), when: firstNode(func(n *observation.Node) { n.Kubelet.External = observation.SyncedSeen }), want: map[string]observation.Proof{"uid-n1": observation.SyncedSeen}},
+		"what is kept is not written again":           {given: keeping(kept)},
+		"what the world goes on showing is not kept":  {given: keeping(nil), when: firstNode(func(n *observation.Node) { n.Kubelet.External = observation.ProviderIDOwned })},
+		"that of a Node that is gone is removed":      {given: keeping(map[string]observation.Proof{"uid-n1": observation.TaintSeen, "uid-gone": observation.TaintSeen}), want: kept},
+		"a Secret that cannot be read is not written": {given: keeping(nil), when: func(o *observation.Observation) { o.Proofs = observation.Unknown[observation.KeptProofs]("timeout") }},
+		"without a Secret there is nothing to write":  {given: keeping(nil), when: func(o *observation.Observation) { o.Proofs = observation.Absent[observation.KeptProofs]() }},
+		"without the Nodes nothing is taken for gone": {given: keeping(kept), when: func(o *observation.Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }},
+		"nothing is kept any more of a completed one": {given: keeping(nil), when: func(o *observation.Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
+		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *observation.Observation) {
+			o.Addons = observation.Known(observation.Addons{Obsolete: []observation.Ref{{Kind: "Role", Name: "r"}}})
+		}},
+		"a pause keeps them all the same": {given: keeping(nil), when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }, want: kept},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -55,37 +58,44 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 }
 
 func TestKeptProofsCount(t *testing.T) {
-	missed := func(o *Observation) { firstNode(func(n *Node) { n.Kubelet = Kubelet{} })(o) }
-	with := func(proofs Observed[KeptProofs]) func(*Observation) {
-		return func(o *Observation) {
+	missed := func(o *observation.Observation) {
+		firstNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{} })(o)
+	}
+	with := func(proofs observation.Observed[observation.KeptProofs]) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			missed(o)
 			o.Proofs = proofs
 			o.Nodes = WithProofs(o.Nodes, o.Proofs)
 		}
 	}
-	of := func(uid string, proof Proof) Observed[KeptProofs] {
-		return Known(KeptProofs{ByNode: map[string]Proof{uid: proof}})
+	of := func(uid string, proof observation.Proof) observation.Observed[observation.KeptProofs] {
+		return observation.Known(observation.KeptProofs{ByNode: map[string]observation.Proof{uid: proof}})
 	}
 	missing := decision{given: verifying, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"Node n1"}}
-	when := func(d decision, proofs Observed[KeptProofs]) decision { d.when = with(proofs); return d }
+	when := func(d decision, proofs observation.Observed[observation.KeptProofs]) decision {
+		d.when = with(proofs)
+		return d
+	}
 	runDecisions(t, map[string]decision{
-		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
-		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
-			firstNode(func(n *Node) { n.Kubelet = Kubelet{InTree: "it set its providerID and its zone itself"} })(o)
-			o.Proofs = of("uid-n1", TaintSeen)
+		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
+		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *observation.Observation) {
+			firstNode(func(n *observation.Node) {
+				n.Kubelet = observation.Kubelet{InTree: "it set its providerID and its zone itself"}
+			})(o)
+			o.Proofs = of("uid-n1", observation.TaintSeen)
 			o.Nodes = WithProofs(o.Nodes, o.Proofs)
 		}, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"in-tree"}},
-		"one of another Node of that name is none":          when(missing, of("uid-before", TaintSeen)),
+		"one of another Node of that name is none":          when(missing, of("uid-before", observation.TaintSeen)),
 		"a word that is not known is none":                  when(missing, of("uid-n1", "Believe me")),
-		"one that was missed calls a person by name":        when(missing, Known(KeptProofs{})),
-		"one whose Secret is gone calls a person by name":   when(missing, Absent[KeptProofs]()),
-		"one that cannot be looked at is not called missed": {given: verifying, when: with(Unknown[KeptProofs]("timeout")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
+		"one that was missed calls a person by name":        when(missing, observation.Known(observation.KeptProofs{})),
+		"one whose Secret is gone calls a person by name":   when(missing, observation.Absent[observation.KeptProofs]()),
+		"one that cannot be looked at is not called missed": {given: verifying, when: with(observation.Unknown[observation.KeptProofs]("timeout")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
 	})
 }
 
 func TestProofsThatCannotBeReadProveNothing(t *testing.T) {
 	g := NewWithT(t)
-	proofs := map[string]Proof{"a": TaintSeen, "b": SyncedSeen}
+	proofs := map[string]observation.Proof{"a": observation.TaintSeen, "b": observation.SyncedSeen}
 	packed, err := EncodeProofs(proofs)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(DecodeProofs(packed)).To(Equal(proofs))
@@ -93,7 +103,7 @@ func TestProofsThatCannotBeReadProveNothing(t *testing.T) {
 	for _, other := range [][]byte{nil, []byte("{}"), []byte("password")} {
 		g.Expect(DecodeProofs(other)).To(BeEmpty())
 	}
-	foreign, err := EncodeProofs(map[string]Proof{"a": "Other", "b": ProviderIDOwned})
+	foreign, err := EncodeProofs(map[string]observation.Proof{"a": "Other", "b": observation.ProviderIDOwned})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(DecodeProofs(foreign)).To(BeEmpty())
 }
@@ -102,14 +112,14 @@ func TestProofsThatCannotBeReadProveNothing(t *testing.T) {
 func TestProofsOfALargeClusterFitBesideItsInventory(t *testing.T) {
 	g := NewWithT(t)
 	o := keeping(nil)()
-	var nodes []Node
+	var nodes []observation.Node
 	for i := range mostProofs + 1000 {
-		id := Inventory{Routes: i + 1}.Digest() // As good as random.
+		id := observation.Inventory{Routes: i + 1}.Digest() // As good as random.
 		node := provenNode("n1")
 		node.UID = fmt.Sprintf("%s-%s-%s-%s-%s", id[:8], id[8:12], id[12:16], id[16:20], id[20:32])
 		nodes = append(nodes, node)
 	}
-	o.Nodes = Known(nodes)
+	o.Nodes = observation.Known(nodes)
 	kept := Decide(o, noon()).Proofs
 	g.Expect(kept.ByNode).To(HaveLen(mostProofs))
 	packed, err := EncodeProofs(kept.ByNode)
@@ -120,7 +130,7 @@ func TestProofsOfALargeClusterFitBesideItsInventory(t *testing.T) {
 
 func TestProvenKubeletsAreCounted(t *testing.T) {
 	g := NewWithT(t)
-	count := func(when ...func(*Observation)) *ucv1.ProvenCount {
+	count := func(when ...func(*observation.Observation)) *ucv1.ProvenCount {
 		o := verifying()
 		for _, change := range when {
 			change(&o)
@@ -129,11 +139,13 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 		g.Expect(ok).To(BeTrue())
 		return progress.Nodes.Proven
 	}
-	proof := func(proof Proof) func(*Observation) { return firstNode(func(n *Node) { n.Kubelet.External = proof }) }
+	proof := func(proof observation.Proof) func(*observation.Observation) {
+		return firstNode(func(n *observation.Node) { n.Kubelet.External = proof })
+	}
 	g.Expect(count()).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
-	g.Expect(count(proof(SyncedSeen))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Synced: 1})))
-	g.Expect(count(proof(ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
+	g.Expect(count(proof(observation.SyncedSeen))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Synced: 1})))
+	g.Expect(count(proof(observation.ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
 	g.Expect(count(proof(""))).To(HaveValue(BeZero()))
-	g.Expect(count(firstNode(func(n *Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(HaveValue(BeZero()), "it is older than its Machine")
-	g.Expect(count(func(o *Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
+	g.Expect(count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(HaveValue(BeZero()), "it is older than its Machine")
+	g.Expect(count(func(o *observation.Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // line is a post-condition of a hand-over's table.
@@ -70,7 +71,7 @@ type chosen struct {
 
 // chooseProtocol asks before anything is touched whether the fence keeps the CCM from its Lease. A fence of ours that
 // stands open says nothing about that; the row Addons names it.
-func (p *pass) chooseProtocol() (choice chosen, finding *Finding, unknown string) {
+func (p *pass) chooseProtocol() (choice chosen, finding *observation.Finding, unknown string) {
 	wanted := p.o.Cluster.Spec.Handover.Protocol
 	if wanted == ucv1.SerializedProtocolChoice {
 		return chosen{ucv1.SerializedProtocol, "spec.handover.protocol asks for it."}, nil, ""
@@ -93,7 +94,7 @@ func (p *pass) chooseProtocol() (choice chosen, finding *Finding, unknown string
 		" without us, so a fence would not hold."}, nil, ""
 }
 
-func (p *pass) checkProtocol() (*Finding, string) {
+func (p *pass) checkProtocol() (*observation.Finding, string) {
 	_, finding, unknown := p.chooseProtocol()
 	return finding, unknown
 }

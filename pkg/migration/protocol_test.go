@@ -7,15 +7,16 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // leasesAreFree lets the CCM's identity write its Lease without us.
-func leasesAreFree(o *Observation) {
-	edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, []string{"create", "update"} })
+func leasesAreFree(o *observation.Observation) {
+	edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, []string{"create", "update"} })
 }
 
-func wants(protocol ucv1.HandoverProtocolChoice, change func(*Observation)) func(*Observation) {
-	return func(o *Observation) {
+func wants(protocol ucv1.HandoverProtocolChoice, change func(*observation.Observation)) func(*observation.Observation) {
+	return func(o *observation.Observation) {
 		o.Cluster.Spec.Handover.Protocol = protocol
 		change(o)
 	}
@@ -29,7 +30,9 @@ func resolvedTo(protocol ucv1.HandoverProtocol, reason string) func(Gomega, ucv1
 }
 
 func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
-	closed := func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) }
+	closed := func(o *observation.Observation) {
+		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
+	}
 	runDecisions(t, map[string]decision{
 		"a fence that holds is used": {
 			given: fresh, when: closed, step: ucv1.StepPreflight, verb: VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
@@ -47,7 +50,7 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 			says: []string{"may create, update Lease kube-system/ccm", "kubectl auth can-i", "Or set spec.handover.protocol to Serialized"},
 		},
 		"a fence that cannot be looked at is waited for": {
-			given: fresh, when: func(o *Observation) { o.Fence = Unknown[Fence]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			given: fresh, when: func(o *observation.Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
 			says: []string{"the fence: timeout"},
 		},
 		"a cluster that was created with the feature has the same choice": {
@@ -57,41 +60,43 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 }
 
 // serializedAt is the stage of a cluster whose protocol is Serialized; its CCM's workload is not there.
-func serializedAt(stage func() Observation) func() Observation {
-	return func() Observation {
+func serializedAt(stage func() observation.Observation) func() observation.Observation {
+	return func() observation.Observation {
 		o := stage()
 		o.Cluster.Status.Handover.Protocol = ucv1.SerializedProtocol
 		leasesAreFree(&o)
-		edit(&o.Addons, func(a *Addons) { a.CSI.Drifted, a.CCM = nil, AddonSet{WorkloadWithheld: true} })
-		o.CCMLease = Absent[Lease]()
+		edit(&o.Addons, func(a *observation.Addons) { a.CSI.Drifted, a.CCM = nil, observation.AddonSet{WorkloadWithheld: true} })
+		o.CCMLease = observation.Absent[observation.Lease]()
 		return o
 	}
 }
 
-func workloadAllowed(o *Observation) {
+func workloadAllowed(o *observation.Observation) {
 	o.Cluster.Status.Handover.WorkloadAllowedAt = stampAgo(time.Minute)
-	edit(&o.Addons, func(a *Addons) { a.CCM.WorkloadWithheld = false })
+	edit(&o.Addons, func(a *observation.Addons) { a.CCM.WorkloadWithheld = false })
 }
 
 func TestSerializedStartsTheCCMLast(t *testing.T) {
-	missing := func(o *Observation) {
+	missing := func(o *observation.Observation) {
 		workloadAllowed(o)
-		edit(&o.Fence, func(f *Fence) { f.Open = true })
-		edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}} })
+		edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
+		edit(&o.Addons, func(a *observation.Addons) {
+			a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
+		})
 	}
 	runDecisions(t, map[string]decision{
 		"what is not its workload is applied before": {
-			given: serializedAt(applying), when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) {
-					a.CCM.Drifted = []Ref{{Kind: "ServiceAccount", Namespace: "kube-system", Name: "ccm"}}
+			given: serializedAt(applying), when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.CCM.Drifted = []observation.Ref{{Kind: "ServiceAccount", Namespace: "kube-system", Name: "ccm"}}
 				})
 			},
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"ServiceAccount kube-system/ccm"},
 		},
 		"a look that did not withhold the workload is not acted on": {
-			given: serializedAt(applying), when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) {
-					a.CCM = AddonSet{Drifted: []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}}
+			given: serializedAt(applying), when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.CCM = observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}}
 				})
 			},
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason, says: []string{"was not withheld"},
@@ -100,7 +105,9 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			given: serializedAt(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"the workload waits for the silence": {
-			given: serializedAt(fenced), when: func(o *Observation) { edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false }) },
+			given: serializedAt(fenced), when: func(o *observation.Observation) {
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
+			},
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason,
 		},
 		"the workload is allowed when KCM is silent": {
@@ -119,15 +126,17 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			says: []string{"Deployment kube-system/ccm"},
 		},
 		"a workload of someone else is never taken over": {
-			given: serializedAt(fenced), when: func(o *Observation) {
+			given: serializedAt(fenced), when: func(o *observation.Observation) {
 				missing(o)
-				edit(&o.Addons, func(a *Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm (helm)"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm (helm)"} })
 			},
 			step: ucv1.StepHandover, line: "WorkloadApplied", fails: ucv1.ForeignObjectsReason,
 		},
 		"a workload that lost its right is deleted": {
-			given: serializedAt(contendedSince(inTree())), when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) { a.Obsolete = []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}} })
+			given: serializedAt(contendedSince(inTree())), when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.Obsolete = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
+				})
 			},
 			step: ucv1.StepHandover, line: "WorkloadWithheld", verb: VerbPruneAddons, says: []string{"Deployment kube-system/ccm"},
 		},

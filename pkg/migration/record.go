@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The keys of the Secret with the record. Each is plain, so that a person can read it, and say by RecordKeeperKey that another
@@ -22,31 +21,17 @@ const (
 // mostRecord bounds what a Secret that someone changed can make of our memory; the facts of a large cluster have 20 KiB.
 const mostRecord = 256 << 10
 
-// Record is what is kept of a migration outside of its Cluster: backups leave the status out, and a Cluster can be deleted in the
-// middle. One that returns under its name goes on where it was.
-type Record struct {
-	// Ref is the Secret, Version its resourceVersion.
-	Ref
-	Version string
-	// Keeper is the UID of what it is a record of: KCM's Deployment, or the kubeconfig Secret that leads to static pods.
-	Keeper   string
-	Provider string
-	Facts    ucv1.Facts
-	// Problem is a sentence when it cannot be read.
-	Problem string
-}
-
 // RecordName of the Secret beside the Cluster.
 func RecordName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-record" }
 
 // RecordOf is what is to be kept; nil before there is anything that the world could not say again. A cluster of origin External has one,
 // too: it tells the Cluster that returns under its name whose volumes are its own (ClusterUID), and since when its CCM leads. With the
 // feature off it holds nothing up, because no migration began.
-func RecordOf(cluster *ucv1.Cluster, keeper string, facts ucv1.Facts) *Record {
+func RecordOf(cluster *ucv1.Cluster, keeper string, facts ucv1.Facts) *observation.Record {
 	if !resolved(facts.Origin) {
 		return nil
 	}
-	return &Record{Keeper: keeper, Provider: cluster.Spec.Cloud.ProviderName, Facts: withoutOutput(facts)}
+	return &observation.Record{Keeper: keeper, Provider: cluster.Spec.Cloud.ProviderName, Facts: withoutOutput(facts)}
 }
 
 func resolved(origin ucv1.Origin) bool {
@@ -62,13 +47,8 @@ func withoutOutput(facts ucv1.Facts) ucv1.Facts {
 	return kept
 }
 
-// Holds says that the Secret has this record already.
-func (r Record) Holds(wanted Record) bool {
-	return r.Problem == "" && r.Keeper == wanted.Keeper && r.Provider == wanted.Provider && equality.Semantic.DeepEqual(r.Facts, wanted.Facts)
-}
-
 // EncodeRecord of the Secret.
-func EncodeRecord(r Record) (map[string][]byte, error) {
+func EncodeRecord(r observation.Record) (map[string][]byte, error) {
 	facts, err := json.Marshal(r.Facts)
 	if err != nil {
 		return nil, fmt.Errorf("encode the record: %w", err)
@@ -78,8 +58,8 @@ func EncodeRecord(r Record) (map[string][]byte, error) {
 
 // DecodeRecord reads the data of the Secret. What it does not know may be a fact of a newer version: nothing is left out. A problem
 // quotes nothing of it.
-func DecodeRecord(data map[string][]byte) Record {
-	record := Record{Keeper: string(data[RecordKeeperKey]), Provider: string(data[RecordProviderKey])}
+func DecodeRecord(data map[string][]byte) observation.Record {
+	record := observation.Record{Keeper: string(data[RecordKeeperKey]), Provider: string(data[RecordProviderKey])}
 	record.Facts, record.Problem = decodeFacts(data[RecordFactsKey])
 	if record.Keeper == "" || record.Provider == "" {
 		record.Problem = cmp.Or(record.Problem, "key "+RecordKeeperKey+" or "+RecordProviderKey+" is empty")
@@ -139,7 +119,7 @@ func (p *pass) recall() (Decision, bool) {
 }
 
 // refusal of a record; nil when it can be used.
-func (p *pass) refusal(record Record) *outcome {
+func (p *pass) refusal(record observation.Record) *outcome {
 	keeper, known := p.o.Keeper.Get()
 	discard := ", or, only when no migration of this cluster ever began, delete the Secret."
 	var out outcome

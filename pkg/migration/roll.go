@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // pool is a MachineDeployment with its state against the wanted kubelet configuration.
 type pool struct {
-	deployment MachineDeployment
+	deployment observation.MachineDeployment
 	state      rollout.State
 	// disrupted says that not all of its Machines serve, whoever caused that.
 	disrupted bool
@@ -208,7 +209,7 @@ func (p *pass) noteRolled(view fleetView, pools []pool) {
 		case *generation == "" || d.RestartValue != *generation:
 			continue
 		case d.MinReadyOurs && !slices.Contains(view.guarded, d.UID):
-			p.noteGuarded([]MachineDeployment{d})
+			p.noteGuarded([]observation.MachineDeployment{d})
 		case !d.MinReadyOurs && view.replaced(d):
 			p.unguard(d)
 		}
@@ -231,7 +232,7 @@ func (p *pass) pools(view fleetView) []pool {
 //
 //	its newest MachineSet is wanted ─► all Machines there, up-to-date and proven ─► done, else rolling
 //	it is not ──────────────────────► deleting: waits; paused: blocked; our value was taken out: blocked; else outdated
-func judgePool(view fleetView, deployment MachineDeployment) pool {
+func judgePool(view fleetView, deployment observation.MachineDeployment) pool {
 	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
 	pl := pool{deployment: deployment, disrupted: !deployment.Deleting && (!deployment.Settled || len(machines) < int(deployment.Replicas))}
 	for _, machine := range machines {
@@ -261,7 +262,7 @@ func judgePool(view fleetView, deployment MachineDeployment) pool {
 }
 
 // unguardable is why the breaker cannot hold a MachineDeployment; empty: it can.
-func unguardable(deployment MachineDeployment) string {
+func unguardable(deployment observation.MachineDeployment) string {
 	if deployment.MinReadyOwner == "" {
 		return deployment.LimitProblem
 	}
@@ -271,7 +272,7 @@ func unguardable(deployment MachineDeployment) string {
 
 // look takes one of the pool's Machines into account. The machine-controller calls a Node available while it is tainted,
 // and forgets Machines that are going.
-func (p *pool) look(view fleetView, machine Machine) {
+func (p *pool) look(view fleetView, machine observation.Machine) {
 	if machine.Deleting || !view.serves(machine) {
 		p.disrupted = true
 	}
@@ -296,20 +297,20 @@ func (p *pool) follow() {
 }
 
 // toldToRoll: the template carries our value, or its MachineSet was made after the flags were in place anyway.
-func toldToRoll(view fleetView, deployment MachineDeployment, sets []MachineSet) bool {
+func toldToRoll(view fleetView, deployment observation.MachineDeployment, sets []observation.MachineSet) bool {
 	if view.generation != "" && deployment.RestartValue == view.generation {
 		return true
 	}
-	return slices.ContainsFunc(sets, func(set MachineSet) bool { return set.Current && view.wanted(set) })
+	return slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.Current && view.wanted(set) })
 }
 
 // takenOut: it was told to roll, or a revision of ours exists, but the template is not it any more. It is not applied
 // again: two owners would roll the Machines forever.
-func takenOut(view fleetView, deployment MachineDeployment, sets []MachineSet) bool {
+func takenOut(view fleetView, deployment observation.MachineDeployment, sets []observation.MachineSet) bool {
 	if slices.Contains(view.rolled, deployment.UID) {
 		return true
 	}
-	return view.generation != "" && slices.ContainsFunc(sets, func(set MachineSet) bool { return set.RestartValue == view.generation })
+	return view.generation != "" && slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
 }
 
 func waitingPools(pools []pool) []string {
@@ -338,7 +339,7 @@ func (p *pass) rollsOn() string {
 	return named(names)
 }
 
-func (v fleetView) scaledWhilePaused(d MachineDeployment) bool {
+func (v fleetView) scaledWhilePaused(d observation.MachineDeployment) bool {
 	return !v.undo && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // deliverySkew is how much later than a process's end we may see a renewal that it made before its end: the two come
@@ -38,7 +39,7 @@ func (p *pass) proof() []ucv1.ProofItem {
 	}
 	kcm := controlPlane.KCM
 	items := []ucv1.ProofItem{
-		proofItem("Template", mayRunLoops(Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run cloud loops."),
+		proofItem("Template", mayRunLoops(observation.Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run cloud loops."),
 		proofItem("Rollout", !kcm.RolledOut, kcm.String()+" is still rolling out."),
 	}
 	if p.o.Cluster.Spec.ControlPlane.Static() {
@@ -67,7 +68,7 @@ func proofItem(name string, doubtful bool, doubt string) ucv1.ProofItem {
 }
 
 // processDoubts names every process that may run, once.
-func (p *pass) processDoubts(kcm Component) []string {
+func (p *pass) processDoubts(kcm observation.Component) []string {
 	ended := map[string]bool{}
 	for _, process := range p.facts.Handover.Processes {
 		ended[process.PodUID] = process.EndedAt != nil
@@ -96,7 +97,7 @@ func (p *pass) processDoubts(kcm Component) []string {
 }
 
 // unended says why a recorded process counts as running, and what a person can do about it.
-func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
+func (p *pass) unended(kcm observation.Component, process ucv1.ManagerProcess) string {
 	name := "Pod " + kcm.Namespace + "/" + process.PodName
 	if process.VanishedAt == nil {
 		return name + " may run cloud loops and was not seen to end."
@@ -111,7 +112,7 @@ func (p *pass) unended(kcm Component, process ucv1.ManagerProcess) string {
 }
 
 // leaseDoubt reads KCM's Lease as a witness against silence, never for it.
-func (p *pass) leaseDoubt(kcm Component) string {
+func (p *pass) leaseDoubt(kcm observation.Component) string {
 	if !elects(kcm) {
 		return ""
 	}
@@ -136,8 +137,8 @@ func (p *pass) leaseDoubt(kcm Component) string {
 
 // heldBySilentPod: the identity begins with the pod's hostname, and with hostNetwork old and new pods share that, so
 // the Lease must have been acquired after the container started.
-func heldBySilentPod(lease Lease, kcm Component) bool {
-	return slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+func heldBySilentPod(lease observation.Lease, kcm observation.Component) bool {
+	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return !mayRunLoops(process) && process.Started && !process.Ended &&
 			heldBy(lease, process.PodName, process.NodeName, process.Hostname) && !lease.AcquireTime.Before(process.StartedAt)
 	})
@@ -145,7 +146,7 @@ func heldBySilentPod(lease Lease, kcm Component) bool {
 
 // heldByTheDead rests on an end that was seen. One that was concluded after the pod had vanished says only when we
 // concluded it, and a holder that still renews contradicts it: there the Lease has to run out.
-func (p *pass) heldByTheDead(lease Lease) bool {
+func (p *pass) heldByTheDead(lease observation.Lease) bool {
 	return slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
 		return process.EndedAt != nil && process.VanishedAt == nil && heldBy(lease, process.PodName, process.NodeName) &&
 			!lease.ChangedAt.After(process.EndedAt.Add(deliverySkew))
@@ -153,13 +154,13 @@ func (p *pass) heldByTheDead(lease Lease) bool {
 }
 
 // elects: of static pods, one that takes part in the election is enough.
-func elects(kcm Component) bool {
-	return kcm.Arguments.True("leader-elect", true) || slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+func elects(kcm observation.Component) bool {
+	return kcm.Arguments.True("leader-elect", true) || slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return process.ConfigHash != "" && !process.Ended && process.Arguments.True("leader-elect", true)
 	})
 }
 
-func heldBy(lease Lease, hostnames ...string) bool {
+func heldBy(lease observation.Lease, hostnames ...string) bool {
 	return slices.ContainsFunc(hostnames, func(hostname string) bool {
 		return hostname != "" && strings.HasPrefix(lease.Holder, hostname+"_")
 	})
@@ -167,12 +168,12 @@ func heldBy(lease Lease, hostnames ...string) bool {
 
 // leaseExpiry is how long an unknown holder still has to be waited for, on our clock: the larger of the lease duration
 // and the renew deadline plus retry period. The three default to 15, 10 and 2 seconds upstream.
-func leaseExpiry(lease Lease, arguments Arguments, now time.Time) time.Duration {
+func leaseExpiry(lease observation.Lease, arguments observation.Arguments, now time.Time) time.Duration {
 	last := lease.ChangedAt
 	if lease.WatchedAt.After(last) {
 		last = lease.WatchedAt
 	}
-	deadline := arguments.duration("leader-elect-renew-deadline", 10*time.Second) + arguments.duration("leader-elect-retry-period", 2*time.Second)
+	deadline := arguments.Duration("leader-elect-renew-deadline", 10*time.Second) + arguments.Duration("leader-elect-retry-period", 2*time.Second)
 	return max(time.Duration(lease.DurationSeconds)*time.Second, 15*time.Second, deadline) - now.Sub(last)
 }
 
@@ -192,8 +193,8 @@ func (p *pass) guard() outcome {
 }
 
 // loud names what may run cloud loops in KCM again, and who made it so; empty when nothing does.
-func (p *pass) loud(kcm Component) string {
-	if mayRunLoops(Process{Arguments: kcm.Arguments}) {
+func (p *pass) loud(kcm observation.Component) string {
+	if mayRunLoops(observation.Process{Arguments: kcm.Arguments}) {
 		return contended(kcm)
 	}
 	for _, process := range kcm.Pods {
@@ -204,7 +205,7 @@ func (p *pass) loud(kcm Component) string {
 	return ""
 }
 
-func contended(kcm Component) string {
+func contended(kcm observation.Component) string {
 	return kcm.String() + " may run cloud loops again; its arguments were changed by " + owner(kcm) +
 		". Switch the loops off where that gets its arguments from; nothing is rolled until then."
 }
@@ -241,20 +242,20 @@ func (p *pass) contention(message string) outcome {
 }
 
 // loopsAreBack is known when KCM runs cloud loops that we had switched off, and absent when it does not.
-func (p *pass) loopsAreBack() Observed[bool] {
+func (p *pass) loopsAreBack() observation.Observed[bool] {
 	controlPlane, known := p.o.ControlPlane.Get()
 	handover := p.facts.Handover
 	switch {
 	case handover == nil || handover.LoopsOffAt == nil && handover.LockArmedAt == nil || p.o.ControlPlane.IsAbsent():
-		return Absent[bool]()
+		return observation.Absent[bool]()
 	case !known:
-		return Unknown[bool](p.o.ControlPlane.Why())
+		return observation.Unknown[bool](p.o.ControlPlane.Why())
 	case handover.LoopsOffAt == nil && armed(controlPlane.KCM.Arguments):
-		return Absent[bool]() // It runs them while it holds the migration lock.
+		return observation.Absent[bool]() // It runs them while it holds the migration lock.
 	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0, handover.ContendedAt != nil && p.loud(controlPlane.KCM) != "":
-		return Known(true)
+		return observation.Known(true)
 	}
-	return Absent[bool]()
+	return observation.Absent[bool]()
 }
 
 // noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows

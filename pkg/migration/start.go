@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func (p *pass) admitted() outcome {
@@ -29,7 +30,7 @@ func (p *pass) preflight() outcome {
 }
 
 // inherit reads what the CCM takes over while KCM's flags still say it.
-func inherit(cluster *ucv1.Cluster, arguments Arguments) *ucv1.InheritedConfiguration {
+func inherit(cluster *ucv1.Cluster, arguments observation.Arguments) *ucv1.InheritedConfiguration {
 	cidr, _ := arguments.Flag("cluster-cidr")
 	inherited := &ucv1.InheritedConfiguration{
 		ClusterName:       kcmClusterName(arguments),
@@ -40,16 +41,16 @@ func inherit(cluster *ucv1.Cluster, arguments Arguments) *ucv1.InheritedConfigur
 	}
 	if len(inherited.Loops) == 0 {
 		// No in-tree loops: what the cluster was made with decides, and routes only when they were asked for by name.
-		inherited.Loops = []string{CloudNodeLifecycleLoop, ServiceLoop}
+		inherited.Loops = []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop}
 		if inherited.AllocateNodeCIDRs && arguments.True("configure-cloud-routes", false) {
-			inherited.Loops = []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop}
+			inherited.Loops = []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}
 		}
 		if name := cluster.Spec.Cloud.ClusterName; name != "" {
 			inherited.ClusterName = name
 		}
 	}
 	for _, loop := range inherited.Loops {
-		if loop == RouteLoop {
+		if loop == observation.RouteLoop {
 			inherited.ConfigureCloudRoutes = true
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // MachineSetStep lowers an old MachineSet, so that as many of its Machines go. It never raises one.
 type MachineSetStep struct {
 	// Deployment must still be of this generation, and not be paused.
-	Deployment Ref
+	Deployment observation.Ref
 	Generation int64
 	// Version is the resourceVersion that the MachineSet must still have.
 	Version  string
@@ -42,14 +43,14 @@ func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
 
 // grant is how many Machines of an old MachineSet may go now.
 type grant struct {
-	set MachineSet
+	set observation.MachineSet
 	// going is how many, unmarked are those among them that are to be marked first.
 	going    int
-	unmarked []Machine
+	unmarked []observation.Machine
 	proven   int
 }
 
-func (g grant) verb(d MachineDeployment) Verb {
+func (g grant) verb(d observation.MachineDeployment) Verb {
 	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
 	if len(g.unmarked) > 0 {
 		verb := Verb{Kind: VerbMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
@@ -60,7 +61,7 @@ func (g grant) verb(d MachineDeployment) Verb {
 	}
 	left := g.set.Replicas - int32(g.going)
 	return Verb{
-		Kind: VerbStepMachineSet, Objects: []Ref{g.set.Ref},
+		Kind: VerbStepMachineSet, Objects: []observation.Ref{g.set.Ref},
 		Step: &MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
 		Why:  fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
 	}
@@ -75,7 +76,7 @@ func (g grant) verb(d MachineDeployment) Verb {
 //
 // Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and while it is
 // there, none that serves may go.
-func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
+func (v fleetView) grant(d observation.MachineDeployment, leader string) (grant, bool) {
 	old, proven, settled := v.sides(d)
 	if !v.steps(d) || !settled {
 		return grant{}, false
@@ -95,7 +96,7 @@ func (v fleetView) grant(d MachineDeployment, leader string) (grant, bool) {
 }
 
 // grantOf a MachineSet so many at most, of which so many may serve.
-func (v fleetView) grantOf(set MachineSet, most, mostServing int, leader string) grant {
+func (v fleetView) grantOf(set observation.MachineSet, most, mostServing int, leader string) grant {
 	g := grant{set: set}
 	candidates := v.candidates(set, leader)
 	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || lost <= mostServing }
@@ -104,22 +105,22 @@ func (v fleetView) grantOf(set MachineSet, most, mostServing int, leader string)
 		g.going--
 	}
 	if g.going < int(set.Replicas) { // Where all go, none has to be chosen.
-		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:g.going]), func(m Machine) bool { return m.GoesFirst })
+		g.unmarked = slices.DeleteFunc(slices.Clone(candidates[:g.going]), func(m observation.Machine) bool { return m.GoesFirst })
 	}
 	return g
 }
 
 // steps says that it is rolled step by step: by us, with the breaker, and not paused.
-func (v fleetView) steps(d MachineDeployment) bool {
+func (v fleetView) steps(d observation.MachineDeployment) bool {
 	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They are not
 // settled while a MachineSet does not have as many as it wants: a step is under way.
-func (v fleetView) sides(d MachineDeployment) (old []MachineSet, proven int, settled bool) {
+func (v fleetView) sides(d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
 	current := false
 	for _, set := range v.setsOf(d) {
-		switch all := len(v.only(set, func(Machine) bool { return true })); {
+		switch all := len(v.only(set, func(observation.Machine) bool { return true })); {
 		case set.Current:
 			current, proven = true, len(v.only(set, v.proven))
 		case all != int(set.Replicas):
@@ -128,37 +129,33 @@ func (v fleetView) sides(d MachineDeployment) (old []MachineSet, proven int, set
 			old = append(old, set)
 		}
 	}
-	slices.SortFunc(old, func(a, b MachineSet) int {
+	slices.SortFunc(old, func(a, b observation.MachineSet) int {
 		return cmp.Or(first(!v.wanted(a), !v.wanted(b)), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Name, b.Name))
 	})
 	return old, proven, current
 }
 
 // only are a MachineSet's Machines of which something holds, but for those that are going.
-func (v fleetView) only(set MachineSet, holds func(Machine) bool) []Machine {
-	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m Machine) bool { return m.Deleting || !holds(m) })
+func (v fleetView) only(set observation.MachineSet, holds func(observation.Machine) bool) []observation.Machine {
+	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m observation.Machine) bool { return m.Deleting || !holds(m) })
 }
 
 // candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take anyway,
 // then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
-func (v fleetView) candidates(set MachineSet, leader string) []Machine {
-	machines := v.only(set, func(Machine) bool { return true })
-	leads := func(m Machine) bool { return leader != "" && m.NodeName == leader }
-	slices.SortStableFunc(machines, func(a, b Machine) int {
-		return cmp.Or(first(a.preferred(), b.preferred()), first(!v.serves(a), !v.serves(b)), first(!leads(a), !leads(b)), cmp.Compare(a.Name, b.Name))
+func (v fleetView) candidates(set observation.MachineSet, leader string) []observation.Machine {
+	machines := v.only(set, func(observation.Machine) bool { return true })
+	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
+	slices.SortStableFunc(machines, func(a, b observation.Machine) int {
+		return cmp.Or(first(a.Preferred(), b.Preferred()), first(!v.serves(a), !v.serves(b)), first(!leads(a), !leads(b)), cmp.Compare(a.Name, b.Name))
 	})
 	return machines
 }
 
-// preferred says that the machine-controller takes it before others when it scales a MachineSet down: marked, or with an error.
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
-func (m Machine) preferred() bool { return m.GoesFirst || m.Problem != "" }
-
 // mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller prefers.
-func (v fleetView) mostLost(candidates []Machine, going int) int {
+func (v fleetView) mostLost(candidates []observation.Machine, going int) int {
 	serving := 0
 	for i, machine := range candidates {
-		if (i < going || machine.preferred()) && v.serves(machine) {
+		if (i < going || machine.Preferred()) && v.serves(machine) {
 			serving++
 		}
 	}

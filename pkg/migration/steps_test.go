@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // pooled is a MachineDeployment in the middle of its roll: a letter for each Machine of the old MachineSet and of the new one.
@@ -21,15 +22,15 @@ type pooled struct {
 	old, fresh                   string
 }
 
-func (p pooled) observation() Observation {
+func (p pooled) observation() observation.Observation {
 	o := proving()
 	o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(3600))
-	var nodes []Node
-	edit(&o.Machines, func(m *Machines) {
+	var nodes []observation.Node
+	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments[0].Replicas, m.Deployments[0].MaxSurge, m.Deployments[0].MaxUnavailable = p.replicas, p.surge, p.unavailable
 		fresh, old := m.Machines[0], m.Machines[1]
 		m.Machines, m.Sets[0].Replicas, m.Sets[1].Replicas = nil, 0, 0
-		add := func(set *MachineSet, like Machine, letters string) {
+		add := func(set *observation.MachineSet, like observation.Machine, letters string) {
 			for i, letter := range letters {
 				machine := like
 				machine.Name, machine.NodeName = fmt.Sprintf("%s-%d", set.Name, i), fmt.Sprintf("%s-node-%d", set.Name, i)
@@ -49,7 +50,7 @@ func (p pooled) observation() Observation {
 		add(&m.Sets[0], fresh, p.fresh)
 		add(&m.Sets[1], old, p.old)
 	})
-	o.Nodes = Known(nodes)
+	o.Nodes = observation.Known(nodes)
 	return o
 }
 
@@ -92,7 +93,7 @@ func TestStepsGrantedByProof(t *testing.T) {
 			case tc.to >= 0:
 				g.Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "%+v", d)
 				g.Expect(*d.Verb.Step).To(Equal(MachineSetStep{
-					Deployment: Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, Generation: 3, Version: "9", Replicas: tc.to,
+					Deployment: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, Generation: 3, Version: "9", Replicas: tc.to,
 				}))
 				g.Expect(d.Verb.Objects[0].UID).To(Equal("ms-old"))
 			default:
@@ -107,26 +108,28 @@ func TestNoStepIsGranted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"but it would be": {given: ready, step: ucv1.StepRoll, verb: VerbStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
 		"while the MachineDeployment is paused": {
-			given: ready, when: firstDeployment(func(d *MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
 		},
 		"while the CCM does not lead": {
 			given: ready, when: lacksLeader, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"while what was measured cannot be looked at": {
-			given: ready, when: func(o *Observation) { o.Measured = Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: ready, when: func(o *observation.Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"while a MachineSet does not have what it wants: a step is under way": {
-			given: ready, when: machines(func(m *Machines) { m.Sets[1].Replicas = 2 }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: ready, when: machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"nor for the next one that is proven meanwhile": {
-			given: pooled{3, 1, 0, "MRR", "PP"}.observation, when: machines(func(m *Machines) { m.Sets[1].Replicas = 2 }),
+			given: pooled{3, 1, 0, "MRR", "PP"}.observation, when: machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"to another template than ours": {
-			given: ready, when: firstDeployment(func(d *MachineDeployment) { d.RestartValue = "theirs" }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "theirs" }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"without a budget that can be read": {
-			given: ready, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many")) }, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
+			given: ready, when: func(o *observation.Observation) {
+				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many"))
+			}, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
 		},
 	})
 }
@@ -134,7 +137,7 @@ func TestNoStepIsGranted(t *testing.T) {
 // The template was changed by its owner in the middle of the roll, and there is no bootstrap data for the revision of before any more.
 func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	o := pooled{4, 1, 0, "RRR", "P"}.observation()
-	edit(&o.Machines, func(m *Machines) {
+	edit(&o.Machines, func(m *observation.Machines) {
 		between, lost := m.Sets[0], m.Machines[0]
 		between.Name, between.UID, between.Current, between.Replicas = "workers-between", "between", false, 1
 		between.CreatedAt = m.Sets[0].CreatedAt.Add(-time.Minute)
@@ -162,7 +165,7 @@ func TestNothingIsGrantedWhilePaused(t *testing.T) {
 
 func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 	o := pooled{3, 1, 0, "MRR", "P"}.observation()
-	edit(&o.Machines, func(m *Machines) {
+	edit(&o.Machines, func(m *observation.Machines) {
 		for i := range m.Machines {
 			m.Machines[i].CreatedAt = m.Machines[i].CreatedAt.Add(-24 * time.Hour)
 		}
@@ -177,9 +180,9 @@ func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 func TestTheLeadersMachineGoesLast(t *testing.T) {
 	g := NewWithT(t)
 	o := pooled{3, 1, 0, "RRR", "P"}.observation()
-	o.CCMNode = Known("workers-1-node-0")
+	o.CCMNode = observation.Known("workers-1-node-0")
 	d := Decide(o, noon())
 	g.Expect(d.Verb.Objects[0].Name).To(Equal("workers-1-1"))
-	o.CCMNode = Unknown[string]("timeout")
+	o.CCMNode = observation.Unknown[string]("timeout")
 	g.Expect(Decide(o, noon()).Verb.Objects[0].Name).To(Equal("workers-1-0"))
 }

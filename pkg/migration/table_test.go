@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestEveryStageIsAtItsStep(t *testing.T) {
@@ -18,7 +19,7 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 				g.Expect(f.Handover.Protocol).To(Equal(ucv1.FencedProtocol))
 				g.Expect(*f.Inherited).To(Equal(ucv1.InheritedConfiguration{
 					ClusterName: "prod", ClusterCIDR: "10.0.0.0/16", ClusterUID: "cluster", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true,
-					Loops: []string{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop},
+					Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
 				}))
 			},
 		},
@@ -55,57 +56,64 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 }
 
 // applied has all addons in place but for the change.
-func applied(change func(*Addons)) func(*Observation) {
-	return func(o *Observation) { o.Addons = Known(Addons{}); edit(&o.Addons, change) }
+func applied(change func(*observation.Addons)) func(*observation.Observation) {
+	return func(o *observation.Observation) {
+		o.Addons = observation.Known(observation.Addons{})
+		edit(&o.Addons, change)
+	}
 }
 
 func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM whose set differs is applied after CSI": {
-			given: applying, when: applied(func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CCM addon"},
 		},
 		"a CSI driver of someone else satisfies ours": {
-			given: applying, when: applied(func(a *Addons) {
-				a.CSI = AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
+			given: applying, when: applied(func(a *observation.Addons) {
+				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
 			}),
 			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
 		},
 		"objects that are not ours block with their names": {
-			given: applying, when: applied(func(a *Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm of helm"} }),
+			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm of helm"} }),
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
 		},
 		"objects that are not ours are taken over when that is allowed": {
-			given: applying, when: func(o *Observation) {
+			given: applying, when: func(o *observation.Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
-				o.Addons = Known(Addons{CCM: AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, verb: VerbApplyAddons,
 		},
 		"an unhealthy workload is waited for": {
-			given: applying, when: applied(func(a *Addons) { a.CSI.Unhealthy = []string{"DaemonSet csi has 0 of 3"} }),
+			given: applying, when: applied(func(a *observation.Addons) { a.CSI.Unhealthy = []string{"DaemonSet csi has 0 of 3"} }),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"DaemonSet csi has 0 of 3"},
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
-			given: applying, when: func(o *Observation) {
-				o.Addons = Known(Addons{CSI: AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
-				o.Nodes = Known([]Node{})
+			given: applying, when: func(o *observation.Observation) {
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
+				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
-			given: applying, when: applied(func(a *Addons) {
-				a.CCM = AddonSet{Unhealthy: []string{"Deployment ccm is Pending"}, Unschedulable: true}
+			given: applying, when: applied(func(a *observation.Addons) {
+				a.CCM = observation.AddonSet{Unhealthy: []string{"Deployment ccm is Pending"}, Unschedulable: true}
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
 		},
 		"objects that are not wanted any more are deleted when the new set is healthy": {
-			given: applying, when: applied(func(a *Addons) { a.Obsolete = []Ref{{Kind: "ConfigMap", Namespace: "kube-system", Name: "old"}} }),
+			given: applying, when: applied(func(a *observation.Addons) {
+				a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Namespace: "kube-system", Name: "old"}}
+			}),
 			step: ucv1.StepAddons, verb: VerbPruneAddons, says: []string{"ConfigMap kube-system/old"},
 		},
 		"objects that are not wanted any more stay while the new set is unhealthy": {
-			given: applying, when: applied(func(a *Addons) { a.Obsolete, a.CCM.Unhealthy = []Ref{{Kind: "ConfigMap", Name: "old"}}, []string{"y"} }),
+			given: applying, when: applied(func(a *observation.Addons) {
+				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, []string{"y"}
+			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason,
 		},
 	})
@@ -114,42 +122,44 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 func TestAddonsStandBehindAFence(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"an identity that may write its Lease behind a closed fence blocks the CCM": {
-			given: applying, when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) { a.CSI = AddonSet{} })
-				edit(&o.Fence, func(f *Fence) { f.Allowed = []string{"update"} })
+			given: applying, when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.CSI = observation.AddonSet{} })
+				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason, says: []string{"may update Lease kube-system/ccm although our fence is closed", "-n kube-system --as=system:serviceaccount:kube-system:ccm"},
 		},
 		"a fence that stands open beside a KCM that runs loops blocks the CCM": {
-			given: starting, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} }) },
+			given: starting, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
+			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
 		},
 		"a fence that stands open beside a KCM pod that runs loops blocks the CCM": {
-			given: starting, when: func(o *Observation) {
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.Arguments = silentArguments() })
+			given: starting, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = silentArguments() })
 			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
 		},
 		"a fence that we opened and could not note is waited for until silence is proven again": {
-			given: fenced, when: func(o *Observation) {
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
-				edit(&o.ControlPlane, func(c *ControlPlane) { c.KCM.RolledOut = false })
+			given: fenced, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence is open already.", "is still rolling out"},
 		},
 		"a fence that stands open beside a silent KCM is harmless": {
-			given: starting, when: func(o *Observation) {
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = true, []string{"update"} })
+			given: starting, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 				setKCM(o, silentArguments())
-				edit(&o.KCMLease, func(l *Lease) { l.Holder = "new_1" })
+				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "new_1" })
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
 		},
 		"objects that are taken over are applied although they do not differ": {
-			given: applying, when: func(o *Observation) {
+			given: applying, when: func(o *observation.Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "CSIDriver cinder")
-				o.Addons = Known(Addons{CSI: AddonSet{Foreign: []string{"CSIDriver cinder"}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CSIDriver cinder"},
@@ -160,16 +170,16 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 func TestProfileAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a ProviderProfile that cannot be used any more needs a person": {
-			given: rolling, when: func(o *Observation) {
-				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Fix the profile." })
-				o.Addons = Unknown[Addons]("not rendered")
+			given: rolling, when: func(o *observation.Observation) {
+				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "Fix the profile." })
+				o.Addons = observation.Unknown[observation.Addons]("not rendered")
 			},
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Fix the profile."},
 		},
 		"a ProviderProfile that cannot be used undoes nothing when the migration is completed": {
-			given: finished, when: func(o *Observation) {
-				edit(&o.Provider, func(p *Provider) { p.ProfileProblem = "Fix the profile." })
-				o.Addons = Unknown[Addons]("not rendered")
+			given: finished, when: func(o *observation.Observation) {
+				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "Fix the profile." })
+				o.Addons = observation.Unknown[observation.Addons]("not rendered")
 			},
 			step: ucv1.StepFinished,
 		},
@@ -179,98 +189,104 @@ func TestProfileAfterTheHandover(t *testing.T) {
 func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {
-			given: rolling, when: applied(func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
 			step: ucv1.StepAddons, verb: VerbApplyAddons,
 		},
 		"a fence that closed by itself is opened again": {
-			given: rolling, when: func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) },
+			given: rolling, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
+			},
 			step: ucv1.StepAddons, verb: VerbOpenFence,
 		},
 		"a fence that was closed because loops came back stays closed": {
-			given: rolling, when: func(o *Observation) {
-				edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+			given: rolling, when: func(o *observation.Observation) {
+				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 				setKCM(o, inTree())
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a CCM that was stopped because loops came back is not applied again": {
-			given: finished, when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
+			given: finished, when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
 				setKCM(o, inTree())
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"drift is not repaired while the guard cannot look": {
-			given: finished, when: func(o *Observation) {
-				edit(&o.Addons, func(a *Addons) { a.CCM.Drifted = []Ref{{Kind: "Deployment", Name: "ccm"}} })
-				o.ControlPlane = Unknown[ControlPlane]("timeout")
+			given: finished, when: func(o *observation.Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
+				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be rendered any more need a person": {
-			given: rolling, when: func(o *Observation) {
-				o.CloudConfig, o.Addons = Absent[CloudConfig](), Unknown[Addons]("not rendered")
+			given: rolling, when: func(o *observation.Observation) {
+				o.CloudConfig, o.Addons = observation.Absent[observation.CloudConfig](), observation.Unknown[observation.Addons]("not rendered")
 			},
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
 		},
 		"drift of both sets is repaired in one order": {
-			given: finished, when: applied(func(a *Addons) {
-				a.CSI.Drifted, a.CCM.Drifted = []Ref{{Kind: "DaemonSet", Name: "csi"}}, []Ref{{Kind: "Deployment", Name: "ccm"}}
+			given: finished, when: applied(func(a *observation.Addons) {
+				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}}, []observation.Ref{{Kind: "Deployment", Name: "ccm"}}
 			}),
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"CSI addon"},
 		},
 		"health is not waited for after the hand-over": {
-			given: rolling, when: applied(func(a *Addons) { a.CCM.Unhealthy = []string{"y"} }),
+			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Unhealthy = []string{"y"} }),
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
-			given: rolling, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") },
+			given: rolling, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be looked at undo nothing when the migration is completed": {
-			given: finished, when: func(o *Observation) { o.Addons = Unknown[Addons]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
 		},
 		"a Node that is NotReady a month later undoes nothing": {
-			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
+			given: finished, when: func(o *observation.Observation) {
+				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false })
+			}, step: ucv1.StepFinished,
 		},
 	})
 }
 
-func released(then func(*Observation)) func(*Observation) {
-	return func(o *Observation) {
+func released(then func(*observation.Observation)) func(*observation.Observation) {
+	return func(o *observation.Observation) {
 		o.Cluster.Spec.Addons.Management = ucv1.ReleasedAddons
 		then(o)
 	}
 }
 
 func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
-	missing := applied(func(a *Addons) {
-		a.CCM.Drifted, a.CSI.Foreign = []Ref{{Kind: "Deployment", Name: "ccm"}}, []string{"DaemonSet csi"}
-		a.Obsolete = []Ref{{Kind: "ConfigMap", Name: "old"}}
+	missing := applied(func(a *observation.Addons) {
+		a.CCM.Drifted, a.CSI.Foreign = []observation.Ref{{Kind: "Deployment", Name: "ccm"}}, []string{"DaemonSet csi"}
+		a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}
 	})
-	closed := func(o *Observation) { edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil }) }
+	closed := func(o *observation.Observation) {
+		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
+	}
 	runDecisions(t, map[string]decision{
 		"drift of a finished cluster is not repaired": {given: finished, when: released(missing), step: ucv1.StepFinished},
 		"a closed fence stays closed":                 {given: finished, when: released(closed), step: ucv1.StepFinished},
 		"drift of a cluster that was created with the feature is not repaired either": {
-			given: finished, when: released(func(o *Observation) {
+			given: finished, when: released(func(o *observation.Observation) {
 				o.Cluster.Status.Origin = ucv1.OriginExternal
 				missing(o)
 			}),
 			step: ucv1.StepFinished,
 		},
 		"a migration does not start": {
-			given: fresh, when: released(func(*Observation) {}),
+			given: fresh, when: released(func(*observation.Observation) {}),
 			step: ucv1.StepPreflight, fails: ucv1.AddonsReleasedReason, says: []string{"set it to Managed until status.step is Finished"},
 		},
 		"a migration does not apply them": {
 			given: applying, when: released(missing), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
 		},
 		"a roll does not go on": {
-			given: rolling, when: released(func(*Observation) {}), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
+			given: rolling, when: released(func(*observation.Observation) {}), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
 		},
 		"loops that came back are still told": {
-			given: finished, when: released(func(o *Observation) { setKCM(o, inTree()) }),
+			given: finished, when: released(func(o *observation.Observation) { setKCM(o, inTree()) }),
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 	})
@@ -295,8 +311,8 @@ func TestRowsBehindTheCurrentStepWaitForIt(t *testing.T) {
 func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
-	o.Nodes, o.Machines = Known([]Node{}), Known(Machines{})
-	o.Addons = Known(Addons{CCM: AddonSet{Unhealthy: []string{"pending"}, Unschedulable: true}})
+	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
+	o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: []string{"pending"}, Unschedulable: true}})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))
@@ -316,8 +332,8 @@ func TestDecideIsDeterministicAndChangesNothing(t *testing.T) {
 }
 
 // stages are all fixtures, in the order of the table.
-func stages() []func() Observation {
-	return []func() Observation{
+func stages() []func() observation.Observation {
+	return []func() observation.Observation{
 		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, judging,
 		finished,
 	}
@@ -325,27 +341,27 @@ func stages() []func() Observation {
 
 // opened waits for the CCM to lead, configured is about to record that the flags are in place, recording the
 // forceRestart value, soaked that the migration is completed.
-func opened() Observation {
+func opened() observation.Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Second)
-	edit(&o.Fence, func(f *Fence) { f.Open = true })
-	o.CCMLease = Known(Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
+	edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
+	o.CCMLease = observation.Known(observation.Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
 	return o
 }
 
-func configured() Observation {
+func configured() observation.Observation {
 	o := configuring()
-	o.MachineController = Known(machineControllers())
+	o.MachineController = observation.Known(machineControllers())
 	return o
 }
 
-func recording() Observation {
+func recording() observation.Observation {
 	o := rolling()
 	o.Cluster.Status.RollGeneration = ""
 	return o
 }
 
-func soaked() Observation {
+func soaked() observation.Observation {
 	o := verifying()
 	o.Cluster.Status.StableSince = stampAgo(10 * time.Minute)
 	return o

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // undoRow is a post-condition of the undo, and the step of the migration that it takes back.
@@ -46,7 +47,7 @@ func UndoTable() []RowMeaning {
 }
 
 // undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
-func (p *pass) undoRows(kcm Component) []undoRow {
+func (p *pass) undoRows(kcm observation.Component) []undoRow {
 	rows := undoTable()
 	if len(runningLoops(kcm)) == 0 {
 		return rows

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
@@ -15,7 +16,7 @@ func (p *pass) undoLoops() outcome {
 	if !kcm.Arguments.Understood() {
 		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
 	}
-	for _, check := range []func(Component) outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
+	for _, check := range []func(observation.Component) outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
 		if out := check(kcm); !out.holds {
 			return out
 		}
@@ -31,7 +32,7 @@ func (p *pass) undoLoops() outcome {
 }
 
 // inTreeProvider: without it KCM runs no cloud loop, whatever --controllers says.
-func (p *pass) inTreeProvider(kcm Component) outcome {
+func (p *pass) inTreeProvider(kcm observation.Component) outcome {
 	provider, known := p.o.Provider.Get()
 	if !known {
 		return cannotLook("the catalogue", p.o.Provider.Why())
@@ -44,7 +45,7 @@ func (p *pass) inTreeProvider(kcm Component) outcome {
 }
 
 // loopsAsBefore compares loops, not flags: someone else may have put them back in another spelling.
-func (p *pass) loopsAsBefore(kcm Component) outcome {
+func (p *pass) loopsAsBefore(kcm observation.Component) outcome {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
 		return fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in status.handover.original; set it by hand.")
@@ -66,7 +67,7 @@ func (p *pass) loopsAsBefore(kcm Component) outcome {
 }
 
 // givenBack is what gives KCM its loops of before and takes the migration lock away, in one change; nil when it is so.
-func givenBack(kcm Component, kept *ucv1.OriginalArguments) *ArgumentChange {
+func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *ArgumentChange {
 	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	switch {
 	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), withControllers(kcm, kept.Controllers).CloudLoops()):
@@ -85,7 +86,7 @@ func givenBack(kcm Component, kept *ucv1.OriginalArguments) *ArgumentChange {
 }
 
 // loopsOn does not fight: what is different again although we gave it back is someone else's will.
-func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
+func (p *pass) loopsOn(kcm observation.Component, change ArgumentChange) outcome {
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
 	case p.facts.Rollback.LoopsOnAt != nil && off:
@@ -101,7 +102,7 @@ func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
 	}
 	p.facts.Rollback.LoopsOnAt = p.stamp()
 	verb := Verb{
-		Kind: VerbChangeArguments, Objects: []Ref{kcm.Ref}, Arguments: &change,
+		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
 		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
 	}
 	if gates := p.gatesBack(kcm); gates != nil {
@@ -113,7 +114,7 @@ func (p *pass) loopsOn(kcm Component, change ArgumentChange) outcome {
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached through
 // them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
-func (p *pass) gatesBack(kcm Component) *ArgumentChange {
+func (p *pass) gatesBack(kcm observation.Component) *ArgumentChange {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil || !p.detached().holds {
 		return nil
@@ -122,11 +123,11 @@ func (p *pass) gatesBack(kcm Component) *ArgumentChange {
 }
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
-func (p *pass) loopsOnByOthers(kcm Component, kept *ucv1.OriginalArguments) outcome {
+func (p *pass) loopsOnByOthers(kcm observation.Component, kept *ucv1.OriginalArguments) outcome {
 	if out := p.nodesReady(); !out.holds && len(runningLoops(kcm)) == 0 {
 		return out
 	}
-	out := p.everyTarget([]Component{kcm}, func(target Component) (*ArgumentChange, string) { return givenBack(target, kept), "" }, "")
+	out := p.everyTarget([]observation.Component{kcm}, func(target observation.Component) (*ArgumentChange, string) { return givenBack(target, kept), "" }, "")
 	if out.holds && p.facts.Rollback.LoopsOnAt == nil {
 		p.facts.Rollback.LoopsOnAt = p.stamp()
 		return records("Recording that " + kcm.String() + " has its cloud loops back.")
@@ -143,17 +144,17 @@ func (p *pass) undoLock() outcome {
 }
 
 // withControllers are the arguments with another value of --controllers.
-func withControllers(c Component, value *string) Arguments {
+func withControllers(c observation.Component, value *string) observation.Arguments {
 	flags := maps.Clone(c.Arguments.Flags)
 	delete(flags, "controllers")
 	if value != nil {
 		flags["controllers"] = *value
 	}
-	return Arguments{Flags: flags}
+	return observation.Arguments{Flags: flags}
 }
 
 // kcmLeads needs a holder that is a pod of today's template, and a renewal that we saw.
-func (p *pass) kcmLeads(kcm Component) outcome {
+func (p *pass) kcmLeads(kcm observation.Component) outcome {
 	if !kcm.Arguments.True("leader-elect", true) || kcm.Replicas == 0 {
 		return holds(ucv1.HoldsReason, "")
 	}
@@ -161,7 +162,7 @@ func (p *pass) kcmLeads(kcm Component) outcome {
 	if p.o.KCMLease.IsUnknown() {
 		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
 	}
-	leads := known && lease.renewed(p.now) && slices.ContainsFunc(kcm.Pods, func(process Process) bool {
+	leads := known && lease.Renewed(p.now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return process.Started && !process.Ended && p.leads(process) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 	if !leads {
@@ -170,7 +171,7 @@ func (p *pass) kcmLeads(kcm Component) outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-func owner(component Component) string {
+func owner(component observation.Component) string {
 	if component.FieldOwner == "" {
 		return "someone"
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
@@ -45,7 +46,7 @@ func (p *pass) undoVolumes() outcome {
 	case len(gates) == 0:
 		return holds(ucv1.HoldsReason, "")
 	}
-	change := func(component Component) (*ArgumentChange, string) {
+	change := func(component observation.Component) (*ArgumentChange, string) {
 		kept := original(p.facts, component.Name)
 		if kept == nil {
 			return nil, ""
@@ -54,7 +55,7 @@ func (p *pass) undoVolumes() outcome {
 	}
 	controlPlane := p.o.ControlPlane.Value()
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
-	if slices.ContainsFunc(components, func(component Component) bool { needed, _ := change(component); return needed != nil }) {
+	if slices.ContainsFunc(components, func(component observation.Component) bool { needed, _ := change(component); return needed != nil }) {
 		if out := p.detached(); !out.holds {
 			return out
 		}
@@ -63,7 +64,7 @@ func (p *pass) undoVolumes() outcome {
 }
 
 // restoreGates touches our gates only; nil when they are as they were.
-func restoreGates(component Component, before *string, gates map[string]bool) *ArgumentChange {
+func restoreGates(component observation.Component, before *string, gates map[string]bool) *ArgumentChange {
 	present, _ := component.Arguments.Flag("feature-gates")
 	former := ""
 	if before != nil {
@@ -107,7 +108,7 @@ func (p *pass) detached() outcome {
 	}
 	var names []string
 	for _, attachment := range attachments {
-		at := slices.IndexFunc(inventory.Volumes, func(v Volume) bool { return v.Name == attachment.Volume })
+		at := slices.IndexFunc(inventory.Volumes, func(v observation.Volume) bool { return v.Name == attachment.Volume })
 		csi := at >= 0 && inventory.Volumes[at].Driver != ""
 		if !csi && slices.Contains(p.o.Provider.Value().CSIDrivers, attachment.Attacher) {
 			names = append(names, attachment.Name+" on Node "+attachment.Node)
@@ -194,12 +195,12 @@ func (p *pass) ccmLeaseRanOut() outcome {
 	case neverLed:
 		return holds(ucv1.HoldsReason, "")
 	case !known:
-		lease = Lease{}
+		lease = observation.Lease{}
 	}
 	if gone.After(lease.WatchedAt) {
 		lease.WatchedAt = gone
 	}
-	wait := leaseExpiry(lease, Arguments{}, p.now)
+	wait := leaseExpiry(lease, observation.Arguments{}, p.now)
 	switch {
 	case wait <= 0:
 		return holds(ucv1.HoldsReason, "")

@@ -10,96 +10,97 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const back = "1767270000"
 
 // asked has everything migrated but the last word, and a person who wants it undone.
-func asked() Observation {
+func asked() observation.Observation {
 	o := soaked()
 	o.Cluster.Spec.Handover.Rollback = true
-	o.CCMPods, o.Attachments = Known([]string{"ccm"}), Known([]Attachment{})
+	o.CCMPods, o.Attachments = observation.Known([]string{"ccm"}), observation.Known([]observation.Attachment{})
 	return o
 }
 
 // The stages of an undo, each ready to do the next thing of its step.
 
-func reverting() Observation {
+func reverting() observation.Observation {
 	o := asked()
 	o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute)}
 	return o
 }
 
-func reverted() Observation {
+func reverted() observation.Observation {
 	o := reverting()
-	edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
+	edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 	return o
 }
 
-func rollingBack() Observation {
+func rollingBack() observation.Observation {
 	o := reverted()
 	rollback := o.Cluster.Status.Rollback
 	rollback.MachineControllerRevertedAt, rollback.RollGeneration = stampAgo(9*time.Minute), back
 	return o
 }
 
-func rolledBack() Observation {
+func rolledBack() observation.Observation {
 	o := rollingBack()
-	edit(&o.Machines, func(m *Machines) {
+	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = back, back, "false"
 	})
 	return o
 }
 
-func withdrawing() Observation {
+func withdrawing() observation.Observation {
 	o := rolledBack()
 	o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(2 * time.Minute)
-	edit(&o.Addons, func(a *Addons) {
-		a.CCM.WorkloadWithheld, a.Obsolete = true, []Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
+	edit(&o.Addons, func(a *observation.Addons) {
+		a.CCM.WorkloadWithheld, a.Obsolete = true, []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
 	})
 	return o
 }
 
-func shut() Observation {
+func shut() observation.Observation {
 	o := withdrawing()
-	edit(&o.Fence, func(f *Fence) { f.Open, f.Allowed = false, nil })
+	edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 	return o
 }
 
-func gone() Observation {
+func gone() observation.Observation {
 	o := shut()
-	edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
-	o.CCMPods = Known([]string{})
+	edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
+	o.CCMPods = observation.Known([]string{})
 	return o
 }
 
-func quiet() Observation {
+func quiet() observation.Observation {
 	o := gone()
 	o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(30 * time.Second)))
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-	edit(&o.CCMLease, func(l *Lease) { l.ChangedAt = ago(40 * time.Second) })
+	edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(40 * time.Second) })
 	return o
 }
 
-func loopsBack() Observation {
+func loopsBack() observation.Observation {
 	o := quiet()
 	o.Cluster.Status.Rollback.LoopsOnAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(10*time.Second), nil
 	setKCM(&o, inTree())
 	return o
 }
 
-func withdrawingAddons() Observation {
+func withdrawingAddons() observation.Observation {
 	o := loopsBack()
 	o.Cluster.Spec.Handover.RollbackAddons = true
 	o.Cluster.Status.Rollback.AddonsWithdrawnAt = stampAgo(time.Second)
-	edit(&o.Addons, func(a *Addons) {
-		a.CCM.Withdrawn, a.CSI.Withdrawn, a.Obsolete = true, true, []Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "csi"}}
+	edit(&o.Addons, func(a *observation.Addons) {
+		a.CCM.Withdrawn, a.CSI.Withdrawn, a.Obsolete = true, true, []observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "csi"}}
 	})
 	return o
 }
 
-func undoStages() []func() Observation {
-	return []func() Observation{
+func undoStages() []func() observation.Observation {
+	return []func() observation.Observation{
 		asked, reverting, reverted, rollingBack, rolledBack, withdrawing, shut, gone, quiet, loopsBack, withdrawingAddons,
 	}
 }
@@ -118,13 +119,13 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
 		},
 		"a flag that came back makes them judged again": {
-			given: rollingBack, when: func(o *Observation) { o.MachineController = Known(machineControllers()) },
+			given: rollingBack, when: func(o *observation.Observation) { o.MachineController = observation.Known(machineControllers()) },
 			step: ucv1.StepUndoMachineController, verb: VerbRecord, says: []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
 		},
 		"an old pod of the machine-controller is waited for": {
-			given: rollingBack, when: func(o *Observation) {
-				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+			given: rollingBack, when: func(o *observation.Observation) {
+				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason,
 		},
 		"external Machines are rolled back": {
@@ -132,75 +133,80 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
 		},
 		"its value is recorded first": {
-			given: rollingBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
+			given: rollingBack, when: func(o *observation.Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
 			step: ucv1.StepUndoRoll, verb: VerbRecord,
 		},
 		"a CCM that does not lead does not hold it up": {
-			given: rollingBack, when: func(o *Observation) { o.CCMLease = Absent[Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+			given: rollingBack, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
-			given: rollingBack, when: func(o *Observation) { edit(&o.Machines, func(m *Machines) { m.Deployments[0].Settled = false }) },
+			given: rollingBack, when: func(o *observation.Observation) {
+				edit(&o.Machines, func(m *observation.Machines) { m.Deployments[0].Settled = false })
+			},
 			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a MachineSet of the migration is external, also when another clock says that it was made since": {
-			given: rollingBack, when: func(o *Observation) {
-				edit(&o.Machines, func(m *Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
+			given: rollingBack, when: func(o *observation.Observation) {
+				edit(&o.Machines, func(m *observation.Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
 			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"what was made before the migration is not touched": {
-			given: rollingBack, when: func(o *Observation) { o.Machines = Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+			given: rollingBack, when: func(o *observation.Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
 		"but a Machine that was made since is": {
-			given: rollingBack, when: func(o *Observation) {
-				o.Machines = Known(outdated())
-				edit(&o.Machines, func(m *Machines) { m.Machines[0].Annotation = "true" })
+			given: rollingBack, when: func(o *observation.Observation) {
+				o.Machines = observation.Known(outdated())
+				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Annotation = "true" })
 			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 	})
 }
 
 // done is the rest behind an undo.
-func done(o *Observation) {
+func done(o *observation.Observation) {
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
 	setKCM(o, inTree())
-	edit(&o.KCMLease, func(l *Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
+	edit(&o.KCMLease, func(l *observation.Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
 }
 
 func TestWhatIsUndoneRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to undo": {
-			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
+			given: fresh, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
 		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
 		"what is undone and runs no cloud loop is not at rest": {
-			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
+			given: asked, when: func(o *observation.Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
 			says: []string{"does not run the cloud loops any more"},
 		},
 		"what is undone and cannot be looked at is not claimed to be at rest": {
-			given: asked, when: func(o *Observation) { done(o); o.ControlPlane = Unknown[ControlPlane]("timeout") },
+			given: asked, when: func(o *observation.Observation) {
+				done(o)
+				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
+			},
 			step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason,
 		},
 		"what is undone and has no KCM that leads is not at rest": {
-			given: asked, when: func(o *Observation) {
+			given: asked, when: func(o *observation.Observation) {
 				done(o)
-				edit(&o.KCMLease, func(l *Lease) { l.RenewTime, l.ChangedAt = ago(time.Minute), ago(time.Minute) })
+				edit(&o.KCMLease, func(l *observation.Lease) { l.RenewTime, l.ChangedAt = ago(time.Minute), ago(time.Minute) })
 			}, step: ucv1.StepRolledBack, wait: ucv1.WaitingForLeaderReason, says: []string{"no process of Deployment"},
 		},
 		"a wish that is gone starts nothing": {
-			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
+			given: asked, when: func(o *observation.Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
 		},
 		"nor does a time from before the undo": {
-			given: asked, when: func(o *Observation) {
+			given: asked, when: func(o *observation.Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(time.Hour)
 			}, step: ucv1.StepRolledBack,
 		},
 		"a later time starts nothing while the undo is wanted": {
-			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
+			given: asked, when: func(o *observation.Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
 		},
 		"taken back with a later time, the migration begins at once": {
-			given: asked, when: func(o *Observation) {
+			given: asked, when: func(o *observation.Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(0)
 			},
@@ -212,22 +218,22 @@ func TestWhatIsUndoneRests(t *testing.T) {
 func TestOtherWaysOfAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
-			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
+			given: reverting, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
 		},
 		"beyond the point of no return it is refused, with the moment": {
-			given: asked, when: func(o *Observation) { withMachine(Machine{Annotation: "true"})(o) },
+			given: asked, when: func(o *observation.Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
 			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason, says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
 		},
 		"in a hand-over that no one leads it is refused only when someone does": {
-			given: fenced, when: func(o *Observation) {
+			given: fenced, when: func(o *observation.Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
-				withMachine(Machine{Annotation: "true"})(o)
+				withMachine(observation.Machine{Annotation: "true"})(o)
 			}, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"before KCM is changed it is refused at once": {
-			given: loud, when: func(o *Observation) {
+			given: loud, when: func(o *observation.Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
-				withMachine(Machine{Annotation: "true"})(o)
+				withMachine(observation.Machine{Annotation: "true"})(o)
 			}, step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.RollbackRefusedReason,
 		},
 	})
@@ -236,15 +242,18 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 func TestAnUndoAndTheGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a completed migration goes on with what is left, and refuses then": {
-			given: finished, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true },
+			given: finished, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = true },
 			step: ucv1.StepFinished, fails: ucv1.RollbackRefusedReason,
 		},
 		"the guard goes before what could not be looked at": {
-			given: asked, when: func(o *Observation) { setKCM(o, inTree()); o.Machines = Unknown[Machines]("timeout") },
+			given: asked, when: func(o *observation.Observation) {
+				setKCM(o, inTree())
+				o.Machines = observation.Unknown[observation.Machines]("timeout")
+			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"where KCM runs loops already the CCM goes first": {
-			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+			given: reverting, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
 	})
 }
@@ -255,33 +264,33 @@ func TestAddonsOfAnUndo(t *testing.T) {
 			given: withdrawingAddons, step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"DaemonSet kube-system/csi"},
 		},
 		"a volume that needs the driver keeps them": {
-			given: withdrawingAddons, when: func(o *Observation) {
+			given: withdrawingAddons, when: func(o *observation.Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
-				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
+				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				withVolume("cinder.csi.openstack.org")(o)
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume late"},
 		},
 		"so does one that this minor migrates anyway": {
-			given: withdrawingAddons, when: func(o *Observation) {
+			given: withdrawingAddons, when: func(o *observation.Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
-				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
-				edit(&o.Provider, func(p *Provider) { p.MigratedPlugins = []string{"kubernetes.io/cinder"} })
-				edit(&o.Inventory, func(i *Inventory) {
-					i.Volumes = []Volume{{Name: "pv", UID: "pv", Phase: "Bound", Plugin: "kubernetes.io/cinder"}}
+				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
+				edit(&o.Provider, func(p *observation.Provider) { p.MigratedPlugins = []string{"kubernetes.io/cinder"} })
+				edit(&o.Inventory, func(i *observation.Inventory) {
+					i.Volumes = []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Plugin: "kubernetes.io/cinder"}}
 				})
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume pv"},
 		},
 		"and one that is attached": {
-			given: withdrawingAddons, when: func(o *Observation) {
+			given: withdrawingAddons, when: func(o *observation.Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
-				edit(&o.Addons, func(a *Addons) { a.Obsolete = nil })
-				o.Attachments = Known([]Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
+				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
+				o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"VolumeAttachment csi-1"},
 		},
 		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, verb: VerbRelease},
 		"and not before": {
-			given: deleted(reverted), when: func(o *Observation) {
-				edit(&o.MachineController, func(d *[]MachineControllerDeployment) { (*d)[0].RolledOut = false })
+			given: deleted(reverted), when: func(o *observation.Observation) {
+				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
 		},
 	})
@@ -309,8 +318,8 @@ func undoRestsOn(d Decision) []string {
 
 func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	facts := lose(false)
-	facts["CCMPods"] = func(o *Observation) { loseFact(&o.CCMPods, false) }
-	facts["Attachments"] = func(o *Observation) { loseFact(&o.Attachments, false) }
+	facts["CCMPods"] = func(o *observation.Observation) { loseFact(&o.CCMPods, false) }
+	facts["Attachments"] = func(o *observation.Observation) { loseFact(&o.Attachments, false) }
 	order := []ucv1.Step{}
 	for _, row := range UndoTable() {
 		order = append(order, row.Step)
@@ -343,7 +352,7 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 
 func TestRowsOfAnUndoSayHowFarItIs(t *testing.T) {
 	g := NewWithT(t)
-	reasons := func(o Observation) map[ucv1.Step]string {
+	reasons := func(o observation.Observation) map[ucv1.Step]string {
 		got := map[ucv1.Step]string{}
 		for _, row := range Decide(o, noon()).Rows {
 			g.Expect(row.Holds).To(BeFalse())

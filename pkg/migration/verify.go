@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // verify asks every Node, not only every Machine: what counts is what runs.
@@ -40,13 +41,13 @@ func (p *pass) verify() outcome {
 }
 
 // wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it again.
-func (p *pass) wasAway(node Node) bool {
+func (p *pass) wasAway(node observation.Node) bool {
 	since, accepted := p.facts.StableSince, slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
 func (p *pass) soak() outcome {
-	soak := SoakTime(p.o.Cluster)
+	soak := observation.SoakTime(p.o.Cluster)
 	if p.facts.StableSince == nil {
 		p.facts.StableSince = p.stamp()
 		if soak > 0 {
@@ -61,8 +62,8 @@ func (p *pass) soak() outcome {
 }
 
 // unprovenNodes sorts the Nodes that lack something into those that are young and those that a person must look at.
-func (p *pass) unprovenNodes(view fleetView, nodes []Node) (young, overdue []string) {
-	machineOf := map[string]Machine{}
+func (p *pass) unprovenNodes(view fleetView, nodes []observation.Node) (young, overdue []string) {
+	machineOf := map[string]observation.Machine{}
 	for _, machine := range view.machines.Machines {
 		if machine.NodeName != "" {
 			machineOf[machine.NodeName] = machine
@@ -85,7 +86,7 @@ func (p *pass) unprovenNodes(view fleetView, nodes []Node) (young, overdue []str
 	return young, overdue
 }
 
-func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) string {
+func (p *pass) lacks(view fleetView, node observation.Node, machine observation.Machine, owned bool) string {
 	switch {
 	case !owned:
 		return "has no Machine (accept it in spec.rollout.acceptNodes or delete it)"
@@ -96,7 +97,7 @@ func (p *pass) lacks(view fleetView, node Node, machine Machine, owned bool) str
 }
 
 // nodeLacks is what a Node of an up-to-date Machine does not show yet.
-func (p *pass) nodeLacks(view fleetView, node Node, machine Machine) string {
+func (p *pass) nodeLacks(view fleetView, node observation.Node, machine observation.Machine) string {
 	switch {
 	case node.Uninitialized:
 		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
@@ -114,18 +115,18 @@ func (p *pass) nodeLacks(view fleetView, node Node, machine Machine) string {
 }
 
 // baselineAsTaken is empty where none was taken.
-func (p *pass) baselineAsTaken() (before Inventory, changed []string, unknown string) {
+func (p *pass) baselineAsTaken() (before observation.Inventory, changed []string, unknown string) {
 	if p.facts.Baseline == nil {
-		return Inventory{}, nil, ""
+		return observation.Inventory{}, nil, ""
 	}
 	before, known := p.o.Baseline.Get()
 	switch {
 	case p.o.Baseline.IsAbsent():
-		return Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
+		return observation.Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
 	case !known:
-		return Inventory{}, nil, p.o.Baseline.Why()
+		return observation.Inventory{}, nil, p.o.Baseline.Why()
 	case before.Digest() != p.facts.Baseline.Digest:
-		return Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
+		return observation.Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
 	}
 	return before, nil, ""
 }

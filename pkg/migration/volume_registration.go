@@ -5,10 +5,11 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // WantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
-func WantsRegistered(facts ucv1.Facts, provider Provider) bool {
+func WantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
 	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
 }
 

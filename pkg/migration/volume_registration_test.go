@@ -5,44 +5,45 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const vmdk = "[fast] kubevols/a.vmdk"
 
 // registering is a roll whose in-tree volume is as old as that.
-func registering(given func() Observation, age time.Duration) func() Observation {
-	return func() Observation {
+func registering(given func() observation.Observation, age time.Duration) func() observation.Observation {
+	return func() observation.Observation {
 		o := given()
-		edit(&o.Provider, func(p *Provider) { p.RegisteredBy = "cnsvspherevolumemigrations.cns.vmware.com" })
-		edit(&o.Inventory, func(i *Inventory) {
-			i.Volumes = append([]Volume{{Name: "a", Path: vmdk, CreatedAt: ago(age)}, {Name: "csi"}}, i.Volumes...)
+		edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "cnsvspherevolumemigrations.cns.vmware.com" })
+		edit(&o.Inventory, func(i *observation.Inventory) {
+			i.Volumes = append([]observation.Volume{{Name: "a", Path: vmdk, CreatedAt: ago(age)}, {Name: "csi"}}, i.Volumes...)
 		})
-		o.Registered = Known(map[string]bool{vmdk: true})
+		o.Registered = observation.Known(map[string]bool{vmdk: true})
 		return o
 	}
 }
 
 func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
-	registered := func(seen Observed[map[string]bool]) func(*Observation) {
-		return func(o *Observation) { o.Registered = seen }
+	registered := func(seen observation.Observed[map[string]bool]) func(*observation.Observation) {
+		return func(o *observation.Observation) { o.Registered = seen }
 	}
-	none := registered(Known(map[string]bool{}))
-	late := func(o *Observation) {
+	none := registered(observation.Known(map[string]bool{}))
+	late := func(o *observation.Observation) {
 		none(o)
 		o.Cluster.Status.MachineControllerConfiguredAt = stampAgo(61 * time.Minute)
 	}
-	then := func(changes ...func(*Observation)) func(*Observation) {
-		return func(o *Observation) {
+	then := func(changes ...func(*observation.Observation)) func(*observation.Observation) {
+		return func(o *observation.Observation) {
 			for _, change := range changes {
 				change(o)
 			}
 		}
 	}
-	accept := func(name string) func(*Observation) {
-		return func(o *Observation) { o.Cluster.Spec.Rollout.AcceptVolumes = []string{name} }
+	accept := func(name string) func(*observation.Observation) {
+		return func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptVolumes = []string{name} }
 	}
 	for name, stage := range map[string]struct {
-		given func() Observation
+		given func() observation.Observation
 		goes  VerbKind
 	}{
 		"the first of a roll": {rolling, VerbRollMachineDeployment},
@@ -55,10 +56,10 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 				given: given, when: none, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"PersistentVolume a"},
 			},
 			name + " waits where the CRD does not exist, and says so": {
-				given: given, when: registered(Absent[map[string]bool]()), step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"The CRD does not exist"},
+				given: given, when: registered(observation.Absent[map[string]bool]()), step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"The CRD does not exist"},
 			},
 			name + " waits where no one could look": {
-				given: given, when: registered(Unknown[map[string]bool]("forbidden")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"forbidden"},
+				given: given, when: registered(observation.Unknown[map[string]bool]("forbidden")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"forbidden"},
 			},
 			name + " fails by name after the deadline": {
 				given: given, when: late, step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason, says: []string{"PersistentVolume a", "spec.rollout.acceptVolumes"},
@@ -69,7 +70,9 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 			name + " goes when the volume is accepted": {given: given, when: then(late, accept("a")), step: ucv1.StepRoll, verb: stage.goes},
 			name + " does not go when another one is":  {given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason},
 			name + " needs nothing of the sort with other drivers": {
-				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, verb: stage.goes,
+				given: given, when: then(none, func(o *observation.Observation) {
+					edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" })
+				}), step: ucv1.StepRoll, verb: stage.goes,
 			},
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -47,8 +47,8 @@ func (cumulus) Release(version string) (provider.Release, error) {
 	return provider.Release{CCM: "v1.0.0", CSI: "v2.0.0"}, nil
 }
 
-func (p cumulus) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (p cumulus) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name: cumulusName, ProviderIDPrefix: "cumulus://", CSIDrivers: []string{cumulusDriver}, RequiredCloudConfigKeys: []string{"token"},
 	}
 	if _, err := p.Release(version); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
@@ -50,7 +50,7 @@ type Described interface {
 	// Release says which releases run with a version of Kubernetes, or why none does.
 	Release(version string) (Release, error)
 	// Facts are what deciding needs to know; version is one like 1.25.16 or v1.25.16.
-	Facts(version string) migration.Provider
+	Facts(version string) observation.Provider
 	// Example is a cloud configuration that is complete; its values are made up.
 	Example() map[string][]byte
 }

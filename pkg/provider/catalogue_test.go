@@ -6,7 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestCatalogue(t *testing.T) {
@@ -48,47 +48,47 @@ func TestProvidersThatCanMigrate(t *testing.T) {
 
 type facts struct {
 	provider, version string
-	want              migration.Provider
+	want              observation.Provider
 }
 
 // earlyFacts are those of OpenStack, of GCP, and of Hetzner.
 func earlyFacts() map[string]facts {
 	return map[string]facts{
-		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", migration.Provider{
+		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", observation.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
-			DefaultClass:            migration.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
+			DefaultClass:            observation.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			RetiredGates:            []string{"CSIMigration", "CSIMigrationOpenStack"},
 			MigratedPlugins:         []string{"kubernetes.io/cinder"},
 			CloudNodeLater:          true,
 		}},
-		"OpenStack before the catalogue begins": {"openstack", "1.23.17", migration.Provider{
+		"OpenStack before the catalogue begins": {"openstack", "1.23.17", observation.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
-			DefaultClass:            migration.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
+			DefaultClass:            observation.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"}, CloudNodeLater: true,
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
 				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
 		}},
-		"Hetzner, which never was in-tree": {"hetzner", "1.30.14", migration.Provider{
+		"Hetzner, which never was in-tree": {"hetzner", "1.30.14", observation.Provider{
 			Name: "hetzner", ProviderIDPrefix: "hcloud://", CSIDrivers: []string{"csi.hetzner.cloud"},
-			DefaultClass:            migration.DefaultClass{Name: "hcloud-volumes"},
+			DefaultClass:            observation.DefaultClass{Name: "hcloud-volumes"},
 			RequiredCloudConfigKeys: []string{"token"},
 		}},
-		"GCP while its provider is in-tree": {"gcp", "1.26.15", migration.Provider{
+		"GCP while its provider is in-tree": {"gcp", "1.26.15", observation.Provider{
 			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
 			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
-			DefaultClass:            migration.DefaultClass{Name: "gce-pd-csi", Plugin: "kubernetes.io/gce-pd"},
+			DefaultClass:            observation.DefaultClass{Name: "gce-pd-csi", Plugin: "kubernetes.io/gce-pd"},
 			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
 			RetiredGates:            []string{"CSIMigration", "CSIMigrationGCE"},
 			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
 			SharesLoadBalancerNames: true,
 		}},
-		"GCP in the last minor with its provider": {"gcp", "1.30.14", migration.Provider{
+		"GCP in the last minor with its provider": {"gcp", "1.30.14", observation.Provider{
 			Name: "gcp", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "gce",
 			ProviderIDPrefix: "gce://", CSIDrivers: []string{"pd.csi.storage.gke.io"},
-			DefaultClass:            migration.DefaultClass{Name: "gce-pd-csi", Plugin: "kubernetes.io/gce-pd"},
+			DefaultClass:            observation.DefaultClass{Name: "gce-pd-csi", Plugin: "kubernetes.io/gce-pd"},
 			RequiredCloudConfigKeys: []string{"gce.conf", "cloud-sa.json"},
 			RetiredGates:            []string{"InTreePluginGCEUnregister"},
 			MigratedPlugins:         []string{"kubernetes.io/gce-pd"},
@@ -100,53 +100,53 @@ func earlyFacts() map[string]facts {
 // lateFacts are those of the others.
 func lateFacts() map[string]facts {
 	return map[string]facts{
-		"vSphere while a gate of it is left": {"vsphere", "1.28.15", migration.Provider{
+		"vSphere while a gate of it is left": {"vsphere", "1.28.15", observation.Provider{
 			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
 			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
 			RegisteredBy:            "cnsvspherevolumemigrations.cns.vmware.com",
-			DefaultClass:            migration.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
+			DefaultClass:            observation.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
 			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
 			RetiredGates: []string{"CSIMigrationvSphere"}, MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
 		}},
-		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", migration.Provider{
+		"vSphere in the last minor in-tree": {"vsphere", "1.29.15", observation.Provider{
 			Name: "vsphere", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "vsphere",
 			ProviderIDPrefix: "vsphere://", CSIDrivers: []string{"csi.vsphere.vmware.com"},
 			RegisteredBy:            "cnsvspherevolumemigrations.cns.vmware.com",
-			DefaultClass:            migration.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
+			DefaultClass:            observation.DefaultClass{Name: "vsphere-csi", Plugin: "kubernetes.io/vsphere-volume"},
 			RequiredCloudConfigKeys: []string{"vsphere.conf"}, SharesLoadBalancerNames: true,
 			MigratedPlugins: []string{"kubernetes.io/vsphere-volume"},
 		}},
-		"Azure while its gates can be switched off": {"azure", "1.24.17", migration.Provider{
+		"Azure while its gates can be switched off": {"azure", "1.24.17", observation.Provider{
 			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
 			CSIDrivers:     []string{"disk.csi.azure.com", "file.csi.azure.com"},
-			DefaultClass:   migration.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
+			DefaultClass:   observation.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
 			MigrationGates: map[string]bool{"CSIMigrationAzureDisk": true, "CSIMigrationAzureFile": true},
 			RetiredGates:   []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
 		}},
-		"Azure while one of them can be": {"azure", "1.26.15", migration.Provider{
+		"Azure while one of them can be": {"azure", "1.26.15", observation.Provider{
 			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
 			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
-			DefaultClass:    migration.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
+			DefaultClass:    observation.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
 			MigrationGates:  map[string]bool{"CSIMigrationAzureFile": true},
 			RetiredGates:    []string{"CSIMigration", "CSIMigrationAzureDisk", "CSIMigrationAzureFile"},
 			MigratedPlugins: []string{"kubernetes.io/azure-disk"},
 		}},
-		"Azure in the last minor of its in-tree provider": {"azure", "1.29.14", migration.Provider{
+		"Azure in the last minor of its in-tree provider": {"azure", "1.29.14", observation.Provider{
 			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
 			CSIDrivers:      []string{"disk.csi.azure.com", "file.csi.azure.com"},
-			DefaultClass:    migration.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
+			DefaultClass:    observation.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
 			RetiredGates:    []string{"CSIMigrationAzureFile"},
 			MigratedPlugins: []string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
 		}},
-		"Azure without an in-tree provider": {"azure", "1.30.14", migration.Provider{
+		"Azure without an in-tree provider": {"azure", "1.30.14", observation.Provider{
 			Name: "azure", CanMigrate: true, LastInTreeMinor: 29, InTreeName: "azure", ProviderIDPrefix: "azure:///",
 			CSIDrivers:   []string{"disk.csi.azure.com", "file.csi.azure.com"},
-			DefaultClass: migration.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
+			DefaultClass: observation.DefaultClass{Name: "azure-disk-csi", Plugin: "kubernetes.io/azure-disk"},
 		}},
-		"simcloud": {"simcloud", "1.30.14", migration.Provider{
+		"simcloud": {"simcloud", "1.30.14", observation.Provider{
 			Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud",
 			ProviderIDPrefix: "simcloud://", CSIDrivers: []string{"csi.simcloud.k8c.io"},
-			DefaultClass:            migration.DefaultClass{Name: "simcloud-csi"},
+			DefaultClass:            observation.DefaultClass{Name: "simcloud-csi"},
 			RequiredCloudConfigKeys: []string{"endpoint", "cluster", "token"},
 			MigrationGates:          map[string]bool{"CSIMigrationPortworx": true},
 			SharesLoadBalancerNames: true,
@@ -156,28 +156,28 @@ func lateFacts() map[string]facts {
 
 func awsFacts() map[string]facts {
 	return map[string]facts{
-		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", migration.Provider{
+		"AWS while its volumes can still be kept from the driver": {"aws", "1.24.17", observation.Provider{
 			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
 			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			DefaultClass:            observation.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			MigrationGates:          map[string]bool{"CSIMigration": true, "CSIMigrationAWS": true},
 			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
 			SharesLoadBalancerNames: true,
 		}},
-		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", migration.Provider{
+		"AWS in the last minor with the in-tree provider": {"aws", "v1.26.15", observation.Provider{
 			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
 			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			DefaultClass:            observation.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			RetiredGates:            []string{"CSIMigration", "CSIMigrationAWS"},
 			MigratedPlugins:         []string{"kubernetes.io/aws-ebs"},
 			SharesLoadBalancerNames: true,
 		}},
-		"AWS after it": {"aws", "1.27.0", migration.Provider{
+		"AWS after it": {"aws", "1.27.0", observation.Provider{
 			Name: "aws", CanMigrate: true, LastInTreeMinor: 26, InTreeName: "aws",
 			ProviderIDPrefix: "aws:///", CSIDrivers: []string{"ebs.csi.aws.com"},
-			DefaultClass:            migration.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
+			DefaultClass:            observation.DefaultClass{Name: "aws-ebs-csi", Plugin: "kubernetes.io/aws-ebs"},
 			RequiredCloudConfigKeys: []string{"cloud.conf"},
 			SharesLoadBalancerNames: true,
 		}},

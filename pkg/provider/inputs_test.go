@@ -8,7 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -42,7 +42,7 @@ func flagOf(name string) string {
 func inherited() ucv1.InheritedConfiguration {
 	return ucv1.InheritedConfiguration{
 		ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
-		Loops: []string{migration.CloudNodeLifecycleLoop, migration.RouteLoop, migration.ServiceLoop},
+		Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -198,10 +198,10 @@ func gapRules(profile Profile, version string, minor int) ([]manifest.VersionRul
 }
 
 // Facts are what deciding needs to know of a provider, with what its description has and what the version rules refuse.
-func (c *Catalogue) Facts(name, version string) (migration.Provider, bool) {
+func (c *Catalogue) Facts(name, version string) (observation.Provider, bool) {
 	profile, ok := c.Lookup(name)
 	if !ok {
-		return migration.Provider{}, false
+		return observation.Provider{}, false
 	}
 	facts, description := profile.Facts(version), profile.Describe()
 	facts.ProviderIDForm = description.ProviderID

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -131,7 +131,7 @@ func (c *Catalogue) managerPrograms() map[string]bool {
 }
 
 // ManagerWorkloads are those that a provider's CCM and its probe have in any minor.
-func (c *Catalogue) ManagerWorkloads(name string) []migration.Ref {
+func (c *Catalogue) ManagerWorkloads(name string) []observation.Ref {
 	profile, ok := c.Lookup(name)
 	if !ok {
 		return nil
@@ -151,8 +151,8 @@ func (c *contents) addManagers(addons Addons) error {
 			}
 		}
 		for _, ref := range set.Workloads {
-			probe := migration.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + ProbeSuffix}
-			for _, one := range []migration.Ref{ref, probe} {
+			probe := observation.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + ProbeSuffix}
+			for _, one := range []observation.Ref{ref, probe} {
 				if !slices.Contains(c.ccm, one) {
 					c.ccm = append(c.ccm, one)
 				}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -78,11 +78,11 @@ func TestWorkloadsAndDriver(t *testing.T) {
 	openstack, _ := builtIn().Lookup("openstack")
 	addons := render(g, "openstack", openstack, 36)
 	g.Expect(addons.CCM.Driver).To(BeEmpty())
-	g.Expect(addons.CCM.Workloads).To(Equal([]migration.Ref{
+	g.Expect(addons.CCM.Workloads).To(Equal([]observation.Ref{
 		{Kind: "Deployment", Namespace: "kube-system", Name: "openstack-cloud-controller-manager"},
 	}))
 	g.Expect(addons.CSI.Driver).To(Equal("cinder.csi.openstack.org"))
-	g.Expect(addons.CSI.Workloads).To(Equal([]migration.Ref{
+	g.Expect(addons.CSI.Workloads).To(Equal([]observation.Ref{
 		{Kind: "Deployment", Namespace: "kube-system", Name: "openstack-cinder-csi-controller"},
 		{Kind: "DaemonSet", Namespace: "kube-system", Name: "openstack-cinder-csi-node"},
 		{Kind: "Deployment", Namespace: "kube-system", Name: "snapshot-controller"},

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -23,7 +23,7 @@ type contents struct {
 	workloads map[string]map[string]bool
 	// managers are the images of the CCM by the last element of their names, ccm its workloads: managers.go.
 	managers map[string]bool
-	ccm      []migration.Ref
+	ccm      []observation.Ref
 	minors   []int
 	// problem is a fault of the catalogue itself.
 	problem string
@@ -71,7 +71,7 @@ func fullInput(profile Profile, version string) RenderInput {
 		Version: version, CloudConfig: profile.Example(), ClusterUID: "uid",
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.0.0.0/8", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
-			Loops: []string{migration.CloudNodeLifecycleLoop, migration.RouteLoop, migration.ServiceLoop},
+			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
 		},
 	}
 }

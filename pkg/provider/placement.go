@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -110,14 +110,14 @@ func (p Place) budget(object *unstructured.Unstructured) error {
 }
 
 func (p Place) deployment(object *unstructured.Unstructured) (*manifest.Access, error) {
-	secret := migration.Ref{Kind: "Secret", Namespace: p.Namespace, Name: p.name(object.GetName() + "-kubeconfig")}
+	secret := observation.Ref{Kind: "Secret", Namespace: p.Namespace, Name: p.name(object.GetName() + "-kubeconfig")}
 	p.move(object, p.name(object.GetName()))
 	object.SetAnnotations(nil)
 	access := &manifest.Access{Secret: secret, Key: tokenKey}
 	deployment := &appsv1.Deployment{}
 	return access, change(object, deployment, func() {
 		template := &deployment.Spec.Template
-		access.Account = migration.Ref{
+		access.Account = observation.Ref{
 			Kind: "ServiceAccount", Namespace: manifest.Namespace, Name: template.Spec.ServiceAccountName,
 		}
 		p.mark(deployment.Spec.Selector.MatchLabels)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -28,40 +29,40 @@ const compareInterval = 10 * time.Minute
 
 // Addons compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
 // has it.
-func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) migration.Observed[migration.Addons] {
+func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
 	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)
 	if err != nil {
-		return migration.Unknown[migration.Addons](err.Error())
+		return observation.Unknown[observation.Addons](err.Error())
 	}
 	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, sets.CSI)
 	if err != nil {
-		return migration.Unknown[migration.Addons](err.Error())
+		return observation.Unknown[observation.Addons](err.Error())
 	}
-	addons := migration.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
+	addons := observation.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
 	addons.Obsolete = s.refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
-	return migration.Known(addons)
+	return observation.Known(addons)
 }
 
 // Probe looks at the probe of the CCM while it is wanted, and for what is left of it while it is not.
-func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) migration.Observed[migration.Probe] {
+func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) observation.Observed[observation.Probe] {
 	if !wanted {
 		others := Subtract(inventory, InventoryOf(set.Objects))
-		return migration.Known(migration.Probe{Left: s.refsOf(Subtract(inventory, others))})
+		return observation.Known(observation.Probe{Left: s.refsOf(Subtract(inventory, others))})
 	}
 	observed, err := s.observeSet(ctx, migration.ProbeSet, inventory, set)
 	if err != nil {
-		return migration.Unknown[migration.Probe](err.Error())
+		return observation.Unknown[observation.Probe](err.Error())
 	}
 	id = provider.ProbeIdentity(id)
 	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
-		return migration.Unknown[migration.Probe](lease.Why())
+		return observation.Unknown[observation.Probe](lease.Why())
 	}
-	return migration.Known(migration.Probe{Set: observed, Lease: lease.Value()})
+	return observation.Known(observation.Probe{Set: observed, Lease: lease.Value()})
 }
 
-func (s *Session) refsOf(inventory []InventoryEntry) []migration.Ref {
-	var refs []migration.Ref
+func (s *Session) refsOf(inventory []InventoryEntry) []observation.Ref {
+	var refs []observation.Ref
 	for _, entry := range inventory {
 		ref := entry.Ref()
 		if entry.BesideControlPlane {
@@ -72,8 +73,8 @@ func (s *Session) refsOf(inventory []InventoryEntry) []migration.Ref {
 	return refs
 }
 
-func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (migration.AddonSet, error) {
-	result := migration.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
+func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
+	result := observation.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
 	compared, err := s.compare(ctx, name, inventory, set)
 	if err != nil {
 		return result, err
@@ -94,7 +95,7 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		result.Foreign, result.Takeovers = append(result.Foreign, theirs.Object), append(result.Takeovers, theirs)
 	}
 	if set.WorkloadWithheld {
-		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref migration.Ref) bool { return set.Withholds(ref.Kind) })
+		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
 	result.Unhealthy, err = s.unhealthy(ctx, compared.workloads)
@@ -114,13 +115,13 @@ func (s *Session) driverServes(ctx context.Context, driver string) (bool, error)
 	if !ok {
 		return false, fmt.Errorf("looking for CSI driver %s: %s", driver, observed.Why())
 	}
-	return slices.ContainsFunc(nodes, func(n migration.Node) bool { return slices.Contains(n.CSIDrivers, driver) }), nil
+	return slices.ContainsFunc(nodes, func(n observation.Node) bool { return slices.Contains(n.CSIDrivers, driver) }), nil
 }
 
 // comparison is what comparing a set with the user cluster found.
 type comparison struct {
-	drifted []migration.Ref
-	foreign []migration.Takeover
+	drifted []observation.Ref
+	foreign []observation.Takeover
 	// foreignDriver describes the set's CSIDriver if that is someone else's.
 	foreignDriver string
 	// workloads of the set that are not someone else's.
@@ -236,7 +237,7 @@ func summarize(set provider.Set, found []objectComparison) comparison {
 
 type objectComparison struct {
 	drifted bool
-	foreign *migration.Takeover
+	foreign *observation.Takeover
 }
 
 // compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.

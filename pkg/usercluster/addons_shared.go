@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -49,7 +49,7 @@ func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry,
 		return shared && (whose == othersOwn || whose == unowned && taken && entry.Kind != "CustomResourceDefinition")
 	}
 	set.Objects = slices.DeleteFunc(slices.Clone(set.Objects), func(object *unstructured.Unstructured) bool { return others(entryOf(object)) })
-	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref migration.Ref) bool {
+	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref observation.Ref) bool {
 		return !slices.ContainsFunc(set.Objects, func(object *unstructured.Unstructured) bool { return refOf(object) == ref })
 	})
 	return set, nil

@@ -15,6 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -80,7 +81,7 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 			mine, err := s.WithoutOthers(t.Context(), tc.inventory, set)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(set.Objects).To(HaveLen(len(mine.Objects)+all-tc.want), "what is no shared object stays")
-			workload := migration.Ref{Kind: "Deployment", Namespace: "kube-system", Name: "snapshot-controller"}
+			workload := observation.Ref{Kind: "Deployment", Namespace: "kube-system", Name: "snapshot-controller"}
 			g.Expect(slices.Contains(mine.Workloads, workload)).To(Equal(tc.want == all))
 		})
 	}

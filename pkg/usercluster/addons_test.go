@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
@@ -52,8 +52,8 @@ func dryRuns(count *atomic.Int32) interceptor.Funcs {
 	}}
 }
 
-func refs(objects []*unstructured.Unstructured) []migration.Ref {
-	var result []migration.Ref
+func refs(objects []*unstructured.Unstructured) []observation.Ref {
+	var result []observation.Ref
 	for _, object := range objects {
 		result = append(result, refOf(object))
 	}
@@ -76,15 +76,15 @@ func TestAddonsOfAnEmptyClusterAreMissing(t *testing.T) {
 	addons := renderSimcloud(t)
 	observed, known := s.Addons(t.Context(), nil, addons).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(observed.CCM).To(Equal(migration.AddonSet{Version: addons.CCM.Version, Drifted: refs(addons.CCM.Objects)}))
-	g.Expect(observed.CSI).To(Equal(migration.AddonSet{Version: addons.CSI.Version, Drifted: refs(addons.CSI.Objects)}))
+	g.Expect(observed.CCM).To(Equal(observation.AddonSet{Version: addons.CCM.Version, Drifted: refs(addons.CCM.Objects)}))
+	g.Expect(observed.CSI).To(Equal(observation.AddonSet{Version: addons.CSI.Version, Drifted: refs(addons.CSI.Objects)}))
 }
 
 func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
 	g := NewWithT(t)
 	var count atomic.Int32
 	s, clk, addons, inventory := applied(t, &count)
-	look := func() (migration.Addons, int32) {
+	look := func() (observation.Addons, int32) {
 		before := count.Load()
 		observed, known := s.Addons(t.Context(), inventory, addons).Get()
 		g.Expect(known).To(BeTrue())
@@ -136,7 +136,7 @@ func TestAddonsThatSomeoneChangesAreDrifted(t *testing.T) {
 	g.Expect(store.Update(deployment)).To(Succeed())
 
 	observed := s.Addons(t.Context(), inventory, addons).Value()
-	g.Expect(observed.CCM.Drifted).To(Equal([]migration.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
+	g.Expect(observed.CCM.Drifted).To(Equal([]observation.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
 }
 
 // The probe's Lease is an addon, and its holder renews it: also between the two looks of which a comparison is made.
@@ -221,7 +221,7 @@ func TestAddonsThatAreNotWantedAnyMoreAreObsolete(t *testing.T) {
 	addons := renderSimcloud(t)
 	gone := InventoryEntry{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"}
 	observed := s.Addons(t.Context(), []InventoryEntry{gone}, addons).Value()
-	g.Expect(observed.Obsolete).To(Equal([]migration.Ref{gone.Ref()}))
+	g.Expect(observed.Obsolete).To(Equal([]observation.Ref{gone.Ref()}))
 }
 
 func TestPruneAddons(t *testing.T) {

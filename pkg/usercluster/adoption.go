@@ -15,7 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -40,8 +40,8 @@ type ObjectPlan struct {
 // masked stands for a value that may be a secret. That it changes is none.
 const masked = "(masked)"
 
-func (p ObjectPlan) takeover() migration.Takeover {
-	takeover := migration.Takeover{Object: p.Object, Kind: p.Kind, Problem: p.Problem}
+func (p ObjectPlan) takeover() observation.Takeover {
+	takeover := observation.Takeover{Object: p.Object, Kind: p.Kind, Problem: p.Problem}
 	for _, change := range p.Changes {
 		takeover.Fields = append(takeover.Fields, change.Path)
 	}

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
@@ -83,7 +83,7 @@ func (h *hosted) secret(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-func (h *hosted) look(t *testing.T) migration.AddonSet {
+func (h *hosted) look(t *testing.T) observation.AddonSet {
 	addons := renderSimcloud(t)
 	addons.CCM = h.set
 	seen, known := h.Addons(t.Context(), InventoryOf(h.set.Objects), addons).Get()

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // What the operating-system-manager writes into a Secret that no one changes afterwards.
@@ -24,35 +25,35 @@ const (
 
 // Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has tokens
 // and certificates, and is dropped here: what is kept is one of a few words, and the revision.
-func (s *Session) Bootstraps(ctx context.Context, deployments []migration.Ref) migration.Observed[map[string]migration.BootstrapData] {
+func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
 	if len(deployments) == 0 {
-		return migration.Absent[map[string]migration.BootstrapData]()
+		return observation.Absent[map[string]observation.BootstrapData]()
 	}
-	seen := make(map[string]migration.BootstrapData, len(deployments))
+	seen := make(map[string]observation.BootstrapData, len(deployments))
 	for _, deployment := range deployments {
 		data, err := s.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
 		if err != nil {
-			return migration.Unknown[map[string]migration.BootstrapData](because("reading "+migration.BootstrapSecret(deployment).String(), err))
+			return observation.Unknown[map[string]observation.BootstrapData](because("reading "+migration.BootstrapSecret(deployment).String(), err))
 		}
 		seen[deployment.UID] = data
 	}
-	return migration.Known(seen)
+	return observation.Known(seen)
 }
 
-func (s *Session) bootstrapOf(ctx context.Context, ref migration.Ref) (migration.BootstrapData, error) {
+func (s *Session) bootstrapOf(ctx context.Context, ref observation.Ref) (observation.BootstrapData, error) {
 	secret := &corev1.Secret{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return migration.BootstrapData{Kubelet: migration.BootstrapMissing}, nil
+		return observation.BootstrapData{Kubelet: observation.BootstrapMissing}, nil
 	case apierrors.IsForbidden(err):
-		return migration.BootstrapData{Kubelet: migration.BootstrapRefused}, nil
+		return observation.BootstrapData{Kubelet: observation.BootstrapRefused}, nil
 	case errors.Is(err, errTooLarge):
-		return migration.BootstrapData{Kubelet: migration.BootstrapNotTold}, nil
+		return observation.BootstrapData{Kubelet: observation.BootstrapNotTold}, nil
 	case err != nil:
-		return migration.BootstrapData{}, err
+		return observation.BootstrapData{}, err
 	}
-	return migration.BootstrapData{
+	return observation.BootstrapData{
 		Kubelet: kubeletOf(secret.Data[bootstrapKey]), Revision: revisionOf(secret, bootstrapRevisionAnnotation),
 	}, nil
 }

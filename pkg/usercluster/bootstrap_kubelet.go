@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const cloudProviderFlag = "--cloud-provider"
@@ -15,44 +15,44 @@ const cloudProviderFlag = "--cloud-provider"
 // provider, the flag is left out of it.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-ubuntu.yaml#L618-L656
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-flatcar.yaml#L746-L783
-func kubeletOf(data []byte) migration.BootstrapKubelet {
+func kubeletOf(data []byte) observation.BootstrapKubelet {
 	files, understood := bootFiles(data)
 	if !understood {
-		return migration.BootstrapNotTold
+		return observation.BootstrapNotTold
 	}
 	var units []string
 	for _, file := range files {
 		unit, dropIn := file.ofKubelet()
 		switch {
 		case unit && file.unread, dropIn && (file.unread || len(settings(file.content, "ExecStart")) > 0):
-			return migration.BootstrapNotTold
+			return observation.BootstrapNotTold
 		case unit:
 			units = append(units, file.content)
 		}
 	}
 	if len(units) != 1 {
-		return migration.BootstrapNotTold
+		return observation.BootstrapNotTold
 	}
 	return kubeletOfUnit(units[0])
 }
 
-func kubeletOfUnit(unit string) migration.BootstrapKubelet {
+func kubeletOfUnit(unit string) observation.BootstrapKubelet {
 	commands := settings(unit, "ExecStart")
 	if len(commands) != 1 || strings.ContainsAny(commands[0], `"'`) {
-		return migration.BootstrapNotTold
+		return observation.BootstrapNotTold
 	}
 	words := strings.Fields(commands[0])
 	if len(words) == 0 || path.Base(words[0]) != "kubelet" {
-		return migration.BootstrapNotTold
+		return observation.BootstrapNotTold
 	}
 	provider := cloudProviderOf(words)
 	switch {
 	case strings.Contains(provider, "$"), hidesArguments(words):
-		return migration.BootstrapNotTold
+		return observation.BootstrapNotTold
 	case provider == "external":
-		return migration.BootstrapExternal
+		return observation.BootstrapExternal
 	}
-	return migration.BootstrapInTree
+	return observation.BootstrapInTree
 }
 
 // cloudProviderOf is the last one that is given; empty: none is.

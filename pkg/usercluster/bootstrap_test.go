@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // unitWith is a kubelet's unit with an argument among the others.
@@ -48,7 +48,7 @@ func ignitionWith(source, compression string) string {
 }
 
 func TestKubeletOfBootstrapData(t *testing.T) {
-	const external, inTree, untold = migration.BootstrapExternal, migration.BootstrapInTree, migration.BootstrapNotTold
+	const external, inTree, untold = observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold
 	ours := unitWith("--cloud-provider=external")
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	unitOnly := func(argument string) string { return cloudInit(unitPath, "b64", encoded(unitWith(argument))) }
@@ -57,7 +57,7 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		data string
-		want migration.BootstrapKubelet
+		want observation.BootstrapKubelet
 	}{
 		"the flag":                                 {unitOnly("--cloud-provider=external"), external},
 		"the flag and its value as two words":      {unitOnly("--cloud-provider external"), external},
@@ -109,12 +109,12 @@ func FuzzBootstrap(f *testing.F) {
 	f.Add([]byte(ignitionWith("data:,"+url.PathEscape(unitWith("--v=2")), "")))
 	f.Add([]byte("#cloud-config\na: &a [*a]\nwrite_files: *a"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		NewWithT(t).Expect(kubeletOf(data)).To(BeElementOf(migration.BootstrapExternal, migration.BootstrapInTree, migration.BootstrapNotTold))
+		NewWithT(t).Expect(kubeletOf(data)).To(BeElementOf(observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold))
 	})
 }
 
 func TestBootstrapsAreReadByName(t *testing.T) {
-	pool := migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}
+	pool := observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "cloud-init-settings", Name: "workers-kube-system-provisioning-config",
@@ -125,22 +125,22 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 	other := secret.DeepCopy()
 	other.Name, other.Annotations["k8c.io/machine-deployment-revision"] = "b-kube-system-provisioning-config", strings.Repeat("9", 100)
 	other.Data["cloud-config"] = []byte("token: secret")
-	refs := []migration.Ref{pool, {Namespace: "kube-system", Name: "b", UID: "b"}, {Namespace: "kube-system", Name: "c", UID: "c"}}
+	refs := []observation.Ref{pool, {Namespace: "kube-system", Name: "b", UID: "b"}, {Namespace: "kube-system", Name: "c", UID: "c"}}
 
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, secret, other)
-	g.Expect(s.Bootstraps(t.Context(), refs).Value()).To(Equal(map[string]migration.BootstrapData{
-		"md": {Kubelet: migration.BootstrapExternal, Revision: "2"},
-		"b":  {Kubelet: migration.BootstrapNotTold},
-		"c":  {Kubelet: migration.BootstrapMissing},
+	g.Expect(s.Bootstraps(t.Context(), refs).Value()).To(Equal(map[string]observation.BootstrapData{
+		"md": {Kubelet: observation.BootstrapExternal, Revision: "2"},
+		"b":  {Kubelet: observation.BootstrapNotTold},
+		"c":  {Kubelet: observation.BootstrapMissing},
 	}))
 	g.Expect(s.Bootstraps(t.Context(), nil).IsAbsent()).To(BeTrue(), "no one asks")
 
 	secrets := corev1.Resource("secrets")
 	s, _ = sessionWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
-	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]migration.BootstrapData{"md": {Kubelet: migration.BootstrapRefused}}))
+	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}))
 	s, _ = sessionWith(failing(errTooLarge))
-	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]migration.BootstrapData{"md": {Kubelet: migration.BootstrapNotTold}}))
+	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}))
 	s, _ = sessionWith(failing(apierrors.NewTimeoutError("slow", 1)))
 	seen := s.Bootstraps(t.Context(), refs[:1])
 	g.Expect(seen.IsUnknown()).To(BeTrue(), "an API server that does not answer says nothing of the data")

@@ -13,13 +13,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template and an
 // endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless another owner
 // wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would make a deleted object
 // again, and the version, because what a person changed meanwhile is looked at first.
-func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, verb migration.Verb) error {
+func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref, verb migration.Verb) error {
 	version := verb.VersionOf(ref)
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
@@ -44,7 +45,7 @@ func (s *Session) RollMachineDeployment(ctx context.Context, ref migration.Ref, 
 }
 
 // MarkMachine has the machine-controller take a Machine first when its MachineSet is scaled down.
-func (s *Session) MarkMachine(ctx context.Context, ref migration.Ref) error {
+func (s *Session) MarkMachine(ctx context.Context, ref observation.Ref) error {
 	return s.patchMachineKind(ctx, "mark", ref, map[string]any{
 		"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
 	})
@@ -52,7 +53,7 @@ func (s *Session) MarkMachine(ctx context.Context, ref migration.Ref) error {
 
 // StepMachineSet lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
 // machine-controller would bring the MachineSet back to what it was, with a Machine that can never boot.
-func (s *Session) StepMachineSet(ctx context.Context, set migration.Ref, step migration.MachineSetStep) error {
+func (s *Session) StepMachineSet(ctx context.Context, set observation.Ref, step migration.MachineSetStep) error {
 	deployment := &unstructured.Unstructured{}
 	deployment.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	key := types.NamespacedName{Namespace: step.Deployment.Namespace, Name: step.Deployment.Name}
@@ -68,7 +69,7 @@ func (s *Session) StepMachineSet(ctx context.Context, set migration.Ref, step mi
 	})
 }
 
-func (s *Session) patchMachineKind(ctx context.Context, what string, ref migration.Ref, patch map[string]any) error {
+func (s *Session) patchMachineKind(ctx context.Context, what string, ref observation.Ref, patch map[string]any) error {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", what, ref, err)
@@ -82,9 +83,9 @@ func (s *Session) patchMachineKind(ctx context.Context, what string, ref migrati
 
 // guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is needed: an
 // annotation would have the operating-system-manager make its configuration again.
-func guardOf(object *unstructured.Unstructured) migration.Guard {
+func guardOf(object *unstructured.Unstructured) observation.Guard {
 	seconds := integerOr(object, 0, "spec", "minReadySeconds")
-	guard := migration.Guard{MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != ""}
+	guard := observation.Guard{MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != ""}
 	for _, entry := range object.GetManagedFields() {
 		switch {
 		case !owns(entry, "minReadySeconds"):

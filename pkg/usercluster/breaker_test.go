@@ -12,14 +12,15 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func breakerRef() migration.Ref {
-	return migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
+func breakerRef() observation.Ref {
+	return observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 }
 
 func rolls(value string, endless bool) migration.Verb {
-	return migration.Verb{Objects: []migration.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
+	return migration.Verb{Objects: []observation.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
 }
 
 // asSeen has the version that the object has now.
@@ -37,13 +38,13 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 	for _, step := range []struct {
 		about string
 		verb  migration.Verb
-		want  migration.Guard
+		want  observation.Guard
 		value string
 	}{
-		{"rolling takes minReadySeconds in the same write", rolls("17", true), migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
-		{"giving back leaves the roll annotation", rolls("17", false), migration.Guard{}, "17"},
-		{"a rollback takes nothing", rolls("18", false), migration.Guard{}, "18"},
-		{"nothing is left", rolls("", false), migration.Guard{}, ""},
+		{"rolling takes minReadySeconds in the same write", rolls("17", true), observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
+		{"giving back leaves the roll annotation", rolls("17", false), observation.Guard{}, "17"},
+		{"a rollback takes nothing", rolls("18", false), observation.Guard{}, "18"},
+		{"nothing is left", rolls("", false), observation.Guard{}, ""},
 	} {
 		g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), s.asSeen(t, step.verb))).To(Succeed(), step.about)
 		live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
@@ -53,7 +54,7 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 		g.Expect(guardOf(live)).To(Equal(step.want), step.about)
 		g.Expect(restartValue(live)).To(Equal(step.value), step.about)
 	}
-	g.Expect(s.RollMachineDeployment(t.Context(), migration.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
+	g.Expect(s.RollMachineDeployment(t.Context(), observation.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
 }
 
 func TestWhatIsRolledIsAsItWasSeen(t *testing.T) {
@@ -67,8 +68,8 @@ func TestWhatIsRolledIsAsItWasSeen(t *testing.T) {
 }
 
 func TestAStepLowersWhatWasSeen(t *testing.T) {
-	ref := func(kind, name string) migration.Ref {
-		return migration.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
+	ref := func(kind, name string) observation.Ref {
+		return observation.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
 	}
 	for name, tc := range map[string]struct {
 		change func(*migration.MachineSetStep)
@@ -104,7 +105,7 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 func TestAMarkedMachineGoesFirst(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
-	g.Expect(s.MarkMachine(t.Context(), migration.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
+	g.Expect(s.MarkMachine(t.Context(), observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
 	live, err := s.get(t.Context(), machineObject(t, "Machine", "m", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(toMachine(live).GoesFirst).To(BeTrue())
@@ -133,30 +134,30 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec    string
 		entries []metav1.ManagedFieldsEntry
-		want    migration.Guard
+		want    observation.Guard
 	}{
 		"no one owns anything": {spec: "{}"},
 		"a 0 of an update is the default": {
 			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},
 		},
 		"a 0 that was applied is a wish": {
-			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("argocd", apply, minReady)}, want: migration.Guard{MinReadyOwner: "argocd"},
+			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("argocd", apply, minReady)}, want: observation.Guard{MinReadyOwner: "argocd"},
 		},
 		"another value is a wish": {
 			spec: "{minReadySeconds: 5}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},
-			want: migration.Guard{MinReadySeconds: 5, MinReadyOwner: "dashboard"},
+			want: observation.Guard{MinReadySeconds: 5, MinReadyOwner: "dashboard"},
 		},
 		"a value that no one owns is a webhook's": {
-			spec: "{minReadySeconds: 5}", want: migration.Guard{MinReadySeconds: 5, MinReadyOwner: "an admission webhook"},
+			spec: "{minReadySeconds: 5}", want: observation.Guard{MinReadySeconds: 5, MinReadyOwner: "an admission webhook"},
 		},
 		"ours": {
 			spec: "{minReadySeconds: 2147483647}", entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady)},
-			want: migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true},
+			want: observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true},
 		},
 		"ours, and another one applies the same": {
 			spec:    "{minReadySeconds: 2147483647}",
 			entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady), fields("argocd", apply, minReady)},
-			want:    migration.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true, MinReadyOwner: "argocd"},
+			want:    observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true, MinReadyOwner: "argocd"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

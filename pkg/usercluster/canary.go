@@ -23,11 +23,12 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // CreateCanary makes what is missing of the canary: a MachineDeployment like the target's, and the workload for its Node. What is
 // there stays as it is.
-func (s *Session) CreateCanary(ctx context.Context, target migration.Ref, plan migration.CanaryPlan) error {
+func (s *Session) CreateCanary(ctx context.Context, target observation.Ref, plan migration.CanaryPlan) error {
 	source := &unstructured.Unstructured{}
 	source.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	if err := s.client.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, source); err != nil {
@@ -170,8 +171,8 @@ func canaryWorkload(plan migration.CanaryPlan, taints []any) []client.Object {
 }
 
 // Canary reads the canary's workload.
-func (s *Session) Canary(ctx context.Context) migration.Observed[migration.CanaryWorkload] {
-	workload := migration.CanaryWorkload{}
+func (s *Session) Canary(ctx context.Context) observation.Observed[observation.CanaryWorkload] {
+	workload := observation.CanaryWorkload{}
 	pod, claim, service := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{}
 	for _, part := range []struct {
 		kind   string
@@ -183,17 +184,17 @@ func (s *Session) Canary(ctx context.Context) migration.Observed[migration.Canar
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return migration.Unknown[migration.CanaryWorkload](because("reading the canary's "+kind, err))
+			return observation.Unknown[observation.CanaryWorkload](because("reading the canary's "+kind, err))
 		case object.GetLabels()[ucv1.CanaryLabel] == "":
-			return migration.Unknown[migration.CanaryWorkload](kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
+			return observation.Unknown[observation.CanaryWorkload](kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
 		}
-		seen := migration.CanaryObject{Ref: migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}}
+		seen := observation.CanaryObject{Ref: observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}}
 		if deleted := object.GetDeletionTimestamp(); deleted != nil {
 			seen.DeletingSince = deleted.Time
 		}
 		workload.Objects = append(workload.Objects, seen)
 	}
-	slices.SortFunc(workload.Objects, func(a, b migration.CanaryObject) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(workload.Objects, func(a, b observation.CanaryObject) int { return compareRefs(a.Ref, b.Ref) })
 	workload.PodNode, workload.PodReady, workload.PodProblem = pod.Spec.NodeName, isPodReady(pod), podProblem(pod)
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
 		workload.Ingress = append(workload.Ingress, ingress.IP+ingress.Hostname)
@@ -202,11 +203,11 @@ func (s *Session) Canary(ctx context.Context) migration.Observed[migration.Canar
 		workload.Volume = claim.Spec.VolumeName
 		attached, err := s.attached(ctx, claim.Spec.VolumeName, pod.Spec.NodeName)
 		if err != nil {
-			return migration.Unknown[migration.CanaryWorkload](because("looking for the attachment of the canary's volume", err))
+			return observation.Unknown[observation.CanaryWorkload](because("looking for the attachment of the canary's volume", err))
 		}
 		workload.Attached = attached
 	}
-	return migration.Known(workload)
+	return observation.Known(workload)
 }
 
 func isPodReady(pod *corev1.Pod) bool {
@@ -269,7 +270,7 @@ func (s *Session) attached(ctx context.Context, volume, node string) (bool, erro
 }
 
 // RemoveCanary deletes objects of the canary, those with these UIDs only.
-func (s *Session) RemoveCanary(ctx context.Context, refs []migration.Ref) error {
+func (s *Session) RemoveCanary(ctx context.Context, refs []observation.Ref) error {
 	for _, ref := range refs {
 		if ref.Name != ucv1.CanaryName {
 			return fmt.Errorf("remove the canary: %s is not of it", ref)

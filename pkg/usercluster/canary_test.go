@@ -18,6 +18,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func failingApply(c client.WithWatch, err error) client.Client {
@@ -51,7 +52,7 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g.Expect(pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName).To(Equal(ucv1.CanaryName))
 	g.Expect(pod.Spec.Containers[0].Image).To(Equal("example.com/pause:1"))
 
-	var refs []migration.Ref
+	var refs []observation.Ref
 	for _, object := range seen.Objects {
 		refs = append(refs, object.Ref)
 	}
@@ -60,8 +61,8 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g.Expect(s.RemoveCanary(t.Context(), append(refs, refOf(live)))).To(Succeed())
 	g.Expect(s.Canary(t.Context()).Value().Objects).To(BeEmpty())
 	g.Expect(s.RemoveCanary(t.Context(), refs)).To(Succeed(), "also when it is gone")
-	g.Expect(s.RemoveCanary(t.Context(), []migration.Ref{breakerRef()})).To(MatchError(ContainSubstring("is not of it")))
-	g.Expect(s.CreateCanary(t.Context(), migration.Ref{Namespace: "kube-system", Name: "gone"}, plan)).To(MatchError(ContainSubstring("gone")))
+	g.Expect(s.RemoveCanary(t.Context(), []observation.Ref{breakerRef()})).To(MatchError(ContainSubstring("is not of it")))
+	g.Expect(s.CreateCanary(t.Context(), observation.Ref{Namespace: "kube-system", Name: "gone"}, plan)).To(MatchError(ContainSubstring("gone")))
 }
 
 func TestRemovingTheCanaryTakesNothingElse(t *testing.T) {
@@ -72,11 +73,11 @@ func TestRemovingTheCanaryTakesNothingElse(t *testing.T) {
 		asked = append(asked, string(*made.Preconditions.UID))
 		return nil
 	}})
-	g.Expect(s.RemoveCanary(t.Context(), []migration.Ref{{Kind: "Pod", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "1"}})).To(Succeed())
+	g.Expect(s.RemoveCanary(t.Context(), []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "1"}})).To(Succeed())
 	g.Expect(asked).To(Equal([]string{"1"}), "an object of the same name that someone else made since then stays")
 }
 
-func kindsOf(workload migration.CanaryWorkload) []string {
+func kindsOf(workload observation.CanaryWorkload) []string {
 	var kinds []string
 	for _, object := range workload.Objects {
 		kinds = append(kinds, object.Kind)
@@ -143,16 +144,16 @@ func TestCanarysWorkload(t *testing.T) {
 	}}}
 	for name, tc := range map[string]struct {
 		objects []client.Object
-		want    migration.CanaryWorkload
+		want    observation.CanaryWorkload
 	}{
-		"a pod that runs":                     {[]client.Object{pod}, migration.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running"}},
-		"a pod that is not scheduled":         {[]client.Object{waiting}, migration.CanaryWorkload{PodProblem: "Unschedulable"}},
-		"a pod whose image is not there":      {[]client.Object{pulling}, migration.CanaryWorkload{PodProblem: "ImagePullBackOff"}},
-		"a volume that is attached":           {[]client.Object{pod, claim, volume, attachment("n", true)}, migration.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv", Attached: true}},
-		"a volume that is not attached yet":   {[]client.Object{pod, claim, volume, attachment("n", false)}, migration.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv"}},
-		"a volume that is attached elsewhere": {[]client.Object{pod, claim, volume, attachment("m", true)}, migration.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv"}},
-		"a driver that attaches nothing":      {[]client.Object{pod, claim, volume, attachless}, migration.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv", Attached: true}},
-		"a Service with addresses":            {[]client.Object{service}, migration.CanaryWorkload{Ingress: []string{"192.0.2.1", "lb.example.com"}}},
+		"a pod that runs":                     {[]client.Object{pod}, observation.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running"}},
+		"a pod that is not scheduled":         {[]client.Object{waiting}, observation.CanaryWorkload{PodProblem: "Unschedulable"}},
+		"a pod whose image is not there":      {[]client.Object{pulling}, observation.CanaryWorkload{PodProblem: "ImagePullBackOff"}},
+		"a volume that is attached":           {[]client.Object{pod, claim, volume, attachment("n", true)}, observation.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv", Attached: true}},
+		"a volume that is not attached yet":   {[]client.Object{pod, claim, volume, attachment("n", false)}, observation.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv"}},
+		"a volume that is attached elsewhere": {[]client.Object{pod, claim, volume, attachment("m", true)}, observation.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv"}},
+		"a driver that attaches nothing":      {[]client.Object{pod, claim, volume, attachless}, observation.CanaryWorkload{PodNode: "n", PodReady: true, PodProblem: "Running", Volume: "pv", Attached: true}},
+		"a Service with addresses":            {[]client.Object{service}, observation.CanaryWorkload{Ingress: []string{"192.0.2.1", "lb.example.com"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -199,7 +200,7 @@ func TestDrains(t *testing.T) {
 		}),
 		pod("done", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 	}, []policyv1.PodDisruptionBudget{budget("front", front, 0), budget("a", twice, 1), budget("b", twice, 1)})
-	g.Expect(drained).To(Equal([]migration.DrainedPod{
+	g.Expect(drained).To(Equal([]observation.DrainedPod{
 		{Namespace: "web", Name: "front", Budget: "PodDisruptionBudget web/front"},
 		{Namespace: "web", Name: "twice", Budget: "PodDisruptionBudget web/b"},
 		{Namespace: "web", Name: "free"},

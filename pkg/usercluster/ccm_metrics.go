@@ -8,9 +8,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 const (
@@ -80,7 +80,7 @@ func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (
 }
 
 // WithCCM adds what the CCM itself says to what was measured.
-func (s *Session) WithCCM(ctx context.Context, measured migration.Observed[slo.Seen], id provider.Identity) migration.Observed[slo.Seen] {
+func (s *Session) WithCCM(ctx context.Context, measured observation.Observed[slo.Seen], id provider.Identity) observation.Observed[slo.Seen] {
 	seen, known := measured.Get()
 	if !known {
 		return measured
@@ -88,5 +88,5 @@ func (s *Session) WithCCM(ctx context.Context, measured migration.Observed[slo.S
 	s.measured.mu.Lock()
 	defer s.measured.mu.Unlock()
 	seen.CCM = s.ccmCounts(ctx, id)
-	return migration.Known(seen)
+	return observation.Known(seen)
 }

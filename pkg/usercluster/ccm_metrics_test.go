@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // TestWhatTheCCMSays asks a CCM through the API server's proxy, as often as it may be asked.
@@ -41,7 +41,7 @@ func TestWhatTheCCMSays(t *testing.T) {
 	s.network = network
 	says := func(after time.Duration) map[slo.Indicator]slo.Counts {
 		clk.Step(after)
-		return s.WithCCM(t.Context(), migration.Known(slo.Seen{}), identity).Value().CCM
+		return s.WithCCM(t.Context(), observation.Known(slo.Seen{}), identity).Value().CCM
 	}
 	g.Expect(says(0)).To(BeEmpty())
 	g.Expect(says(9 * time.Minute)).To(BeEmpty())
@@ -52,5 +52,5 @@ func TestWhatTheCCMSays(t *testing.T) {
 	synced.Store(10)
 	g.Expect(says(59 * time.Second)[slo.InitialSync]).To(Equal(slo.Counts{}), "it is asked once a minute")
 	g.Expect(says(time.Second)[slo.InitialSync]).To(Equal(slo.Counts{Within: 3}))
-	g.Expect(s.WithCCM(t.Context(), migration.Unknown[slo.Seen]("timeout"), identity).Why()).To(Equal("timeout"))
+	g.Expect(s.WithCCM(t.Context(), observation.Unknown[slo.Seen]("timeout"), identity).Why()).To(Equal("timeout"))
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 type entry struct {
 	key        types.NamespacedName
 	source     secretSource
-	connection migration.Connection
+	connection observation.Connection
 	session    *Session
 	// digest of the kubeconfig that the session was made from.
 	digest string
@@ -90,29 +90,29 @@ func (s secretSource) unusable(err error) (reason, message string) {
 }
 
 // failed is the connection after a probe that failed.
-func (s secretSource) failed(err error) migration.Connection {
+func (s secretSource) failed(err error) observation.Connection {
 	if errors.Is(err, anonymousError{}) {
-		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster sees system:anonymous instead of the credentials in %s: renew them, or let them through to it", s)}
 	}
 	if isUnauthorized(err) {
-		return migration.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
 	if address := (*addressError)(nil); errors.As(err, &address) {
-		return migration.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
+		return observation.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
 			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.what)}
 	}
 	reason := ucv1.UnreachableReason
 	if errors.Is(err, errTooLarge) {
 		reason = ucv1.ResponseTooLargeReason
 	}
-	return migration.Connection{Reason: reason, Message: fmt.Sprintf(
+	return observation.Connection{Reason: reason, Message: fmt.Sprintf(
 		"The API server of the user cluster %s: check it, and the server in %s", describe(err), s)}
 }
 
-func neverTried(source secretSource) migration.Connection {
-	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason,
+func neverTried(source secretSource) observation.Connection {
+	return observation.Connection{Connecting: true, Reason: ucv1.UnreachableReason,
 		Message: "The first connection with the kubeconfig of " + source.String() + " is being made"}
 }
 
@@ -210,7 +210,7 @@ func (r *Registry) refuse(e *entry, reason, message string) {
 	r.update(e, func() {
 		r.closeLocked(e)
 		e.failures++
-		e.connection = migration.Connection{Reason: reason, Message: message, Refused: reason != ucv1.KubeconfigMissingReason}
+		e.connection = observation.Connection{Reason: reason, Message: message, Refused: reason != ucv1.KubeconfigMissingReason}
 		e.probeAt = r.options.Clock.Now().Add(r.backoff(e.failures))
 	})
 }
@@ -269,7 +269,7 @@ func (r *Registry) record(e *entry, session *Session, err error) {
 		now := r.options.Clock.Now()
 		if err == nil {
 			e.answered, e.failures, e.probeAt = true, 0, now.Add(wait.Jitter(r.interval(e), 0.2))
-			e.connection = migration.Connection{Reachable: true, Reason: ucv1.ReachableReason,
+			e.connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason,
 				Message: "The API server of the user cluster answers"}
 			return
 		}

@@ -10,40 +10,40 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // maxDrains is how many Machines are looked at: messages name fewer.
 const maxDrains = 5
 
 // Drains says what Machines that are being deleted wait for.
-func (s *Session) Drains(ctx context.Context, machines []migration.Machine) migration.Observed[[]migration.Drain] {
+func (s *Session) Drains(ctx context.Context, machines []observation.Machine) observation.Observed[[]observation.Drain] {
 	if len(machines) == 0 {
-		return migration.Known[[]migration.Drain](nil)
+		return observation.Known[[]observation.Drain](nil)
 	}
 	attachments, err := s.attachments(ctx)
 	if err != nil {
-		return migration.Unknown[[]migration.Drain](because("listing VolumeAttachments", err))
+		return observation.Unknown[[]observation.Drain](because("listing VolumeAttachments", err))
 	}
 	budgets, err := s.disruptionBudgets(ctx)
 	if err != nil {
-		return migration.Unknown[[]migration.Drain](because("listing PodDisruptionBudgets", err))
+		return observation.Unknown[[]observation.Drain](because("listing PodDisruptionBudgets", err))
 	}
-	var drains []migration.Drain
+	var drains []observation.Drain
 	for _, machine := range machines[:min(len(machines), maxDrains)] {
-		drain := migration.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
+		drain := observation.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
 		if machine.NodeName != "" {
 			err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 				drain.Pods = append(drain.Pods, keep(ctx, drainedPods(page.Items, budgets))...)
 			}, client.MatchingFields{"spec.nodeName": machine.NodeName})
 			if err != nil {
-				return migration.Unknown[[]migration.Drain](because("listing the Pods of Node "+machine.NodeName, err))
+				return observation.Unknown[[]observation.Drain](because("listing the Pods of Node "+machine.NodeName, err))
 			}
 			drain.Attachments = attachedTo(machine.NodeName, attachments)
 		}
 		drains = append(drains, drain)
 	}
-	return migration.Known(drains)
+	return observation.Known(drains)
 }
 
 // foreignFinalizers are those that the machine-controller does not set.
@@ -70,7 +70,7 @@ func (s *Session) disruptionBudgets(ctx context.Context) ([]policyv1.PodDisrupti
 	return budgets, err
 }
 
-func attachedTo(node string, attachments []migration.Attachment) []string {
+func attachedTo(node string, attachments []observation.Attachment) []string {
 	var names []string
 	for _, attachment := range attachments {
 		if attachment.Node == node {
@@ -81,8 +81,8 @@ func attachedTo(node string, attachments []migration.Attachment) []string {
 }
 
 // drainedPods are those that an eviction takes: no pod of a DaemonSet, no mirror pod, none that ended.
-func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []migration.DrainedPod {
-	var drained []migration.DrainedPod
+func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []observation.DrainedPod {
+	var drained []observation.DrainedPod
 	for i := range pods {
 		pod := &pods[i]
 		_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
@@ -90,7 +90,7 @@ func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []mi
 		if mirror || owner != nil && owner.Kind == "DaemonSet" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		drained = append(drained, migration.DrainedPod{
+		drained = append(drained, observation.DrainedPod{
 			Namespace: pod.Namespace, Name: pod.Name, Budget: blockingBudget(pod, budgets), Going: pod.DeletionTimestamp != nil, Finalizers: pod.Finalizers,
 		})
 	}

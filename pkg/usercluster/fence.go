@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -22,8 +22,8 @@ func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"}
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants.
-func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Observed[migration.Fence] {
-	fence := migration.Fence{
+func (s *Session) Fence(ctx context.Context, id provider.Identity) observation.Observed[observation.Fence] {
+	fence := observation.Fence{
 		Open:     true,
 		Identity: UserName(id),
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
@@ -31,20 +31,20 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) migration.Obs
 	for _, want := range provider.FenceObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return migration.Unknown[migration.Fence](because("reading "+refOf(want).String(), err))
+			return observation.Unknown[observation.Fence](because("reading "+refOf(want).String(), err))
 		}
 		fence.Open = fence.Open && err == nil && sameContent(want, live)
 	}
 	for _, verb := range LeaseVerbs() {
 		allowed, problem := s.mayUseLease(ctx, id, verb)
 		if problem != "" {
-			return migration.Unknown[migration.Fence](problem)
+			return observation.Unknown[observation.Fence](problem)
 		}
 		if allowed {
 			fence.Allowed = append(fence.Allowed, verb)
 		}
 	}
-	return migration.Known(fence)
+	return observation.Known(fence)
 }
 
 // mayUseLease asks the API server's own authorizers. An answer that one of them could not give is no answer.

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
@@ -30,12 +30,12 @@ func TestFenceOpensAndCloses(t *testing.T) {
 	g := NewWithT(t)
 	id := simcloud.Profile{}.Identity()
 	s, _ := sessionWith(authorizer(func(*authorizationv1.SubjectAccessReview) {}))
-	look := func() migration.Fence {
+	look := func() observation.Fence {
 		fence, known := s.Fence(t.Context(), id).Get()
 		g.Expect(known).To(BeTrue())
 		return fence
 	}
-	g.Expect(look()).To(Equal(migration.Fence{
+	g.Expect(look()).To(Equal(observation.Fence{
 		Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager"}))
 	g.Expect(s.CloseFence(t.Context(), id)).To(Succeed(), "closing what is closed is fine")
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -52,7 +52,7 @@ func (s *Session) driverProblem(ctx context.Context, set provider.Set, described
 }
 
 func availability(kind, namespace, name string, available, wanted int32) string {
-	return fmt.Sprintf("%s (%d of %d pods available)", migration.Ref{Kind: kind, Namespace: namespace, Name: name}, available, wanted)
+	return fmt.Sprintf("%s (%d of %d pods available)", observation.Ref{Kind: kind, Namespace: namespace, Name: name}, available, wanted)
 }
 
 // programsOf are the images of a set's own program, by the last element of their names, so that mirrors count. Sidecars are

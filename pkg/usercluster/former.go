@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -20,27 +20,27 @@ import (
 // Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then its
 // pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those beside the
 // control plane.
-func (s *Session) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease migration.Lease, management *controlplane.Former,
-) migration.Observed[[]migration.Process] {
+func (s *Session) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease observation.Lease, management *controlplane.Former,
+) observation.Observed[[]observation.Process] {
 	s.watchProcesses(id)
 	former := s.former.Processes(id.ServiceAccountNamespace, "")
 	if access != nil && management != nil {
 		former = append(former, management.Processes(access.Secret.Namespace, "")...)
 	}
 	hostname, _, _ := strings.Cut(lease.Holder, "_")
-	if !slices.ContainsFunc(former, func(p migration.Process) bool { return p.Ended && p.Hostname == hostname }) {
-		return migration.Known([]migration.Process{})
+	if !slices.ContainsFunc(former, func(p observation.Process) bool { return p.Ended && p.Hostname == hostname }) {
+		return observation.Known([]observation.Process{})
 	}
 	listed, why := s.processes(ctx, id, access)
 	if why != "" {
-		return migration.Unknown[[]migration.Process](why)
+		return observation.Unknown[[]observation.Process](why)
 	}
 	merged, gone := controlplane.Merge(listed, former)
-	return migration.Known(append(merged, gone...))
+	return observation.Known(append(merged, gone...))
 }
 
 // processes that are there now.
-func (s *Session) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []migration.Process, why string) {
+func (s *Session) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []observation.Process, why string) {
 	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			if page.Items[i].Spec.ServiceAccountName == id.ServiceAccountName {

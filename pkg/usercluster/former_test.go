@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
@@ -41,8 +41,8 @@ func TestProcessesThatMayHoldTheLease(t *testing.T) {
 		return c.List(ctx, l, o...)
 	}}, ccmPod("b", false))
 	store := &formerStore{former: s.former, wake: func() {}}
-	look := func(holder string) []migration.Process {
-		seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, migration.Lease{Holder: holder}, nil)
+	look := func(holder string) []observation.Process {
+		seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, observation.Lease{Holder: holder}, nil)
 		g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
 		return seen.Value()
 	}
@@ -62,7 +62,7 @@ func TestProcessesThatCannotBeListedAreUnknown(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(failing(errors.New("timeout")))
 	s.former.See(ccmPod("a", true))
-	seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, migration.Lease{Holder: "a_1"}, nil)
+	seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, observation.Lease{Holder: "a_1"}, nil)
 	g.Expect(seen.IsUnknown()).To(BeTrue())
 }
 

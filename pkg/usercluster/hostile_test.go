@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // mostOfOne is what one hostile user cluster may cost the manager.
@@ -182,7 +182,7 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 	note(s.Machines(ctx).Why())
 	note(s.Inventory(ctx).Why())
 	note(lookForOthers(ctx, s, Ours{}).Why())
-	note(s.podFacts(ctx, migration.Registries{}).Why())
+	note(s.podFacts(ctx, observation.Registries{}).Why())
 	note(s.Evictable(ctx).Why())
 	note(s.Lease(ctx, "kube-system", "a").Why())
 	return unknown

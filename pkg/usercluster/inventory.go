@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -84,8 +84,8 @@ func Subtract(entries, gone []InventoryEntry) []InventoryEntry {
 }
 
 // Ref names the object for people.
-func (e InventoryEntry) Ref() migration.Ref {
-	return migration.Ref{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
+func (e InventoryEntry) Ref() observation.Ref {
+	return observation.Ref{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
 }
 
 // same says that both are about one object; an object is the same in every version of its API.

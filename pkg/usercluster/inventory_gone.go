@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // deletedEvent is what the service loop says of a Service whose load balancer it deleted, in KCM as in the CCM.
@@ -24,42 +25,42 @@ const (
 // one was missed, and events, which expire, are not to be had again.
 type goneMemory struct {
 	mu    sync.Mutex
-	found map[string]migration.Gone
+	found map[string]observation.Gone
 }
 
 // search is how to find what was there of one that is missing.
-type search func(context.Context) (migration.Gone, error)
+type search func(context.Context) (observation.Gone, error)
 
 // Gone searches for the Services and claims of what is missing. What was gone once is not looked for again.
-func (s *Session) Gone(ctx context.Context, missing migration.Missing) migration.Observed[map[string]migration.Gone] {
+func (s *Session) Gone(ctx context.Context, missing migration.Missing) observation.Observed[map[string]observation.Gone] {
 	var uids []string
 	var searches []search
 	for _, balancer := range missing.LoadBalancers {
-		uids, searches = append(uids, balancer.UID), append(searches, func(ctx context.Context) (migration.Gone, error) {
+		uids, searches = append(uids, balancer.UID), append(searches, func(ctx context.Context) (observation.Gone, error) {
 			return s.goneService(ctx, balancer)
 		})
 	}
 	for _, volume := range missing.Volumes {
-		uids, searches = append(uids, volume.UID), append(searches, func(ctx context.Context) (migration.Gone, error) {
+		uids, searches = append(uids, volume.UID), append(searches, func(ctx context.Context) (observation.Gone, error) {
 			return s.goneClaim(ctx, volume)
 		})
 	}
-	seen := make([]migration.Gone, len(searches))
+	seen := make([]observation.Gone, len(searches))
 	err := concurrently(ctx, len(searches), func(ctx context.Context, i int) (err error) {
 		seen[i], err = s.gone.recall(ctx, uids[i], searches[i])
 		return err
 	})
 	if err != nil {
-		return migration.Unknown[map[string]migration.Gone](err.Error())
+		return observation.Unknown[map[string]observation.Gone](err.Error())
 	}
-	found := make(map[string]migration.Gone, len(seen))
+	found := make(map[string]observation.Gone, len(seen))
 	for i, uid := range uids {
 		found[uid] = seen[i]
 	}
-	return migration.Known(found)
+	return observation.Known(found)
 }
 
-func (m *goneMemory) recall(ctx context.Context, uid string, find search) (migration.Gone, error) {
+func (m *goneMemory) recall(ctx context.Context, uid string, find search) (observation.Gone, error) {
 	m.mu.Lock()
 	gone, known := m.found[uid]
 	m.mu.Unlock()
@@ -71,7 +72,7 @@ func (m *goneMemory) recall(ctx context.Context, uid string, find search) (migra
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.found == nil {
-			m.found = map[string]migration.Gone{}
+			m.found = map[string]observation.Gone{}
 		}
 		m.found[uid] = gone
 	}
@@ -79,20 +80,20 @@ func (m *goneMemory) recall(ctx context.Context, uid string, find search) (migra
 }
 
 // goneService: one of the same name with another UID was made afterwards.
-func (s *Session) goneService(ctx context.Context, balancer migration.LoadBalancer) (migration.Gone, error) {
+func (s *Session) goneService(ctx context.Context, balancer observation.LoadBalancer) (observation.Gone, error) {
 	service := &corev1.Service{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: balancer.Namespace, Name: balancer.Name}, service)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return migration.Gone{}, &lookError{because("reading Service "+balancer.Namespace+"/"+balancer.Name, err)}
+		return observation.Gone{}, &lookError{because("reading Service "+balancer.Namespace+"/"+balancer.Name, err)}
 	case err == nil && string(service.UID) == balancer.UID:
-		return migration.Gone{Left: fmt.Sprintf("has type %s and no load balancer any more", service.Spec.Type)}, nil
+		return observation.Gone{Left: fmt.Sprintf("has type %s and no load balancer any more", service.Spec.Type)}, nil
 	}
-	return migration.Gone{Seen: s.goneBy() + s.deletedBy(ctx, balancer)}, nil
+	return observation.Gone{Seen: s.goneBy() + s.deletedBy(ctx, balancer)}, nil
 }
 
 // deletedBy is a hint for a person: events that cannot be listed, or have expired, say nothing.
-func (s *Session) deletedBy(ctx context.Context, balancer migration.LoadBalancer) (by string) {
+func (s *Session) deletedBy(ctx context.Context, balancer observation.LoadBalancer) (by string) {
 	only := client.MatchingFields{"involvedObject.kind": "Service", "reason": deletedEvent}
 	empty := func() *corev1.EventList { return &corev1.EventList{} }
 	_ = pages(ctx, s.client, "events of Services", empty, func(list *corev1.EventList) {
@@ -109,20 +110,20 @@ func (s *Session) deletedBy(ctx context.Context, balancer migration.LoadBalancer
 
 // goneClaim: what a claim is bound to never changes, so one of the same name with another volume was made afterwards.
 // https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/core/validation/validation.go#L2541
-func (s *Session) goneClaim(ctx context.Context, volume migration.Volume) (migration.Gone, error) {
+func (s *Session) goneClaim(ctx context.Context, volume observation.Volume) (observation.Gone, error) {
 	if volume.Claim == "" {
-		return migration.Gone{Seen: s.goneBy() + ", and it had no claim"}, nil
+		return observation.Gone{Seen: s.goneBy() + ", and it had no claim"}, nil
 	}
 	namespace, name, _ := strings.Cut(volume.Claim, "/")
 	claim := &corev1.PersistentVolumeClaim{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, claim)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return migration.Gone{}, &lookError{because("reading PersistentVolumeClaim "+volume.Claim, err)}
+		return observation.Gone{}, &lookError{because("reading PersistentVolumeClaim "+volume.Claim, err)}
 	case err == nil && claim.Spec.VolumeName == volume.Name:
-		return migration.Gone{Left: "is gone, and its claim " + volume.Claim + " is still there"}, nil
+		return observation.Gone{Left: "is gone, and its claim " + volume.Claim + " is still there"}, nil
 	}
-	return migration.Gone{Seen: s.goneBy() + " with its claim " + volume.Claim}, nil
+	return observation.Gone{Seen: s.goneBy() + " with its claim " + volume.Claim}, nil
 }
 
 func (s *Session) goneBy() string {

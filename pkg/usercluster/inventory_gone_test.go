@@ -14,12 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func missingPair() migration.Missing {
 	return migration.Missing{
-		LoadBalancers: []migration.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}},
-		Volumes:       []migration.Volume{{Name: "pv", UID: "pv", Claim: "web/data"}},
+		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}},
+		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Claim: "web/data"}},
 	}
 }
 
@@ -47,8 +48,8 @@ func TestGoneSaysWhatIsStillThere(t *testing.T) {
 		return &corev1.Service{ObjectMeta: meta("front", uid), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}}
 	}
 	at := start.UTC().Format(time.RFC3339)
-	gone := migration.Gone{Seen: "it was gone by " + at}
-	goneClaim := migration.Gone{Seen: gone.Seen + " with its claim web/data"}
+	gone := observation.Gone{Seen: "it was gone by " + at}
+	goneClaim := observation.Gone{Seen: gone.Seen + " with its claim web/data"}
 	deleted := func(uid, reason string) corev1.Event {
 		return corev1.Event{InvolvedObject: corev1.ObjectReference{UID: types.UID(uid)}, Reason: reason,
 			Source: corev1.EventSource{Component: "service-controller"}, LastTimestamp: metav1.NewTime(start)}
@@ -56,20 +57,20 @@ func TestGoneSaysWhatIsStillThere(t *testing.T) {
 	for name, tc := range map[string]struct {
 		objects         []client.Object
 		events          []corev1.Event
-		balancer, claim migration.Gone
+		balancer, claim observation.Gone
 	}{
 		"nothing": {balancer: gone, claim: goneClaim},
 		"the Service with another type, and the claim": {
 			objects:  []client.Object{service("lb"), claim("pv")},
-			balancer: migration.Gone{Left: "has type ClusterIP and no load balancer any more"},
-			claim:    migration.Gone{Left: "is gone, and its claim web/data is still there"},
+			balancer: observation.Gone{Left: "has type ClusterIP and no load balancer any more"},
+			claim:    observation.Gone{Left: "is gone, and its claim web/data is still there"},
 		},
 		"another Service and another claim, of the same names": {
 			objects: []client.Object{service("other"), claim("another")}, balancer: gone, claim: goneClaim,
 		},
 		"who deleted the load balancer": {
 			events: []corev1.Event{deleted("lb", deletedEvent), deleted("other", deletedEvent), deleted("lb", "Other")},
-			balancer: migration.Gone{
+			balancer: observation.Gone{
 				Seen: gone.Seen + ", and service-controller deleted its load balancer at " + at,
 			}, claim: goneClaim,
 		},
@@ -79,7 +80,7 @@ func TestGoneSaysWhatIsStillThere(t *testing.T) {
 			found, known := s.Gone(t.Context(), missingPair()).Get()
 			g := NewWithT(t)
 			g.Expect(known).To(BeTrue())
-			g.Expect(found).To(Equal(map[string]migration.Gone{"lb": tc.balancer, "pv": tc.claim}))
+			g.Expect(found).To(Equal(map[string]observation.Gone{"lb": tc.balancer, "pv": tc.claim}))
 		})
 	}
 }
@@ -87,7 +88,7 @@ func TestGoneSaysWhatIsStillThere(t *testing.T) {
 func TestAVolumeWithoutAClaimWentAlone(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(failing(errors.New("nothing is to be read")))
-	found := s.Gone(t.Context(), migration.Missing{Volumes: []migration.Volume{{Name: "pv", UID: "pv"}}})
+	found := s.Gone(t.Context(), migration.Missing{Volumes: []observation.Volume{{Name: "pv", UID: "pv"}}})
 	g.Expect(found.Value()["pv"].Seen).To(HaveSuffix(", and it had no claim"))
 }
 

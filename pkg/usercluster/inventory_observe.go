@@ -9,13 +9,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Inventory reads load balancers, volumes, their attachments and classes, which must be the same before and after. The Nodes are
 // read anyway, and join it in migration.WithNodes.
-func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.Inventory] {
-	inventory := migration.Inventory{LoadBalancers: []migration.LoadBalancer{}, Volumes: []migration.Volume{}}
+func (s *Session) Inventory(ctx context.Context) observation.Observed[observation.Inventory] {
+	inventory := observation.Inventory{LoadBalancers: []observation.LoadBalancer{}, Volumes: []observation.Volume{}}
 	err := list(ctx, s.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
 		for i := range page.Items {
 			if service := &page.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
@@ -24,7 +24,7 @@ func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.In
 		}
 	})
 	if err != nil {
-		return migration.Unknown[migration.Inventory](because("listing Services", err))
+		return observation.Unknown[observation.Inventory](because("listing Services", err))
 	}
 	emptyVolumes := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
 	err = list(ctx, s.client, emptyVolumes, func(page *corev1.PersistentVolumeList) {
@@ -33,45 +33,47 @@ func (s *Session) Inventory(ctx context.Context) migration.Observed[migration.In
 		}
 	})
 	if err != nil {
-		return migration.Unknown[migration.Inventory](because("listing PersistentVolumes", err))
+		return observation.Unknown[observation.Inventory](because("listing PersistentVolumes", err))
 	}
-	slices.SortFunc(inventory.LoadBalancers, func(a, b migration.LoadBalancer) int {
+	slices.SortFunc(inventory.LoadBalancers, func(a, b observation.LoadBalancer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
-	slices.SortFunc(inventory.Volumes, func(a, b migration.Volume) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(inventory.Volumes, func(a, b observation.Volume) int { return strings.Compare(a.Name, b.Name) })
 	return s.withStorage(ctx, inventory)
 }
 
-func (s *Session) withStorage(ctx context.Context, inventory migration.Inventory) migration.Observed[migration.Inventory] {
+func (s *Session) withStorage(ctx context.Context, inventory observation.Inventory) observation.Observed[observation.Inventory] {
 	seen := s.Attachments(ctx)
 	attachments, known := seen.Get()
 	if !known {
-		return migration.Unknown[migration.Inventory](seen.Why())
+		return observation.Unknown[observation.Inventory](seen.Why())
 	}
 	all := s.StorageClasses(ctx)
 	classes, known := all.Get()
 	if !known {
-		return migration.Unknown[migration.Inventory](all.Why())
+		return observation.Unknown[observation.Inventory](all.Why())
 	}
-	slices.SortFunc(attachments, func(a, b migration.Attachment) int { return strings.Compare(a.Node+" "+a.Volume, b.Node+" "+b.Volume) })
+	slices.SortFunc(attachments, func(a, b observation.Attachment) int {
+		return strings.Compare(a.Node+" "+a.Volume, b.Node+" "+b.Volume)
+	})
 	if len(attachments) > 0 {
 		inventory.Attachments = attachments
 	}
 	for _, class := range classes {
 		inventory.StorageClasses = append(inventory.StorageClasses,
-			migration.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
+			observation.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}
-	slices.SortFunc(inventory.StorageClasses, func(a, b migration.ClassRecord) int { return strings.Compare(a.Name, b.Name) })
-	return migration.Known(inventory)
+	slices.SortFunc(inventory.StorageClasses, func(a, b observation.ClassRecord) int { return strings.Compare(a.Name, b.Name) })
+	return observation.Known(inventory)
 }
 
-func toLoadBalancer(service *corev1.Service) migration.LoadBalancer {
+func toLoadBalancer(service *corev1.Service) observation.LoadBalancer {
 	ingress := []string{}
 	for _, address := range service.Status.LoadBalancer.Ingress {
 		ingress = append(ingress, address.IP+address.Hostname)
 	}
 	slices.Sort(ingress)
-	return migration.LoadBalancer{Namespace: service.Namespace, Name: service.Name, UID: string(service.UID), Ingress: ingress,
+	return observation.LoadBalancer{Namespace: service.Namespace, Name: service.Name, UID: string(service.UID), Ingress: ingress,
 		Annotations: annotationsOf(service)}
 }
 
@@ -94,8 +96,8 @@ func annotationsOf(service *corev1.Service) map[string]string {
 	return kept
 }
 
-func toVolume(volume *corev1.PersistentVolume) migration.Volume {
-	result := migration.Volume{Name: volume.Name, UID: string(volume.UID), Phase: string(volume.Status.Phase),
+func toVolume(volume *corev1.PersistentVolume) observation.Volume {
+	result := observation.Volume{Name: volume.Name, UID: string(volume.UID), Phase: string(volume.Status.Phase),
 		Path: pathToRegister(volume), CreatedAt: volume.CreationTimestamp.Time}
 	if claim := volume.Spec.ClaimRef; claim != nil {
 		result.Claim = claim.Namespace + "/" + claim.Name

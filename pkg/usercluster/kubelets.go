@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // A kubelet with an external cloud provider registers its Node with the taint, and nothing else adds that taint; one with the
@@ -36,7 +36,7 @@ func cloudNodeManagers() []string { return []string{"cloud-controller-manager", 
 // events expire. It has the Nodes of the last look only.
 type kubeletMemory struct {
 	mu      sync.Mutex
-	proofs  map[types.UID]migration.Kubelet
+	proofs  map[types.UID]observation.Kubelet
 	askedAt time.Time
 	// looked says that all Nodes were seen once: those that a later look shows for the first time came since.
 	looked bool
@@ -46,7 +46,7 @@ type kubeletMemory struct {
 type kubeletLook struct {
 	memory   *kubeletMemory
 	now      time.Time
-	proofs   map[types.UID]migration.Kubelet
+	proofs   map[types.UID]observation.Kubelet
 	unproven bool
 	// later says that it is not the first one.
 	later bool
@@ -55,7 +55,7 @@ type kubeletLook struct {
 func (m *kubeletMemory) begin(now time.Time) *kubeletLook {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]migration.Kubelet{}, later: m.looked}
+	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]observation.Kubelet{}, later: m.looked}
 }
 
 // add judges Nodes. The taint proves the kubelet of a Node that was seen to come with it: a person who adds it later, so that a CCM
@@ -70,12 +70,12 @@ func (l *kubeletLook) add(nodes []corev1.Node) {
 		case registered.InTree != "":
 			proof = registered
 		case l.later && !before && isUninitialized(node):
-			proof = migration.Kubelet{External: migration.TaintSeen}
-		case proof == (migration.Kubelet{}):
+			proof = observation.Kubelet{External: observation.TaintSeen}
+		case proof == (observation.Kubelet{}):
 			proof = registered
 		}
 		l.proofs[node.UID] = proof
-		l.unproven = l.unproven || proof == (migration.Kubelet{}) && l.now.Sub(node.CreationTimestamp.Time) < eventsLive
+		l.unproven = l.unproven || proof == (observation.Kubelet{}) && l.now.Sub(node.CreationTimestamp.Time) < eventsLive
 	}
 }
 
@@ -96,19 +96,19 @@ func (m *kubeletMemory) synced(events []corev1.Event) {
 	defer m.mu.Unlock()
 	for i := range events {
 		uid := events[i].InvolvedObject.UID
-		if proof, exists := m.proofs[uid]; exists && proof == (migration.Kubelet{}) && events[i].Source.Component == syncedComponent {
-			m.proofs[uid] = migration.Kubelet{External: migration.SyncedSeen}
+		if proof, exists := m.proofs[uid]; exists && proof == (observation.Kubelet{}) && events[i].Source.Component == syncedComponent {
+			m.proofs[uid] = observation.Kubelet{External: observation.SyncedSeen}
 		}
 	}
 }
 
-func (m *kubeletMemory) of(uid types.UID) migration.Kubelet {
+func (m *kubeletMemory) of(uid types.UID) observation.Kubelet {
 	proof, _ := m.recall(uid)
 	return proof
 }
 
 // recall also says whether the Node was seen before.
-func (m *kubeletMemory) recall(uid types.UID) (proof migration.Kubelet, seen bool) {
+func (m *kubeletMemory) recall(uid types.UID) (proof observation.Kubelet, seen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	proof, seen = m.proofs[uid]
@@ -129,7 +129,7 @@ func (s *Session) lookAtKubelets(ctx context.Context, seen *kubeletLook) {
 }
 
 // registeredBy reads who set providerID, and who set the labels that only a cloud knows.
-func registeredBy(entries []metav1.ManagedFieldsEntry) migration.Kubelet {
+func registeredBy(entries []metav1.ManagedFieldsEntry) observation.Kubelet {
 	for _, entry := range entries {
 		if entry.FieldsV1 == nil || entry.Subresource != "" {
 			continue
@@ -148,14 +148,14 @@ func registeredBy(entries []metav1.ManagedFieldsEntry) migration.Kubelet {
 		}
 		for _, manager := range cloudNodeManagers() {
 			if strings.HasSuffix(entry.Manager, manager) {
-				return migration.Kubelet{External: migration.ProviderIDOwned}
+				return observation.Kubelet{External: observation.ProviderIDOwned}
 			}
 		}
 		for _, label := range []string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone} {
 			if _, sets := fields.Metadata.Labels["f:"+label]; sets && entry.Manager == kubeletManager {
-				return migration.Kubelet{InTree: "it set its providerID and label " + label + " itself"}
+				return observation.Kubelet{InTree: "it set its providerID and label " + label + " itself"}
 			}
 		}
 	}
-	return migration.Kubelet{}
+	return observation.Kubelet{}
 }

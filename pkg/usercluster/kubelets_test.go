@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func fieldsOf(manager, subresource, fields string) metav1.ManagedFieldsEntry {
@@ -28,16 +28,16 @@ const (
 func TestRegisteredBy(t *testing.T) {
 	for name, test := range map[string]struct {
 		entries  []metav1.ManagedFieldsEntry
-		external migration.Proof
+		external observation.Proof
 		inTree   string
 	}{
 		"the CCM set the providerID": {
 			entries:  []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", `{"f:metadata":{}}`), fieldsOf("openstack-cloud-controller-manager", "", providerIDField)},
-			external: migration.ProviderIDOwned,
+			external: observation.ProviderIDOwned,
 		},
 		"the node manager of Azure set it": {
 			entries:  []metav1.ManagedFieldsEntry{fieldsOf("cloud-node-manager", "", providerIDField)},
-			external: migration.ProviderIDOwned,
+			external: observation.ProviderIDOwned,
 		},
 		"the kubelet set it with the instance type":            {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", inTreeFields)}, inTree: "instance-type"},
 		"the kubelet set it with the zone":                     {entries: []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", zoneFields)}, inTree: "zone"},
@@ -79,7 +79,7 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	g.Expect(look(now)).To(BeFalse())
 	g.Expect(look(now, node("a", corev1.Taint{Key: uninitializedTaint}))).To(BeFalse())
 	g.Expect(look(now, node("a"))).To(BeFalse(), "the taint was seen")
-	g.Expect(memory.of("a").External).To(Equal(migration.TaintSeen))
+	g.Expect(memory.of("a").External).To(Equal(observation.TaintSeen))
 
 	g.Expect(look(now, node("b"))).To(BeTrue(), "another Node of that name has no proof")
 	g.Expect(memory.of("a")).To(BeZero(), "a Node that is gone is forgotten")
@@ -93,7 +93,7 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	memory.synced([]corev1.Event{event("b", "someone"), event("n", syncedComponent)})
 	g.Expect(memory.of("b")).To(BeZero(), "an event of another component, or of another Node, proves nothing")
 	memory.synced([]corev1.Event{event("b", syncedComponent)})
-	g.Expect(memory.of("b").External).To(Equal(migration.SyncedSeen))
+	g.Expect(memory.of("b").External).To(Equal(observation.SyncedSeen))
 
 	look(now, node("c"))
 	look(now, node("c", corev1.Taint{Key: uninitializedTaint}))
@@ -121,7 +121,7 @@ func TestATaintOfANodeThatWasNotSeenToComeProvesNothing(t *testing.T) {
 	look.add([]corev1.Node{tainted("before"), tainted("new"), tainted("in-tree", fieldsOf("kubelet", "", zoneFields))})
 	look.end()
 	g.Expect(memory.of("before")).To(BeZero())
-	g.Expect(memory.of("new").External).To(Equal(migration.TaintSeen))
+	g.Expect(memory.of("new").External).To(Equal(observation.TaintSeen))
 	g.Expect(memory.of("in-tree").External).To(BeEmpty(), "who registered it outranks its taint")
 	g.Expect(memory.of("in-tree").InTree).To(ContainSubstring("zone"))
 

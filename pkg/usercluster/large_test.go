@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // large is the API server of a healthy cluster of the largest size that Kubernetes supports: it honors limits, and its objects are as
@@ -97,7 +97,7 @@ func TestALargeHealthyClusterIsRead(t *testing.T) {
 		g.Expect(inventory.Value().Attachments).To(HaveLen(5000))
 		reads, kept = int(l.asked.Load()), budgetOf(ctx).kept.Load()
 		g.Expect(lookForOthers(ctx, s, Ours{}).Why()).To(BeEmpty())
-		g.Expect(s.podFacts(ctx, migration.Registries{}).Why()).To(BeEmpty())
+		g.Expect(s.podFacts(ctx, observation.Registries{}).Why()).To(BeEmpty())
 		pods := s.Evictable(ctx)
 		g.Expect(pods.Why()).To(BeEmpty())
 		g.Expect(pods.Value().OnNode).To(HaveKeyWithValue("nodes-1", 20000))

@@ -8,29 +8,29 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 // LeaderNode is the Node that the CCM leads on; absent when none leads. A leader is known by its hostname: that is the name of its pod, or
 // of its Node when the pod has the network of the host.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go (leaderElectAndRun)
-func (s *Session) LeaderNode(ctx context.Context, id provider.Identity, lease migration.Observed[migration.Lease]) migration.Observed[string] {
+func (s *Session) LeaderNode(ctx context.Context, id provider.Identity, lease observation.Observed[observation.Lease]) observation.Observed[string] {
 	seen, known := lease.Get()
 	hostname, _, _ := strings.Cut(seen.Holder, "_")
 	switch {
 	case lease.IsUnknown():
-		return migration.Unknown[string](lease.Why())
+		return observation.Unknown[string](lease.Why())
 	case !known || hostname == "":
-		return migration.Absent[string]()
+		return observation.Absent[string]()
 	}
 	pod := &corev1.Pod{}
 	err := s.client.Get(ctx, types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: hostname}, pod)
 	switch {
 	case apierrors.IsNotFound(err):
-		return migration.Known(hostname)
+		return observation.Known(hostname)
 	case err != nil:
-		return migration.Unknown[string](because("looking at Pod "+hostname, err))
+		return observation.Unknown[string](because("looking at Pod "+hostname, err))
 	}
-	return migration.Known(pod.Spec.NodeName)
+	return observation.Known(pod.Spec.NodeName)
 }

@@ -14,29 +14,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 // LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may not read is
 // absent only when the API server says that we have no such right, because then nothing that is there grants one.
-func (s *Session) LeaseRight(ctx context.Context, lease migration.Ref) migration.Observed[migration.LeaseRight] {
+func (s *Session) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
 	may, unanswered := s.mayPatch(ctx, lease)
 	if unanswered != nil && !answered(unanswered) {
-		return migration.Unknown[migration.LeaseRight](because("asking whether we may patch "+lease.String(), unanswered))
+		return observation.Unknown[observation.LeaseRight](because("asking whether we may patch "+lease.String(), unanswered))
 	}
-	right, denied := migration.LeaseRight{May: may}, unanswered == nil && !may
+	right, denied := observation.LeaseRight{May: may}, unanswered == nil && !may
 	for _, object := range provider.KCMLeaseObjects(lease, "") {
 		_, err := s.get(ctx, object)
 		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
-			return migration.Unknown[migration.LeaseRight](because("reading "+refOf(object).String(), err))
+			return observation.Unknown[observation.LeaseRight](because("reading "+refOf(object).String(), err))
 		}
 		right.There = right.There || err == nil
 	}
-	return migration.Known(right)
+	return observation.Known(right)
 }
 
-func (s *Session) mayPatch(ctx context.Context, lease migration.Ref) (bool, error) {
+func (s *Session) mayPatch(ctx context.Context, lease observation.Ref) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: lease.Namespace, Name: lease.Name, Verb: "patch",
@@ -51,7 +51,7 @@ const grantTimeout = 5 * time.Second
 
 // GrantLease lets us free a Lease, unless we may anyway. The right only makes a wait shorter, so whatever the API server answers, and an
 // answer that does not come in time, is no error: the Lease is left alone. Only a user cluster that cannot be reached is one.
-func (s *Session) GrantLease(ctx context.Context, lease migration.Ref) error {
+func (s *Session) GrantLease(ctx context.Context, lease observation.Ref) error {
 	inTime, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
 	err := s.grantLease(inTime, lease)
@@ -61,7 +61,7 @@ func (s *Session) GrantLease(ctx context.Context, lease migration.Ref) error {
 	return fmt.Errorf("let us free %s: %w", lease, err)
 }
 
-func (s *Session) grantLease(ctx context.Context, lease migration.Ref) error {
+func (s *Session) grantLease(ctx context.Context, lease observation.Ref) error {
 	if may, err := s.mayPatch(ctx, lease); err != nil || may {
 		return err
 	}
@@ -97,7 +97,7 @@ func answered(err error) bool {
 
 // RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what is left,
 // which is no error, because asked at once it would be refused again.
-func (s *Session) RevokeLease(ctx context.Context, lease migration.Ref) error {
+func (s *Session) RevokeLease(ctx context.Context, lease observation.Ref) error {
 	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
 		if err := s.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
 			return fmt.Errorf("take back our right to %s with %s: %w", lease, refOf(object), err)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // reviewer answers what an API server is asked about us.
@@ -56,7 +56,7 @@ func (r reviewer) funcs() interceptor.Funcs {
 
 func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "roles"}, "", errors.New("no RBAC rule"))
-	lease := migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
+	lease := observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
 	for name, test := range map[string]struct {
 		reviewer
 		granted bool
@@ -86,7 +86,7 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 			g.Expect(s.GrantLease(t.Context(), lease) != nil).To(Equal(test.fails))
 			seen := s.LeaseRight(t.Context(), lease)
 			g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
-			g.Expect(seen.Value()).To(Equal(migration.LeaseRight{May: test.may, There: test.granted}))
+			g.Expect(seen.Value()).To(Equal(observation.LeaseRight{May: test.may, There: test.granted}))
 			if test.granted {
 				role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
 				key := client.ObjectKey{Namespace: "kube-system", Name: "ccm-migration:kube-controller-manager-lease"}
@@ -116,11 +116,11 @@ func TestAGrantThatHangsEnds(t *testing.T) {
 		})
 		pass, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		g.Expect(s.GrantLease(pass, migration.Ref{Namespace: "kube-system", Name: "kcm"})).To(Succeed())
+		g.Expect(s.GrantLease(pass, observation.Ref{Namespace: "kube-system", Name: "kcm"})).To(Succeed())
 		g.Expect(pass.Err()).NotTo(HaveOccurred())
 		shorter, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		g.Expect(s.GrantLease(shorter, migration.Ref{Namespace: "kube-system", Name: "kcm"})).NotTo(Succeed(), "it is the pass that ended")
+		g.Expect(s.GrantLease(shorter, observation.Ref{Namespace: "kube-system", Name: "kcm"})).NotTo(Succeed(), "it is the pass that ended")
 	})
 }
 
@@ -142,7 +142,7 @@ func TestARightThatMayNotBeDeletedIsSeen(t *testing.T) {
 				return test.refuses
 			}
 			s, _ := sessionWith(funcs)
-			lease := migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
+			lease := observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
 			g.Expect(s.GrantLease(t.Context(), lease)).To(Succeed())
 			g.Expect(s.RevokeLease(t.Context(), lease) != nil).To(Equal(test.fails))
 			g.Expect(s.LeaseRight(t.Context(), lease).Value().There).To(BeTrue())
@@ -153,13 +153,13 @@ func TestARightThatMayNotBeDeletedIsSeen(t *testing.T) {
 func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		reviewer
-		want migration.Observed[migration.LeaseRight]
+		want observation.Observed[observation.LeaseRight]
 	}{
-		"while the API server says that we have it": {reviewer: reviewer{may: true}, want: migration.Unknown[migration.LeaseRight]("")},
+		"while the API server says that we have it": {reviewer: reviewer{may: true}, want: observation.Unknown[observation.LeaseRight]("")},
 		"while the API server does not tell": {
-			reviewer: reviewer{review: apierrors.NewInternalError(errors.New("no authorizer"))}, want: migration.Unknown[migration.LeaseRight](""),
+			reviewer: reviewer{review: apierrors.NewInternalError(errors.New("no authorizer"))}, want: observation.Unknown[observation.LeaseRight](""),
 		},
-		"unless the API server says that we have none": {want: migration.Known(migration.LeaseRight{})},
+		"unless the API server says that we have none": {want: observation.Known(observation.LeaseRight{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -168,7 +168,7 @@ func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "roles"}, "", errors.New("no RBAC rule"))
 			}
 			s, _ := sessionWith(funcs)
-			seen := s.LeaseRight(t.Context(), migration.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"})
+			seen := s.LeaseRight(t.Context(), observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"})
 			g.Expect(seen.IsKnown()).To(Equal(test.want.IsKnown()), seen.Why())
 			g.Expect(seen.Value()).To(Equal(test.want.Value()))
 		})
@@ -183,7 +183,7 @@ func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {
 		sent = string(data)
 		return err
 	}})
-	seen := migration.Lease{Ref: migration.Ref{Namespace: "kube-system", Name: "kcm", UID: "u"}, Version: "7"}
+	seen := observation.Lease{Ref: observation.Ref{Namespace: "kube-system", Name: "kcm", UID: "u"}, Version: "7"}
 	g.Expect(s.FreeLease(t.Context(), seen)).To(Succeed())
 	g.Expect(sent).To(MatchJSON(`{"metadata": {"uid": "u", "resourceVersion": "7"}, "spec": {"holderIdentity": null}}`))
 }

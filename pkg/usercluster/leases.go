@@ -14,12 +14,12 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
 // the timestamps in it come from clocks that no one vouches for.
-func (s *Session) Lease(ctx context.Context, namespace, name string) migration.Observed[migration.Lease] {
+func (s *Session) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	s.watchLease(key)
 	since := s.leases.get(key).version
@@ -27,13 +27,13 @@ func (s *Session) Lease(ctx context.Context, namespace, name string) migration.O
 	switch err := s.client.Get(ctx, key, lease); {
 	case apierrors.IsNotFound(err):
 		s.leases.observe(key, nil)
-		return migration.Absent[migration.Lease]()
+		return observation.Absent[observation.Lease]()
 	case err != nil:
-		return migration.Unknown[migration.Lease](because("reading Lease "+key.String(), err))
+		return observation.Unknown[observation.Lease](because("reading Lease "+key.String(), err))
 	}
 	record := s.leases.read(key, since, lease)
-	return migration.Known(migration.Lease{
-		Ref:             migration.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
+	return observation.Known(observation.Lease{
+		Ref:             observation.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
 		Holder:          ptr.Deref(record.spec.HolderIdentity, ""),
 		DurationSeconds: ptr.Deref(record.spec.LeaseDurationSeconds, 0),
 		AcquireTime:     ptr.Deref(record.spec.AcquireTime, metav1.MicroTime{}).Time,

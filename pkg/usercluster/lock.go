@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -23,17 +24,17 @@ import (
 func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
-func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migration.Observed[migration.Lock] {
+func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) observation.Observed[observation.Lock] {
 	id.LeaseName = migration.LockName
 	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
-		return migration.Unknown[migration.Lock](lease.Why())
+		return observation.Unknown[observation.Lock](lease.Why())
 	}
-	lock := migration.Lock{Lease: lease.Value(), Granted: lease.IsKnown()}
+	lock := observation.Lock{Lease: lease.Value(), Granted: lease.IsKnown()}
 	for _, want := range provider.LockObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return migration.Unknown[migration.Lock](because("reading "+refOf(want).String(), err))
+			return observation.Unknown[observation.Lock](because("reading "+refOf(want).String(), err))
 		}
 		lock.Granted = lock.Granted && err == nil && sameContent(want, live)
 		if err == nil {
@@ -47,9 +48,9 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) migra
 	var problem string
 	lock.Denied, problem = s.lockDenied(ctx, id)
 	if problem != "" {
-		return migration.Unknown[migration.Lock](problem)
+		return observation.Unknown[observation.Lock](problem)
 	}
-	return migration.Known(lock)
+	return observation.Known(lock)
 }
 
 func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
@@ -87,7 +88,7 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 // ReleaseLease clears the holder from a Lease, if no one renewed it since it was seen: for client-go a Lease without a
 // holder is free at once.
 // https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
-func (s *Session) ReleaseLease(ctx context.Context, seen migration.Lease) error {
+func (s *Session) ReleaseLease(ctx context.Context, seen observation.Lease) error {
 	lease, err := s.unrenewed(ctx, seen, "release")
 	if err != nil || lease == nil {
 		return err
@@ -103,7 +104,7 @@ func (s *Session) ReleaseLease(ctx context.Context, seen migration.Lease) error 
 
 // FreeLease clears the holder from a Lease as it was seen, and leaves everything else: one that was written since, or that is another
 // one, is a conflict.
-func (s *Session) FreeLease(ctx context.Context, seen migration.Lease) error {
+func (s *Session) FreeLease(ctx context.Context, seen observation.Lease) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": seen.UID, "resourceVersion": seen.Version}, "spec": map[string]any{"holderIdentity": nil},
 	})
@@ -119,7 +120,7 @@ func (s *Session) FreeLease(ctx context.Context, seen migration.Lease) error {
 }
 
 // unrenewed is the Lease, if it is as it was seen; nil when it is gone.
-func (s *Session) unrenewed(ctx context.Context, seen migration.Lease, to string) (*coordinationv1.Lease, error) {
+func (s *Session) unrenewed(ctx context.Context, seen observation.Lease, to string) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
 	switch err := s.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
 	case apierrors.IsNotFound(err):
@@ -133,7 +134,7 @@ func (s *Session) unrenewed(ctx context.Context, seen migration.Lease, to string
 }
 
 // RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by no one, if that is still so.
-func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen migration.Lease) error {
+func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen observation.Lease) error {
 	objects := provider.LockObjects(id)
 	slices.Reverse(objects)
 	for _, object := range objects {

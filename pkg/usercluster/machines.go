@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The kinds of the machine-controller. Its CRDs have no schema, so they are read as they are.
@@ -36,8 +36,8 @@ func machineGroupVersion() schema.GroupVersion {
 // Machines reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
 // machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
 // it was made in between.
-func (s *Session) Machines(ctx context.Context) migration.Observed[migration.Machines] {
-	result, missing := migration.Machines{}, 0
+func (s *Session) Machines(ctx context.Context) observation.Observed[observation.Machines] {
+	result, missing := observation.Machines{}, 0
 	var sets, deployments []unstructured.Unstructured
 	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
 	for i, each := range []func(*unstructured.Unstructured){
@@ -51,20 +51,20 @@ func (s *Session) Machines(ctx context.Context) migration.Observed[migration.Mac
 		case apierrors.IsNotFound(err):
 			missing++
 		case err != nil:
-			return migration.Unknown[migration.Machines](because("listing "+kinds[i]+"s", err))
+			return observation.Unknown[observation.Machines](because("listing "+kinds[i]+"s", err))
 		}
 	}
 	switch missing {
 	case 0:
 	case len(kinds):
-		return migration.Absent[migration.Machines]()
+		return observation.Absent[observation.Machines]()
 	default:
-		return migration.Unknown[migration.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
+		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
 	}
 	s.watchMachines()
 	result = withOwners(result, sets, deployments)
 	s.revisions.date(result.Sets, s.clock.Now())
-	return migration.Known(result)
+	return observation.Known(result)
 }
 
 func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
@@ -109,7 +109,7 @@ func (s *Session) lookForMachines(ctx context.Context) {
 	}
 }
 
-func withOwners(result migration.Machines, sets, deployments []unstructured.Unstructured) migration.Machines {
+func withOwners(result observation.Machines, sets, deployments []unstructured.Unstructured) observation.Machines {
 	templates := map[string]map[string]any{}
 	for i := range deployments {
 		deployment := toMachineDeployment(&deployments[i])
@@ -119,17 +119,17 @@ func withOwners(result migration.Machines, sets, deployments []unstructured.Unst
 	for i := range sets {
 		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
 	}
-	slices.SortFunc(result.Deployments, func(a, b migration.MachineDeployment) int { return compareRefs(a.Ref, b.Ref) })
-	slices.SortFunc(result.Sets, func(a, b migration.MachineSet) int { return compareRefs(a.Ref, b.Ref) })
-	slices.SortFunc(result.Machines, func(a, b migration.Machine) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Deployments, func(a, b observation.MachineDeployment) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Sets, func(a, b observation.MachineSet) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Machines, func(a, b observation.Machine) int { return compareRefs(a.Ref, b.Ref) })
 	return result
 }
 
-func compareRefs(a, b migration.Ref) int {
+func compareRefs(a, b observation.Ref) int {
 	return strings.Compare(a.String(), b.String())
 }
 
-func toMachineDeployment(object *unstructured.Unstructured) migration.MachineDeployment {
+func toMachineDeployment(object *unstructured.Unstructured) observation.MachineDeployment {
 	replicas := integerOr(object, 1, "spec", "replicas")
 	settled := integerOr(object, 0, "status", "observedGeneration") >= object.GetGeneration()
 	// Not availableReplicas: it falls to 0 while minReadySeconds is endless.
@@ -138,7 +138,7 @@ func toMachineDeployment(object *unstructured.Unstructured) migration.MachineDep
 	}
 	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
 	surge, unavailable, problem := limitsOf(object, int(replicas))
-	return migration.MachineDeployment{
+	return observation.MachineDeployment{
 		Ref:            refOf(object),
 		Paused:         paused,
 		Deleting:       object.GetDeletionTimestamp() != nil,
@@ -182,7 +182,7 @@ func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailab
 }
 
 // changing says what failed. A conflict means that the object is not what the decision rested on.
-func changing(what string, ref migration.Ref, err error) error {
+func changing(what string, ref observation.Ref, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -192,10 +192,10 @@ func changing(what string, ref migration.Ref, err error) error {
 	return fmt.Errorf("%s %s: %w", what, ref, err)
 }
 
-func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) migration.MachineSet {
+func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) observation.MachineSet {
 	owner := controllerOf(object, machineDeploymentKind)
 	template, owned := templates[owner]
-	return migration.MachineSet{
+	return observation.MachineSet{
 		Ref:          refOf(object),
 		Deployment:   owner,
 		RestartValue: restartValue(object),
@@ -207,9 +207,9 @@ func toMachineSet(object *unstructured.Unstructured, templates map[string]map[st
 	}
 }
 
-func toMachine(object *unstructured.Unstructured) migration.Machine {
+func toMachine(object *unstructured.Unstructured) observation.Machine {
 	node, _, _ := unstructured.NestedString(object.Object, "status", "nodeRef", "name")
-	machine := migration.Machine{
+	machine := observation.Machine{
 		Ref:        refOf(object),
 		Set:        controllerOf(object, machineSetKind),
 		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
@@ -228,8 +228,8 @@ func toMachine(object *unstructured.Unstructured) migration.Machine {
 	return machine
 }
 
-func refOf(object *unstructured.Unstructured) migration.Ref {
-	return migration.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
+func refOf(object *unstructured.Unstructured) observation.Ref {
+	return observation.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
 }
 
 func controllerOf(object *unstructured.Unstructured, kind string) string {

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // machineObject reads an object of the machine-controller.
@@ -61,19 +61,19 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 	)
 	machines, known := s.Machines(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
-	ref := func(kind, name string) migration.Ref {
-		return migration.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
+	ref := func(kind, name string) observation.Ref {
+		return observation.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
 	}
-	g.Expect(cmp.Diff(migration.Machines{
-		Deployments: []migration.MachineDeployment{
+	g.Expect(cmp.Diff(observation.Machines{
+		Deployments: []observation.MachineDeployment{
 			{Ref: ref("MachineDeployment", "md"), RestartValue: "1", Replicas: 2, Version: "999", Generation: 2, MaxSurge: 1, Settled: true},
 			{Ref: ref("MachineDeployment", "paused"), Paused: true, Replicas: 1, Version: "999", MaxSurge: 1},
 		},
-		Sets: []migration.MachineSet{
+		Sets: []observation.MachineSet{
 			{Ref: ref("MachineSet", "current"), Deployment: "md-uid", RestartValue: "1", Replicas: 2, Version: "999", Current: true},
 			{Ref: ref("MachineSet", "old"), Deployment: "md-uid", Version: "999"},
 		},
-		Machines: []migration.Machine{
+		Machines: []observation.Machine{
 			{Ref: ref("Machine", "alone")},
 			{Ref: ref("Machine", "m"), Set: "current-uid", Annotation: "true", NodeName: "node-1", Deleting: true,
 				DeletingSince: start, Finalizers: []string{"a"}, Problem: "CreateError: quota"},
@@ -131,7 +131,7 @@ func TestMachinesWithoutCRDs(t *testing.T) {
 func TestRollMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
-	ref := migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
+	ref := observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 	g.Expect(s.RollMachineDeployment(t.Context(), ref, s.asSeen(t, rolls("17", false)))).To(Succeed())
 
 	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))

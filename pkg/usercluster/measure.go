@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // measurements are what a session remembers of its looks at Nodes and at events of Services.
@@ -21,13 +21,13 @@ type measurements struct {
 
 // Measure takes a look at the Nodes and load balancers that were just read, and says what the looks brought so far. A change of
 // them wakes us, so that looks are close together when it counts.
-func (s *Session) Measure(ctx context.Context, nodes migration.Observed[[]migration.Node], inventory migration.Observed[migration.Inventory]) migration.Observed[slo.Seen] {
+func (s *Session) Measure(ctx context.Context, nodes observation.Observed[[]observation.Node], inventory observation.Observed[observation.Inventory]) observation.Observed[slo.Seen] {
 	seen, known := nodes.Get()
 	switch {
 	case !known:
-		return migration.Unknown[slo.Seen](nodes.Why())
+		return observation.Unknown[slo.Seen](nodes.Why())
 	case !inventory.IsKnown():
-		return migration.Unknown[slo.Seen](inventory.Why())
+		return observation.Unknown[slo.Seen](inventory.Why())
 	}
 	s.measured.mu.Lock()
 	defer s.measured.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Session) Measure(ctx context.Context, nodes migration.Observed[[]migrat
 	balancers := inventory.Value().LoadBalancers
 	if len(balancers) == 0 {
 		watcher.Services(now, nil)
-		return migration.Known(watcher.Seen())
+		return observation.Known(watcher.Seen())
 	}
 	if watcher.Waits(now) {
 		services, err := s.serviceStates(ctx, balancers)
@@ -48,10 +48,10 @@ func (s *Session) Measure(ctx context.Context, nodes migration.Observed[[]migrat
 	}
 	measured := watcher.Seen()
 	measured.LoadBalancers = len(balancers)
-	return migration.Known(measured)
+	return observation.Known(measured)
 }
 
-func nodeStates(nodes []migration.Node) []slo.NodeState {
+func nodeStates(nodes []observation.Node) []slo.NodeState {
 	states := make([]slo.NodeState, 0, len(nodes))
 	for _, node := range nodes {
 		states = append(states, slo.NodeState{Name: node.Name, UID: node.UID, MadeAt: node.CreatedAt, Tainted: node.Uninitialized,
@@ -70,7 +70,7 @@ func failedEvents() []string {
 }
 
 // serviceStates counts the events of each load balancer. Events go after an hour, so that a count may also fall.
-func (s *Session) serviceStates(ctx context.Context, balancers []migration.LoadBalancer) ([]slo.ServiceState, error) {
+func (s *Session) serviceStates(ctx context.Context, balancers []observation.LoadBalancer) ([]slo.ServiceState, error) {
 	updates, failures := map[string]int{}, map[string]int{}
 	for _, balancer := range balancers {
 		updates[balancer.UID] = 0

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // withEvents is a session whose API server selects events by the kind that they are about, as the real one does.
@@ -48,15 +48,15 @@ func eventOf(kind, name, reason string, uid types.UID, count int32) *corev1.Even
 func TestMeasure(t *testing.T) {
 	g := NewWithT(t)
 	s, clk := withEvents(interceptor.Funcs{})
-	inventory := migration.Known(migration.Inventory{LoadBalancers: []migration.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}})
-	look := func(after time.Duration, nodes ...migration.Node) slo.Seen {
+	inventory := observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}})
+	look := func(after time.Duration, nodes ...observation.Node) slo.Seen {
 		clk.Step(after)
-		seen, known := s.Measure(t.Context(), migration.Known(nodes), inventory).Get()
+		seen, known := s.Measure(t.Context(), observation.Known(nodes), inventory).Get()
 		g.Expect(known).To(BeTrue())
 		return seen
 	}
-	tainted := migration.Node{Name: "n1", UID: "u1", Uninitialized: true}
-	proven := migration.Node{Name: "n1", UID: "u1", ProviderID: "simcloud://n1", Addresses: []string{"InternalIP 10.0.0.1"}}
+	tainted := observation.Node{Name: "n1", UID: "u1", Uninitialized: true}
+	proven := observation.Node{Name: "n1", UID: "u1", ProviderID: "simcloud://n1", Addresses: []string{"InternalIP 10.0.0.1"}}
 	for _, event := range []*corev1.Event{
 		eventOf("Service", "old", "UpdatedLoadBalancer", "lb", 3), eventOf("Service", "other", "UpdatedLoadBalancer", "other", 1),
 		eventOf("Pod", "pod", "UpdatedLoadBalancer", "lb", 1),
@@ -87,15 +87,15 @@ func TestMeasureWithoutEvents(t *testing.T) {
 		}
 		return c.List(ctx, list, options...)
 	}})
-	balanced := migration.Known(migration.Inventory{LoadBalancers: []migration.LoadBalancer{{UID: "lb"}}})
-	s.Measure(t.Context(), migration.Known([]migration.Node{}), balanced)
+	balanced := observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{UID: "lb"}}})
+	s.Measure(t.Context(), observation.Known([]observation.Node{}), balanced)
 	clk.Step(time.Second)
-	seen := s.Measure(t.Context(), migration.Known([]migration.Node{{UID: "u", ProviderID: "p", Addresses: []string{"a"}}}), balanced).Value()
+	seen := s.Measure(t.Context(), observation.Known([]observation.Node{{UID: "u", ProviderID: "p", Addresses: []string{"a"}}}), balanced).Value()
 	g.Expect(seen.Samples).To(HaveLen(2), "Nodes are measured all the same")
 	g.Expect([]any{seen.LoadBalancers, seen.EventsSince.IsZero()}).To(Equal([]any{1, true}))
 
-	g.Expect(s.Measure(t.Context(), migration.Unknown[[]migration.Node]("timeout"), balanced).Why()).To(Equal("timeout"))
-	g.Expect(s.Measure(t.Context(), migration.Known([]migration.Node{}), migration.Unknown[migration.Inventory]("refused")).Why()).To(Equal("refused"))
+	g.Expect(s.Measure(t.Context(), observation.Unknown[[]observation.Node]("timeout"), balanced).Why()).To(Equal("timeout"))
+	g.Expect(s.Measure(t.Context(), observation.Known([]observation.Node{}), observation.Unknown[observation.Inventory]("refused")).Why()).To(Equal("refused"))
 }
 
 func TestInventoryOfStorageAndAnnotations(t *testing.T) {
@@ -119,10 +119,10 @@ func TestInventoryOfStorageAndAnnotations(t *testing.T) {
 	g.Expect(annotations).To(HaveLen(2))
 	g.Expect(annotations["short"]).To(Equal("value"))
 	g.Expect(annotations["long"]).To(HavePrefix("sha256:"))
-	g.Expect(cmp.Diff([]migration.Attachment{
+	g.Expect(cmp.Diff([]observation.Attachment{
 		{Name: "a", Attacher: "d", Node: "n1", Volume: "pv"}, {Name: "b", Attacher: "d", Node: "n2", Volume: "pv", Problem: "attaching"},
 	}, inventory.Attachments)).To(BeEmpty())
-	g.Expect(inventory.StorageClasses).To(Equal([]migration.ClassRecord{{Name: "standard", Provisioner: "p", Default: true}}))
+	g.Expect(inventory.StorageClasses).To(Equal([]observation.ClassRecord{{Name: "standard", Provisioner: "p", Default: true}}))
 }
 
 func TestRoutesAreThoseOfTheRouteLoop(t *testing.T) {

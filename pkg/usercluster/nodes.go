@@ -9,7 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // uninitializedTaint is on a Node until the CCM has initialized it.
@@ -17,7 +17,7 @@ import (
 const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
 // Nodes reads all Nodes, with the CSI drivers that registered on them.
-func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node] {
+func (s *Session) Nodes(ctx context.Context) observation.Observed[[]observation.Node] {
 	registered := map[string][]string{}
 	err := list(ctx, s.client, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }, func(page *storagev1.CSINodeList) {
 		for _, item := range page.Items {
@@ -25,9 +25,9 @@ func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]migration.Node](because("listing CSINodes", err))
+		return observation.Unknown[[]observation.Node](because("listing CSINodes", err))
 	}
-	result, kubelets := []migration.Node{}, s.kubelets.begin(s.clock.Now())
+	result, kubelets := []observation.Node{}, s.kubelets.begin(s.clock.Now())
 	err = list(ctx, s.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
 		kubelets.add(page.Items)
 		for i := range page.Items {
@@ -35,14 +35,14 @@ func (s *Session) Nodes(ctx context.Context) migration.Observed[[]migration.Node
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]migration.Node](because("listing Nodes", err))
+		return observation.Unknown[[]observation.Node](because("listing Nodes", err))
 	}
 	s.lookAtKubelets(ctx, kubelets)
 	for i := range result {
 		result[i].Kubelet = s.kubelets.of(types.UID(result[i].UID))
 	}
-	slices.SortFunc(result, func(a, b migration.Node) int { return strings.Compare(a.Name, b.Name) })
-	return migration.Known(result)
+	slices.SortFunc(result, func(a, b observation.Node) int { return strings.Compare(a.Name, b.Name) })
+	return observation.Known(result)
 }
 
 func driversOf(node storagev1.CSINode) []string {
@@ -54,12 +54,12 @@ func driversOf(node storagev1.CSINode) []string {
 	return names
 }
 
-func toNode(node *corev1.Node, drivers []string) migration.Node {
+func toNode(node *corev1.Node, drivers []string) observation.Node {
 	ready := corev1.NodeCondition{}
 	if at := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady }); at >= 0 {
 		ready = node.Status.Conditions[at]
 	}
-	return migration.Node{
+	return observation.Node{
 		Name:           node.Name,
 		UID:            string(node.UID),
 		ProviderID:     node.Spec.ProviderID,

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -34,16 +34,16 @@ type Ours struct {
 	// Inventory of what we applied.
 	Inventory []InventoryEntry
 	// Workloads that our CCM and its probe may have.
-	Workloads []migration.Ref
+	Workloads []observation.Ref
 	// Identities are the user names that they run as.
 	Identities []string
 }
 
-func (o Ours) has(ref migration.Ref) bool {
+func (o Ours) has(ref observation.Ref) bool {
 	return slices.ContainsFunc(o.Inventory, func(entry InventoryEntry) bool { return entry.Ref() == ref })
 }
 
-func (o Ours) names(ref migration.Ref) bool {
+func (o Ours) names(ref observation.Ref) bool {
 	ref.UID = ""
 	return slices.Contains(o.Workloads, ref)
 }
@@ -52,7 +52,7 @@ func (o Ours) names(ref migration.Ref) bool {
 type otherMemory struct {
 	mu      sync.Mutex
 	change  int
-	found   []migration.OtherManager
+	found   []observation.OtherManager
 	looked  time.Time
 	expires time.Time
 }
@@ -65,14 +65,14 @@ func (m *otherMemory) invalidate() {
 	m.expires = time.Time{}
 }
 
-func (m *otherMemory) recall(now time.Time, fresh bool) (found []migration.OtherManager, known bool, change int) {
+func (m *otherMemory) recall(now time.Time, fresh bool) (found []observation.OtherManager, known bool, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval)
 	return m.found, known, m.change
 }
 
-func (m *otherMemory) keep(found []migration.OtherManager, now time.Time, change int) {
+func (m *otherMemory) keep(found []observation.OtherManager, now time.Time, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.change == change {
@@ -83,22 +83,22 @@ func (m *otherMemory) keep(found []migration.OtherManager, now time.Time, change
 // OtherManagers looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
 // answers for. What was found is looked at again in every pass, because someone is about to stop it; that there is none holds
 // until a workload changes, or for a while; fresh makes that short.
-func (s *Session) OtherManagers(ctx context.Context, recognize Recognize, ours Ours, fresh bool) migration.Observed[[]migration.OtherManager] {
+func (s *Session) OtherManagers(ctx context.Context, recognize Recognize, ours Ours, fresh bool) observation.Observed[[]observation.OtherManager] {
 	now := s.clock.Now()
 	found, known, change := s.others.recall(now, fresh)
 	if known {
-		return migration.Known(slices.Clone(found))
+		return observation.Known(slices.Clone(found))
 	}
-	look := &look{session: s, recognize: recognize, ours: ours, answered: map[migration.Ref]bool{}}
+	look := &look{session: s, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}}
 	for _, list := range []func(context.Context) error{look.deployments, look.daemonSets, look.statefulSets, look.pods} {
 		if err := list(ctx); err != nil {
-			return migration.Unknown[[]migration.OtherManager](err.Error())
+			return observation.Unknown[[]observation.OtherManager](err.Error())
 		}
 	}
-	if !slices.ContainsFunc(look.found, func(m migration.OtherManager) bool { return !m.Idle }) {
+	if !slices.ContainsFunc(look.found, func(m observation.OtherManager) bool { return !m.Idle }) {
 		s.others.keep(look.found, now, change)
 	}
-	return migration.Known(slices.Clone(look.found))
+	return observation.Known(slices.Clone(look.found))
 }
 
 // watchForManagers looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
@@ -122,8 +122,8 @@ type look struct {
 	ours      Ours
 	// answered are the workloads that answer for their pods: those that are no cloud-controller-manager, and those that are
 	// found already.
-	answered map[migration.Ref]bool
-	found    []migration.OtherManager
+	answered map[observation.Ref]bool
+	found    []observation.OtherManager
 }
 
 func (l *look) deployments(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (l *look) daemonSets(ctx context.Context) error {
 func stopped(wanted *int32, running int32) bool { return wanted != nil && *wanted+running == 0 }
 
 func (l *look) workload(ctx context.Context, kind string, object client.Object, template *corev1.PodTemplateSpec, idle bool) {
-	ref := migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	ref := observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 	if l.ours.has(ref) {
 		return
 	}
@@ -169,8 +169,8 @@ func (l *look) workload(ctx context.Context, kind string, object client.Object, 
 	}
 }
 
-func (l *look) add(ctx context.Context, ref migration.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
-	found := migration.OtherManager{
+func (l *look) add(ctx context.Context, ref observation.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
+	found := observation.OtherManager{
 		Ref: ref, Owner: ownerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
 		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
 	}
@@ -198,7 +198,7 @@ func identityOf(namespace string, pod *corev1.PodSpec) string {
 // pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or
 // of a kind that is not listed.
 func (l *look) pods(ctx context.Context) error {
-	loose := map[client.ObjectKey]migration.Ref{}
+	loose := map[client.ObjectKey]observation.Ref{}
 	names := func() *metav1.PartialObjectMetadataList {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
@@ -219,7 +219,7 @@ func (l *look) pods(ctx context.Context) error {
 }
 
 // loosePods reads few of them one by one, and many with all others.
-func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]migration.Ref) error {
+func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]observation.Ref) error {
 	const few = 50
 	if len(loose) > few {
 		return pages(ctx, l.session.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
@@ -244,26 +244,26 @@ func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]migrati
 }
 
 // pod leaves out what is left of a workload of ours that was deleted.
-func (l *look) pod(ctx context.Context, pod *corev1.Pod, owner migration.Ref) {
+func (l *look) pod(ctx context.Context, pod *corev1.Pod, owner observation.Ref) {
 	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	left := l.ours.names(owner) && slices.Contains(l.ours.Identities, identityOf(pod.Namespace, &pod.Spec))
 	if finished || left {
 		return
 	}
 	if manager, is := l.recognize(pod.Labels, &pod.Spec); is {
-		l.add(ctx, migration.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
+		l.add(ctx, observation.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
 	}
 }
 
 // workloadOf is the workload that makes such pods; the zero value for one that is made by hand, or by a kubelet. A Deployment
 // has its pods made by a ReplicaSet, whose name and label tell which one it is
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/deployment/sync.go#L196).
-func workloadOf(pod metav1.Object) migration.Ref {
+func workloadOf(pod metav1.Object) observation.Ref {
 	controller := metav1.GetControllerOf(pod)
 	if controller == nil {
-		return migration.Ref{}
+		return observation.Ref{}
 	}
-	ref := migration.Ref{Kind: controller.Kind, Namespace: pod.GetNamespace(), Name: controller.Name}
+	ref := observation.Ref{Kind: controller.Kind, Namespace: pod.GetNamespace(), Name: controller.Name}
 	if hash := pod.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; hash != "" && ref.Kind == "ReplicaSet" {
 		ref.Kind, ref.Name = "Deployment", strings.TrimSuffix(ref.Name, "-"+hash)
 	}

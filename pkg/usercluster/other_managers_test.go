@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -49,7 +49,7 @@ func controlledBy(kind, name string) metav1.OwnerReference {
 // builtIn is made once: what a catalogue has to read of its providers takes a while, and nothing changes it.
 var builtIn = sync.OnceValue(provider.New)
 
-func lookForOthers(ctx context.Context, s *Session, ours Ours) migration.Observed[[]migration.OtherManager] {
+func lookForOthers(ctx context.Context, s *Session, ours Ours) observation.Observed[[]observation.OtherManager] {
 	return s.OtherManagers(ctx, builtIn().RecognizeManager, ours, true)
 }
 
@@ -68,7 +68,7 @@ func TestOtherManagers(t *testing.T) {
 	}
 	ours := Ours{
 		Inventory:  []InventoryEntry{{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"}},
-		Workloads:  []migration.Ref{{Kind: "Deployment", Namespace: "infra", Name: "pruned"}, {Kind: "Deployment", Namespace: "infra", Name: "ccm"}},
+		Workloads:  []observation.Ref{{Kind: "Deployment", Namespace: "infra", Name: "pruned"}, {Kind: "Deployment", Namespace: "infra", Name: "ccm"}},
 		Identities: []string{"system:serviceaccount:infra:occm"},
 	}
 	for name, tc := range map[string]struct {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -36,21 +36,21 @@ func (s *Session) DryRun() *Session {
 type planMemory struct {
 	mu         sync.Mutex
 	generation int64
-	plan       migration.ForeseenPlan
+	plan       observation.ForeseenPlan
 }
 
 // KeptPlan is empty when none was made of this generation of the Cluster.
-func (s *Session) KeptPlan(generation int64) migration.ForeseenPlan {
+func (s *Session) KeptPlan(generation int64) observation.ForeseenPlan {
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
 	if s.plan.generation != generation {
-		return migration.ForeseenPlan{}
+		return observation.ForeseenPlan{}
 	}
 	return s.plan.plan
 }
 
 // KeepPlan for later passes.
-func (s *Session) KeepPlan(generation int64, plan migration.ForeseenPlan) {
+func (s *Session) KeepPlan(generation int64, plan observation.ForeseenPlan) {
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
 	s.plan.generation, s.plan.plan = generation, plan
@@ -122,8 +122,8 @@ func (s *Session) dryCreate(ctx context.Context, want *unstructured.Unstructured
 }
 
 // Refs names the objects of a set.
-func Refs(objects []*unstructured.Unstructured) []migration.Ref {
-	refs := make([]migration.Ref, 0, len(objects))
+func Refs(objects []*unstructured.Unstructured) []observation.Ref {
+	refs := make([]observation.Ref, 0, len(objects))
 	for _, object := range objects {
 		refs = append(refs, refOf(object))
 	}
@@ -149,11 +149,11 @@ func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
 }
 
 // Evictable are the pods that have to move when their Nodes go, and the PodDisruptionBudgets that have a say in it.
-func (s *Session) Evictable(ctx context.Context) migration.Observed[plan.Pods] {
+func (s *Session) Evictable(ctx context.Context) observation.Observed[plan.Pods] {
 	found := plan.Pods{OnNode: map[string]int{}}
 	budgets, err := s.disruptionBudgets(ctx)
 	if err != nil {
-		return migration.Unknown[plan.Pods](because("listing PodDisruptionBudgets", err))
+		return observation.Unknown[plan.Pods](because("listing PodDisruptionBudgets", err))
 	}
 	guards := guardsOf(budgets)
 	err = pages(ctx, s.client, "pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
@@ -171,12 +171,12 @@ func (s *Session) Evictable(ctx context.Context) migration.Observed[plan.Pods] {
 		}
 	})
 	if err != nil {
-		return migration.Unknown[plan.Pods](err.Error())
+		return observation.Unknown[plan.Pods](err.Error())
 	}
 	for _, guard := range guards {
 		found.Budgets = append(found.Budgets, guard.budget)
 	}
-	return migration.Known(found)
+	return observation.Known(found)
 }
 
 // guard is a PodDisruptionBudget with its selector.

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestNothingCanBeChangedInADryRun(t *testing.T) {
@@ -46,7 +46,7 @@ func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 func TestAPlanIsKeptOfOneGeneration(t *testing.T) {
 	g := NewWithT(t)
 	session, _ := sessionWith(interceptor.Funcs{})
-	made := migration.ForeseenPlan{Digest: "a", MadeAt: start}
+	made := observation.ForeseenPlan{Digest: "a", MadeAt: start}
 	session.KeepPlan(3, made)
 	g.Expect(session.KeptPlan(3)).To(Equal(made))
 	g.Expect(session.KeptPlan(4)).To(BeZero())

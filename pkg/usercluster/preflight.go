@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -24,7 +24,7 @@ const (
 // PreflightInput says what to look for.
 type PreflightInput struct {
 	// Registries of the cloud, and the identity of its CCM.
-	Registries migration.Registries
+	Registries observation.Registries
 	Identity   provider.Identity
 	// Generation of the Cluster: a person who changed it wants to know at once.
 	Generation int64
@@ -84,8 +84,8 @@ func (s *Session) readPreflight(ctx context.Context, in PreflightInput) prefligh
 }
 
 // Credentials says when ours run out, from the kubeconfig that the session was made of: nothing is asked.
-func (s *Session) Credentials(source string) migration.Observed[preflight.Credentials] {
-	return migration.Known(preflight.Credentials{Expires: s.credentials.expires, Source: source})
+func (s *Session) Credentials(source string) observation.Observed[preflight.Credentials] {
+	return observation.Known(preflight.Credentials{Expires: s.credentials.expires, Source: source})
 }
 
 // lasting says that nothing of it is about to change by itself.

@@ -13,8 +13,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -45,12 +45,12 @@ func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
 }
 
 // denied are the rights that our own credentials lack.
-func (s *Session) denied(ctx context.Context, id provider.Identity) migration.Observed[[]string] {
+func (s *Session) denied(ctx context.Context, id provider.Identity) observation.Observed[[]string] {
 	denied := []string{}
 	for _, attributes := range rightsNeeded(id) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
 		if err := s.client.Create(ctx, review); err != nil {
-			return migration.Unknown[[]string](because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
+			return observation.Unknown[[]string](because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
 		}
 		if !review.Status.Allowed {
 			denied = append(denied, strings.TrimSpace(attributes.Verb+" "+attributes.Resource+" "+
@@ -58,36 +58,36 @@ func (s *Session) denied(ctx context.Context, id provider.Identity) migration.Ob
 		}
 	}
 	slices.Sort(denied)
-	return migration.Known(denied)
+	return observation.Known(denied)
 }
 
 // server asks the API server for its version, and for the time on the way: every answer of it has a date.
-func (s *Session) server(ctx context.Context) migration.Observed[preflight.Server] {
+func (s *Session) server(ctx context.Context) observation.Observed[preflight.Server] {
 	if s.network == nil {
-		return migration.Unknown[preflight.Server]("the session has no connection")
+		return observation.Unknown[preflight.Server]("the session has no connection")
 	}
 	const attempt = "reading the API server's version"
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.network.probe.Get().AbsPath("/version").URL().String(), nil)
 	if err != nil {
-		return migration.Unknown[preflight.Server](because(attempt, err))
+		return observation.Unknown[preflight.Server](because(attempt, err))
 	}
 	before := s.clock.Now()
 	response, err := s.network.http.Do(request)
 	if err != nil {
-		return migration.Unknown[preflight.Server](because(attempt, err))
+		return observation.Unknown[preflight.Server](because(attempt, err))
 	}
 	defer func() { _ = response.Body.Close() }()
 	between := before.Add(s.clock.Now().Sub(before) / 2)
 	info := version.Info{}
 	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil || response.StatusCode != http.StatusOK {
-		return migration.Unknown[preflight.Server](fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode))
+		return observation.Unknown[preflight.Server](fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode))
 	}
 	date, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		return migration.Unknown[preflight.Server](attempt + ": its answer has no date")
+		return observation.Unknown[preflight.Server](attempt + ": its answer has no date")
 	}
 	// The date has whole seconds: on average it is half of one too early.
-	return migration.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
+	return observation.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
 }

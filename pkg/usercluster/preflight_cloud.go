@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The reasons of events that a CCM writes:
@@ -29,20 +29,20 @@ const (
 
 // Cloud is what the CCM says of the cloud since it leads. An event that a later one of success answers is no complaint any more;
 // both are on the clock of the user cluster. Nor is one that outlived its object: events stay for an hour.
-func (s *Session) Cloud(ctx context.Context, since time.Time) migration.Observed[preflight.Cloud] {
+func (s *Session) Cloud(ctx context.Context, since time.Time) observation.Observed[preflight.Cloud] {
 	latest := map[string]map[string]corev1.Event{}
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
 		latest[reason] = map[string]corev1.Event{}
 		if err := pages(ctx, s.client, "events "+reason, func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
 			addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
 		}, client.MatchingFields{"reason": reason}); err != nil {
-			return migration.Unknown[preflight.Cloud](err.Error())
+			return observation.Unknown[preflight.Cloud](err.Error())
 		}
 	}
 	served, why := s.served(ctx, len(latest[serviceFailed]) > 0)
 	routeless, whyNot := s.routeless(ctx, len(latest[routeFailed]) > 0)
 	if why = cmp.Or(why, whyNot); why != "" {
-		return migration.Unknown[preflight.Cloud](why)
+		return observation.Unknown[preflight.Cloud](why)
 	}
 	cloud := preflight.Cloud{}
 	for object, event := range latest[serviceFailed] {
@@ -59,7 +59,7 @@ func (s *Session) Cloud(ctx context.Context, since time.Time) migration.Observed
 	for _, list := range [][]preflight.Complaint{cloud.Services, cloud.Routes} {
 		slices.SortFunc(list, func(a, b preflight.Complaint) int { return cmp.Compare(a.Object, b.Object) })
 	}
-	return migration.Known(cloud)
+	return observation.Known(cloud)
 }
 
 // served are the Services that want a load balancer: one that is being deleted needs no new Nodes. Nothing is read without need.
@@ -98,7 +98,7 @@ func complaint(object string, event corev1.Event) preflight.Complaint {
 // addLatest keeps the newest event of each object.
 func addLatest(ctx context.Context, latest map[string]corev1.Event, events []corev1.Event, since time.Time) {
 	for _, event := range events {
-		object := migration.Ref{Kind: event.InvolvedObject.Kind, Namespace: event.InvolvedObject.Namespace, Name: event.InvolvedObject.Name}.String()
+		object := observation.Ref{Kind: event.InvolvedObject.Kind, Namespace: event.InvolvedObject.Namespace, Name: event.InvolvedObject.Name}.String()
 		if known, found := latest[object]; eventTime(event).Before(since) || found && eventTime(event).Before(eventTime(known)) {
 			continue
 		}

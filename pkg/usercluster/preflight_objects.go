@@ -10,8 +10,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 	provisionedBy = "pv.kubernetes.io/provisioned-by"
 )
 
-func (s *Session) nodeDetails(ctx context.Context) migration.Observed[[]preflight.NodeDetail] {
+func (s *Session) nodeDetails(ctx context.Context) observation.Observed[[]preflight.NodeDetail] {
 	details := []preflight.NodeDetail{}
 	err := pages(ctx, s.client, "Nodes", func() *corev1.NodeList { return &corev1.NodeList{} }, func(list *corev1.NodeList) {
 		for i := range list.Items {
@@ -34,9 +34,9 @@ func (s *Session) nodeDetails(ctx context.Context) migration.Observed[[]prefligh
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]preflight.NodeDetail](err.Error())
+		return observation.Unknown[[]preflight.NodeDetail](err.Error())
 	}
-	return migration.Known(details)
+	return observation.Known(details)
 }
 
 func toNodeDetail(node *corev1.Node) preflight.NodeDetail {
@@ -63,7 +63,7 @@ func toNodeDetail(node *corev1.Node) preflight.NodeDetail {
 	return detail
 }
 
-func (s *Session) loadBalancers(ctx context.Context) migration.Observed[[]preflight.Service] {
+func (s *Session) loadBalancers(ctx context.Context) observation.Observed[[]preflight.Service] {
 	services := []preflight.Service{}
 	err := pages(ctx, s.client, "Services", func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(list *corev1.ServiceList) {
 		for i := range list.Items {
@@ -79,12 +79,12 @@ func (s *Session) loadBalancers(ctx context.Context) migration.Observed[[]prefli
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]preflight.Service](err.Error())
+		return observation.Unknown[[]preflight.Service](err.Error())
 	}
-	return migration.Known(services)
+	return observation.Known(services)
 }
 
-func (s *Session) volumes(ctx context.Context) migration.Observed[[]preflight.Volume] {
+func (s *Session) volumes(ctx context.Context) observation.Observed[[]preflight.Volume] {
 	volumes := []preflight.Volume{}
 	empty := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
 	err := pages(ctx, s.client, "PersistentVolumes", empty, func(list *corev1.PersistentVolumeList) {
@@ -97,9 +97,9 @@ func (s *Session) volumes(ctx context.Context) migration.Observed[[]preflight.Vo
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]preflight.Volume](err.Error())
+		return observation.Unknown[[]preflight.Volume](err.Error())
 	}
-	return migration.Known(volumes)
+	return observation.Known(volumes)
 }
 
 // termsOf leaves requirements out that are no list of values: a term then matches more Nodes than it does, and nothing is objected
@@ -121,7 +121,7 @@ func termsOf(affinity *corev1.VolumeNodeAffinity) []preflight.Term {
 	return terms
 }
 
-func (s *Session) attachmentProblems(ctx context.Context) migration.Observed[[]preflight.Attachment] {
+func (s *Session) attachmentProblems(ctx context.Context) observation.Observed[[]preflight.Attachment] {
 	attachments := []preflight.Attachment{}
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
 	err := pages(ctx, s.client, "VolumeAttachments", empty, func(list *storagev1.VolumeAttachmentList) {
@@ -139,12 +139,12 @@ func (s *Session) attachmentProblems(ctx context.Context) migration.Observed[[]p
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]preflight.Attachment](err.Error())
+		return observation.Unknown[[]preflight.Attachment](err.Error())
 	}
-	return migration.Known(attachments)
+	return observation.Known(attachments)
 }
 
-func (s *Session) budgets(ctx context.Context) migration.Observed[[]preflight.Budget] {
+func (s *Session) budgets(ctx context.Context) observation.Observed[[]preflight.Budget] {
 	budgets := []preflight.Budget{}
 	empty := func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} }
 	err := pages(ctx, s.client, "PodDisruptionBudgets", empty, func(list *policyv1.PodDisruptionBudgetList) {
@@ -157,7 +157,7 @@ func (s *Session) budgets(ctx context.Context) migration.Observed[[]preflight.Bu
 		}
 	})
 	if err != nil {
-		return migration.Unknown[[]preflight.Budget](err.Error())
+		return observation.Unknown[[]preflight.Budget](err.Error())
 	}
-	return migration.Known(budgets)
+	return observation.Known(budgets)
 }

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -19,7 +19,7 @@ import (
 const maxPods = 200
 
 // podFacts reads all pods, page by page, and remembers the few that matter.
-func (s *Session) podFacts(ctx context.Context, registries migration.Registries) migration.Observed[preflight.Pods] {
+func (s *Session) podFacts(ctx context.Context, registries observation.Registries) observation.Observed[preflight.Pods] {
 	facts := preflight.Pods{Inline: map[string][]string{}, Pulling: map[string][]string{}}
 	err := pages(ctx, s.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 		for i := range list.Items {
@@ -27,12 +27,12 @@ func (s *Session) podFacts(ctx context.Context, registries migration.Registries)
 		}
 	})
 	if err != nil {
-		return migration.Unknown[preflight.Pods](err.Error())
+		return observation.Unknown[preflight.Pods](err.Error())
 	}
-	return migration.Known(facts)
+	return observation.Known(facts)
 }
 
-func addPod(facts *preflight.Pods, pod *corev1.Pod, registries migration.Registries) {
+func addPod(facts *preflight.Pods, pod *corev1.Pod, registries observation.Registries) {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return
 	}
@@ -69,20 +69,20 @@ func isAutoscaler(pod *corev1.Pod) bool {
 }
 
 // machinePools reads the MachineDeployments as their owners see them.
-func (s *Session) machinePools(ctx context.Context) migration.Observed[[]preflight.Pool] {
+func (s *Session) machinePools(ctx context.Context) observation.Observed[[]preflight.Pool] {
 	items, err := s.machineDeployments(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return migration.Absent[[]preflight.Pool]()
+		return observation.Absent[[]preflight.Pool]()
 	case err != nil:
-		return migration.Unknown[[]preflight.Pool](because("listing "+machineDeploymentKind+"s", err))
+		return observation.Unknown[[]preflight.Pool](because("listing "+machineDeploymentKind+"s", err))
 	}
 	pools := make([]preflight.Pool, 0, len(items))
 	for i := range items {
 		pools = append(pools, toPool(&items[i]))
 	}
 	slices.SortFunc(pools, func(a, b preflight.Pool) int { return compareRefs(a.Ref, b.Ref) })
-	return migration.Known(pools)
+	return observation.Known(pools)
 }
 
 func toPool(object *unstructured.Unstructured) preflight.Pool {

@@ -7,8 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestAnAutoscalerIsFoundByItsImage(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAnAutoscalerIsFoundByItsImage(t *testing.T) {
 }
 
 func TestOnlyImagesThatAKubeletCanPullArePulled(t *testing.T) {
-	registries := migration.Registries{Hosts: []string{"*.azurecr.io"}}
+	registries := observation.Registries{Hosts: []string{"*.azurecr.io"}}
 	for image, pulled := range map[string]bool{
 		"mine.azurecr.io/web": true,
 		"mine.azurecr.io/web:1@sha256:" + strings.Repeat("0", 64): true,

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -323,7 +323,7 @@ func TestPoolsAreReadAsTheirOwnersSeeThem(t *testing.T) {
 		return toPool(object)
 	}
 	g.Expect(pool(func(map[string]any) {})).To(Equal(preflight.Pool{
-		Ref: migration.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers"}, Surge: 1,
+		Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers"}, Surge: 1,
 	}))
 	surge := func(value any, replicas int64) func(map[string]any) {
 		return func(object map[string]any) {

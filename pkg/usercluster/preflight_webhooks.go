@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -47,26 +47,26 @@ type hook struct {
 }
 
 // webhooks are those that our addons pass.
-func (s *Session) webhooks(ctx context.Context) migration.Observed[[]preflight.Webhook] {
+func (s *Session) webhooks(ctx context.Context) observation.Observed[[]preflight.Webhook] {
 	hooks, err := s.hooks(ctx)
 	if err != nil {
-		return migration.Unknown[[]preflight.Webhook](err.Error())
+		return observation.Unknown[[]preflight.Webhook](err.Error())
 	}
 	namespace := &corev1.Namespace{}
 	if err := s.client.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, namespace); err != nil {
-		return migration.Unknown[[]preflight.Webhook](because("reading Namespace "+metav1.NamespaceSystem, err))
+		return observation.Unknown[[]preflight.Webhook](because("reading Namespace "+metav1.NamespaceSystem, err))
 	}
 	found := []preflight.Webhook{}
 	for _, hook := range hooks {
 		matches, err := hook.matches(namespace.Labels)
 		switch {
 		case err != nil:
-			return migration.Unknown[[]preflight.Webhook](err.Error())
+			return observation.Unknown[[]preflight.Webhook](err.Error())
 		case len(matches) == 0:
 			continue
 		}
 		webhook := preflight.Webhook{
-			Configuration: hook.configuration, Name: hook.name, Matches: matches, Ready: migration.Known(true),
+			Configuration: hook.configuration, Name: hook.name, Matches: matches, Ready: observation.Known(true),
 			// Fail is the default: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#failure-policy
 			Fails: ptr.Deref(hook.policy, admissionregistrationv1.Fail) == admissionregistrationv1.Fail,
 		}
@@ -76,7 +76,7 @@ func (s *Session) webhooks(ctx context.Context) migration.Observed[[]preflight.W
 		}
 		found = append(found, webhook)
 	}
-	return migration.Known(found)
+	return observation.Known(found)
 }
 
 func (s *Session) hooks(ctx context.Context) ([]hook, error) {
@@ -152,7 +152,7 @@ func selects(selector *metav1.LabelSelector, set map[string]string) (bool, error
 
 // answers says whether an endpoint of a Service is ready; one that says nothing of it is.
 // https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
-func (s *Session) answers(ctx context.Context, namespace, name string) migration.Observed[bool] {
+func (s *Session) answers(ctx context.Context, namespace, name string) observation.Observed[bool] {
 	ready := false
 	err := list(ctx, s.client, func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} }, func(page *discoveryv1.EndpointSliceList) {
 		for _, slice := range page.Items {
@@ -160,7 +160,7 @@ func (s *Session) answers(ctx context.Context, namespace, name string) migration
 		}
 	}, client.InNamespace(namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name})
 	if err != nil {
-		return migration.Unknown[bool](because("listing EndpointSlices of Service "+namespace+"/"+name, err))
+		return observation.Unknown[bool](because("listing EndpointSlices of Service "+namespace+"/"+name, err))
 	}
-	return migration.Known(ready)
+	return observation.Known(ready)
 }

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // poolObject is a MachineDeployment of two Machines.
@@ -49,7 +49,7 @@ func endpointsOfHook(ready *bool) *discoveryv1.EndpointSlice {
 func answering() preflight.Webhook {
 	return preflight.Webhook{
 		Configuration: "ValidatingWebhookConfiguration policy", Name: "hook.example", Fails: true, Matches: []string{"deployments"}, Service: "policy/hook",
-		Ready: migration.Known(true),
+		Ready: observation.Known(true),
 	}
 }
 
@@ -60,7 +60,7 @@ func TestWebhooksThatTheAddonsPass(t *testing.T) {
 		change(&webhook)
 		return []preflight.Webhook{webhook}
 	}
-	silent := func(w *preflight.Webhook) { w.Ready = migration.Known(false) }
+	silent := func(w *preflight.Webhook) { w.Ready = observation.Known(false) }
 	rule := func(change func(*admissionregistrationv1.RuleWithOperations)) func(*admissionregistrationv1.ValidatingWebhook) {
 		return func(w *admissionregistrationv1.ValidatingWebhook) { change(&w.Rules[0]) }
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The syncer of vSphere's CSI driver registers in-tree volumes in vCenter, and makes an object for each, with the volume's path.
@@ -26,7 +26,7 @@ func registrationGroupVersion() schema.GroupVersion {
 }
 
 // RegisteredVolumes reads the paths of those that are registered. It is absent when the syncer did not make its CRD yet.
-func (s *Session) RegisteredVolumes(ctx context.Context) migration.Observed[map[string]bool] {
+func (s *Session) RegisteredVolumes(ctx context.Context) observation.Observed[map[string]bool] {
 	paths := map[string]bool{}
 	empty := func() *unstructured.UnstructuredList {
 		list := &unstructured.UnstructuredList{}
@@ -42,11 +42,11 @@ func (s *Session) RegisteredVolumes(ctx context.Context) migration.Observed[map[
 	})
 	switch {
 	case apierrors.IsNotFound(err):
-		return migration.Absent[map[string]bool]()
+		return observation.Absent[map[string]bool]()
 	case err != nil:
-		return migration.Unknown[map[string]bool](because("listing "+registrationKind+"s", err))
+		return observation.Unknown[map[string]bool](because("listing "+registrationKind+"s", err))
 	}
-	return migration.Known(paths)
+	return observation.Known(paths)
 }
 
 // pathToRegister is that of a volume which the syncer registers: one that was made by hand, or that KCM says to be migrated.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The defaults of Options.
@@ -181,13 +181,13 @@ func (r *Registry) closeLocked(e *entry) {
 }
 
 // State says how the connection to a cluster stands.
-func (r *Registry) State(key types.NamespacedName) migration.Connection {
+func (r *Registry) State(key types.NamespacedName) observation.Connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e, ok := r.entries[key]; ok {
 		return e.told()
 	}
-	return migration.Connection{Connecting: true, Reason: ucv1.UnreachableReason, Message: "The user cluster is not connected yet"}
+	return observation.Connection{Connecting: true, Reason: ucv1.UnreachableReason, Message: "The user cluster is not connected yet"}
 }
 
 // Session returns the connection to a cluster, if there is a usable kubeconfig. Whether the API server answers is what

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func contextUntil(stop chan struct{}) context.Context {
@@ -26,8 +26,8 @@ func quick() Options {
 	return Options{ConnectWorkers: 4, ConnectTimeout: 300 * time.Millisecond, ProbeInterval: 50 * time.Millisecond}
 }
 
-func (r *running) state(key types.NamespacedName) func() migration.Connection {
-	return func() migration.Connection { return r.State(key) }
+func (r *running) state(key types.NamespacedName) func() observation.Connection {
+	return func() observation.Connection { return r.State(key) }
 }
 
 func (r *running) failures(key types.NamespacedName) int {

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // revisionMemory keeps since when each MachineDeployment has had its newest revision. A template that goes back to what it was has a
@@ -20,7 +20,7 @@ type revisionSeen struct {
 }
 
 // date says of the newest MachineSets since when they are that; of those that the first look shows no one knows.
-func (m *revisionMemory) date(sets []migration.MachineSet, now time.Time) {
+func (m *revisionMemory) date(sets []observation.MachineSet, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	seen := map[string]revisionSeen{}

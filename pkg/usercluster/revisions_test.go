@@ -6,17 +6,17 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestSinceWhenARevisionIsTheNewest(t *testing.T) {
 	g := NewWithT(t)
 	memory := &revisionMemory{}
-	set := func(uid, revision string, current bool) migration.MachineSet {
-		return migration.MachineSet{Ref: migration.Ref{UID: uid}, Deployment: "md", Revision: revision, Current: current}
+	set := func(uid, revision string, current bool) observation.MachineSet {
+		return observation.MachineSet{Ref: observation.Ref{UID: uid}, Deployment: "md", Revision: revision, Current: current}
 	}
 	at := func(minute int) time.Time { return start.Add(time.Duration(minute) * time.Minute) }
-	look := func(minute int, sets ...migration.MachineSet) (since time.Time) {
+	look := func(minute int, sets ...observation.MachineSet) (since time.Time) {
 		memory.date(sets, at(minute))
 		for _, seen := range sets {
 			if seen.Current {

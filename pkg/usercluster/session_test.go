@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
@@ -120,7 +120,7 @@ func TestNodes(t *testing.T) {
 	for i := range nodes {
 		nodes[i].CreatedAt = nodes[i].CreatedAt.UTC()
 	}
-	g.Expect(cmp.Diff([]migration.Node{
+	g.Expect(cmp.Diff([]observation.Node{
 		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"}},
 		{Name: "b", UID: "1"},
 	}, nodes)).To(BeEmpty())
@@ -151,11 +151,11 @@ func TestInventory(t *testing.T) {
 	)
 	inventory, known := s.Inventory(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(cmp.Diff(migration.Inventory{
-		LoadBalancers: []migration.LoadBalancer{
+	g.Expect(cmp.Diff(observation.Inventory{
+		LoadBalancers: []observation.LoadBalancer{
 			{Namespace: "a", Name: "lb", UID: "1", Ingress: []string{}},
 			{Namespace: "b", Name: "lb", Ingress: []string{"192.0.2.1", "192.0.2.2"}},
 		},
-		Volumes: []migration.Volume{{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"}, {Name: "w", Driver: "d"}, {Name: "x", Plugin: "kubernetes.io/cinder"}},
+		Volumes: []observation.Volume{{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"}, {Name: "w", Driver: "d"}, {Name: "x", Plugin: "kubernetes.io/cinder"}},
 	}, inventory)).To(BeEmpty())
 }

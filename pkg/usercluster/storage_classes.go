@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Either of the annotations makes a class the default:
@@ -26,20 +26,20 @@ const (
 )
 
 // StorageClasses reads all of them.
-func (s *Session) StorageClasses(ctx context.Context) migration.Observed[[]migration.StorageClass] {
-	classes := []migration.StorageClass{}
+func (s *Session) StorageClasses(ctx context.Context) observation.Observed[[]observation.StorageClass] {
+	classes := []observation.StorageClass{}
 	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {
-		classes = append(classes, keep(ctx, migration.StorageClass{
-			Ref:         migration.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
+		classes = append(classes, keep(ctx, observation.StorageClass{
+			Ref:         observation.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
 			Provisioner: class.Provisioner,
 			Default:     isDefault(class),
 			Retains:     ptr.Deref(class.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete) == corev1.PersistentVolumeReclaimRetain,
 		}))
 	})
 	if err != nil {
-		return migration.Unknown[[]migration.StorageClass](because("listing StorageClasses", err))
+		return observation.Unknown[[]observation.StorageClass](because("listing StorageClasses", err))
 	}
-	return migration.Known(classes)
+	return observation.Known(classes)
 }
 
 func (s *Session) eachClass(ctx context.Context, do func(*storagev1.StorageClass)) error {
@@ -53,11 +53,11 @@ func (s *Session) eachClass(ctx context.Context, do func(*storagev1.StorageClass
 // SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
 // class that someone just made the default is not to get a second one beside it. It patches: server-side apply under the name that
 // the addons are applied with would have their next apply take the annotation away again.
-func (s *Session) SwitchDefaultClass(ctx context.Context, classes []migration.Ref, name string) error {
+func (s *Session) SwitchDefaultClass(ctx context.Context, classes []observation.Ref, name string) error {
 	live, other := map[string]map[string]string{}, ""
 	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {
 		switch {
-		case slices.ContainsFunc(classes, func(ref migration.Ref) bool { return ref.Name == class.Name }):
+		case slices.ContainsFunc(classes, func(ref observation.Ref) bool { return ref.Name == class.Name }):
 			live[class.Name] = class.Annotations
 		case isDefault(class):
 			other = class.Name
@@ -83,7 +83,7 @@ func (s *Session) SwitchDefaultClass(ctx context.Context, classes []migration.Re
 }
 
 // defaultPatch has the old annotation only where the class has it, and the uid: another class of the name is left alone.
-func defaultPatch(class migration.Ref, annotations map[string]string, isDefault bool) ([]byte, error) {
+func defaultPatch(class observation.Ref, annotations map[string]string, isDefault bool) ([]byte, error) {
 	wanted := map[string]string{defaultClassAnnotation: strconv.FormatBool(isDefault)}
 	if _, old := annotations[betaDefaultClassAnnotation]; old {
 		wanted[betaDefaultClassAnnotation] = wanted[defaultClassAnnotation]

@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func classOf(name string, annotations map[string]string) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}, Provisioner: "kubernetes.io/cinder"}
 }
 
-func classRef(name string) migration.Ref { return migration.Ref{Kind: "StorageClass", Name: name} }
+func classRef(name string) observation.Ref { return observation.Ref{Kind: "StorageClass", Name: name} }
 
 func TestStorageClasses(t *testing.T) {
 	g := NewWithT(t)
@@ -26,8 +26,8 @@ func TestStorageClasses(t *testing.T) {
 		classOf("new", map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}),
 		classOf("no", map[string]string{"storageclass.kubernetes.io/is-default-class": "false"}), classOf("none", nil),
 		classOf("old", map[string]string{"storageclass.beta.kubernetes.io/is-default-class": "true"}))
-	of := func(name string, isDefault bool) migration.StorageClass {
-		return migration.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
+	of := func(name string, isDefault bool) observation.StorageClass {
+		return observation.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
 	}
 	g.Expect(s.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
 
@@ -45,11 +45,11 @@ func TestSwitchDefaultClass(t *testing.T) {
 		g.Expect(s.client.Get(t.Context(), client.ObjectKey{Name: name}, class)).To(Succeed())
 		return class.Annotations
 	}
-	g.Expect(s.SwitchDefaultClass(t.Context(), []migration.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
+	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
 		To(MatchError(ContainSubstring("StorageClass ancient became the default a moment ago")))
 	g.Expect(annotations("standard")).To(HaveKeyWithValue(current, "true"), "nothing was changed")
 
-	g.Expect(s.SwitchDefaultClass(t.Context(), []migration.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
+	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
 	g.Expect(annotations("standard")).To(Equal(map[string]string{current: "false", "owner": "kept"}))
 	g.Expect(annotations("ancient")).To(Equal(map[string]string{current: "false", old: "false"}))
 	g.Expect(annotations("simcloud-csi")).To(Equal(map[string]string{current: "true"}))

@@ -9,30 +9,30 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // PodsOf names the pods that run as an identity and have not finished, whoever made them: those of its ServiceAccount, and
 // those beside the control plane that read its Secret there.
-func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) migration.Observed[[]string] {
+func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) observation.Observed[[]string] {
 	names := []string{}
 	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		names = append(names, keep(ctx, unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }))...)
 	}, client.InNamespace(id.ServiceAccountNamespace))
 	if err != nil {
-		return migration.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
+		return observation.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
 	}
 	slices.Sort(names)
 	if access == nil {
-		return migration.Known(names)
+		return observation.Known(names)
 	}
 	pods := &corev1.PodList{}
 	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
-		return migration.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
+		return observation.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
 	}
-	return migration.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return reads(pod, access.Secret.Name) })...))
+	return observation.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return reads(pod, access.Secret.Name) })...))
 }
 
 func reads(pod *corev1.Pod, secret string) bool {
@@ -56,20 +56,20 @@ func unfinished(pods *corev1.PodList, is func(*corev1.Pod) bool) []string {
 }
 
 // Attachments reads the VolumeAttachments of all drivers.
-func (s *Session) Attachments(ctx context.Context) migration.Observed[[]migration.Attachment] {
+func (s *Session) Attachments(ctx context.Context) observation.Observed[[]observation.Attachment] {
 	attachments, err := s.attachments(ctx)
 	if err != nil {
-		return migration.Unknown[[]migration.Attachment](because("listing VolumeAttachments", err))
+		return observation.Unknown[[]observation.Attachment](because("listing VolumeAttachments", err))
 	}
-	return migration.Known(attachments)
+	return observation.Known(attachments)
 }
 
-func (s *Session) attachments(ctx context.Context) ([]migration.Attachment, error) {
-	attachments := []migration.Attachment{}
+func (s *Session) attachments(ctx context.Context) ([]observation.Attachment, error) {
+	attachments := []observation.Attachment{}
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
 	err := list(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
 		for _, item := range page.Items {
-			attachments = append(attachments, keep(ctx, migration.Attachment{
+			attachments = append(attachments, keep(ctx, observation.Attachment{
 				Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
 				Problem: attachmentProblem(item.Status),
 			}))

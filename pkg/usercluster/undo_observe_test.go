@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
@@ -43,7 +43,7 @@ func TestAttachments(t *testing.T) {
 	)
 	attachments, known := s.Attachments(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(attachments).To(Equal([]migration.Attachment{{Name: "a", Attacher: "d", Node: "n", Volume: "pv"}, {Name: "inline", Attacher: "d"}}))
+	g.Expect(attachments).To(Equal([]observation.Attachment{{Name: "a", Attacher: "d", Node: "n", Volume: "pv"}, {Name: "inline", Attacher: "d"}}))
 }
 
 func TestWhatIsWithdrawnIsObsoleteButForWhatLasts(t *testing.T) {

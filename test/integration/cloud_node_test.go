@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
@@ -20,7 +20,7 @@ import (
 // later is simcloud with a CCM that starts without its loop cloud-node.
 type later struct{ provider.Profile }
 
-func (l later) Facts(version string) migration.Provider {
+func (l later) Facts(version string) observation.Provider {
 	facts := l.Profile.Facts(version)
 	facts.CloudNodeLater = true
 	return facts

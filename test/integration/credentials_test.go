@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The certificates of these API servers last for a week, which is soon.
@@ -17,7 +17,7 @@ func TestCredentialsOfAStartedMigrationAreWatchedOn(t *testing.T) {
 	w.kubeconfig = w.user.certified
 	w.begin("the proof of silence", provingSilence, "pool")
 	warns := HaveField("Findings", ContainElement(And(
-		HaveField("ID", "CredentialsExpire"), HaveField("Severity", ucv1.FindingSeverity(migration.Warning)), HaveField("Message", ContainSubstring("Secret "+w.namespace+"/alpha-kubeconfig run out at ")),
+		HaveField("ID", "CredentialsExpire"), HaveField("Severity", ucv1.FindingSeverity(observation.Warning)), HaveField("Message", ContainSubstring("Secret "+w.namespace+"/alpha-kubeconfig run out at ")),
 	)))
 	g.Expect(w.status().Preflight).To(warns)
 

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -221,19 +221,19 @@ func TestTheRightToALease(t *testing.T) {
 	w.flip()
 	w.until("a connection", func(*ucv1.Cluster) bool { _, connected := w.registry.Session(w.key()); return connected })
 	session, _ := w.registry.Session(w.key())
-	lease := migration.Ref{Kind: "Lease", Namespace: metav1.NamespaceSystem, Name: kcm}
-	right := func(s *usercluster.Session) migration.LeaseRight {
+	lease := observation.Ref{Kind: "Lease", Namespace: metav1.NamespaceSystem, Name: kcm}
+	right := func(s *usercluster.Session) observation.LeaseRight {
 		seen := s.LeaseRight(t.Context(), lease)
 		g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
 		return seen.Value()
 	}
-	g.Expect(right(session)).To(Equal(migration.LeaseRight{}))
+	g.Expect(right(session)).To(Equal(observation.LeaseRight{}))
 	g.Expect(session.GrantLease(t.Context(), lease)).To(Succeed())
-	g.Eventually(func() migration.LeaseRight { return right(session) }, deadline, interval).Should(Equal(migration.LeaseRight{May: true, There: true}))
+	g.Eventually(func() observation.LeaseRight { return right(session) }, deadline, interval).Should(Equal(observation.LeaseRight{May: true, There: true}))
 	binding := &rbacv1.RoleBinding{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmRight}, binding)).To(Succeed())
 	g.Expect(binding.Subjects).To(ConsistOf(rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: "ccm-migration-controller"}))
 	g.Expect(session.RevokeLease(t.Context(), lease)).To(Succeed())
 	g.Expect(session.RevokeLease(t.Context(), lease)).To(Succeed(), "twice is once")
-	g.Eventually(func() migration.LeaseRight { return right(session) }, deadline, interval).Should(Equal(migration.LeaseRight{}))
+	g.Eventually(func() observation.LeaseRight { return right(session) }, deadline, interval).Should(Equal(observation.LeaseRight{}))
 }

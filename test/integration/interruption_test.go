@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // startedWorld is a migration with these pools that was begun, up to a moment.
@@ -227,7 +228,7 @@ func TestProofsOfKubeletsOutliveTheManager(t *testing.T) {
 	g.Expect(suite.client.Get(t.Context(), key, baseline)).To(Succeed())
 	node := &corev1.Node{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-1-0"}, node)).To(Succeed())
-	g.Expect(migration.DecodeProofs(baseline.Data[migration.ProofsKey])).To(Equal(map[string]migration.Proof{string(node.UID): migration.TaintSeen}))
+	g.Expect(migration.DecodeProofs(baseline.Data[migration.ProofsKey])).To(Equal(map[string]observation.Proof{string(node.UID): observation.TaintSeen}))
 	g.Expect(migration.DecodeBaseline(baseline.Data)).To(HaveField("Digest()", w.status().Baseline.Digest), "the inventory stays as it was")
 
 	w.restart()

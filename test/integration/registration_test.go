@@ -18,14 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
 // registers is the simulated cloud with a CSI driver that has to register in-tree volumes, as that of vSphere.
 type registers struct{ simcloud.Profile }
 
-func (r registers) Facts(version string) migration.Provider {
+func (r registers) Facts(version string) observation.Provider {
 	facts := r.Profile.Facts(version)
 	facts.MigratedPlugins = append(facts.MigratedPlugins, "kubernetes.io/vsphere-volume")
 	facts.RegisteredBy = "cnsvspherevolumemigrations.cns.vmware.com"

@@ -14,10 +14,11 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // record is the Secret with the record, and what it says.
-func (w *world) record() (*corev1.Secret, migration.Record) {
+func (w *world) record() (*corev1.Secret, observation.Record) {
 	w.t.Helper()
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: w.namespace, Name: alpha + "-ccm-migration-record"}

@@ -10,10 +10,11 @@ const (
 	controlPlanePackage      = "pkg/controlplane"
 	leaderMigrationPackage   = "pkg/leadermigration"
 	migrationPackage         = "pkg/migration"
+	observationPackage       = "pkg/observation"
 	planPackage              = "pkg/migration/plan"
 	preflightPackage         = "pkg/migration/preflight"
 	simulationPackage        = "pkg/migration/simulation"
-	sloPackage               = "pkg/migration/slo"
+	sloPackage               = "pkg/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
 	vspherePackage           = "pkg/provider/vsphere"
@@ -48,6 +49,11 @@ func in(rule, name, function string, how operator) mutant {
 // inTables makes a mutant of pkg/migration, which its tables are to kill: the simulation has nothing of the sort.
 func inTables(rule, name, function string, how operator) mutant {
 	return of(migrationPackage, rule, name, function, how)
+}
+
+// ofObservation makes a mutant of the words that decisions rest on: the tables of these and the simulation are to kill it.
+func ofObservation(rule, name, function string, how operator) mutant {
+	return of(observationPackage, rule, name, function, how).onlyBy(migrationPackage, simulationPackage)
 }
 
 // Rule 1: it ends.
@@ -119,7 +125,7 @@ func fence() []mutant {
 		in("2 serialized", "the workload is not withheld", "WithholdsWorkload", negated("WorkloadAllowedAt")),
 		in("2 serialized", "a look that did not withhold the workload is acted on",
 			"pass.applied", negated("WorkloadWithheld")),
-		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("stale")),
+		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("Stale")),
 		in("2 serialized", "the fence is used although it does not hold", "pass.chooseProtocol", always("Allowed")),
 		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("runningLoops")),
 		in("2 created", "a Cluster that was created with the feature is migrated",
@@ -136,7 +142,7 @@ func fence() []mutant {
 func unknowns() []mutant {
 	const rule = "3 unknown"
 	return []mutant{
-		in(rule, "a fact that no one filled in is absent",
+		ofObservation(rule, "a fact that no one filled in is absent",
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
 		in(rule, "Machines that cannot be looked at are none", "pass.seesRoll", never("Machines IsKnown")),

@@ -4,9 +4,9 @@ package main
 func attendance() []mutant {
 	const rule = "status attended"
 	return []mutant{
-		inTables(rule, "a Lease that stands still is a manager", "Lease.Alive", without("fresh")),
-		inTables(rule, "a Lease that was never seen to change is a manager", "Lease.Alive", without("WatchedAt")),
-		inTables(rule, "a manager that only acquires its Lease and crashes runs the loops", "Lease.Alive", without("AcquireTime")),
+		ofObservation(rule, "a Lease that stands still is a manager", "Lease.Alive", without("Fresh")),
+		ofObservation(rule, "a Lease that was never seen to change is a manager", "Lease.Alive", without("WatchedAt")),
+		ofObservation(rule, "a manager that only acquires its Lease and crashes runs the loops", "Lease.Alive", without("AcquireTime")),
 		inTables(rule, "loops that no manager runs are never overdue", "pass.unattended", skips("passed left")),
 		inTables(rule, "a manager that only acquires its Lease begins the time again", "pass.unattendedSince", always("AcquireTime before")),
 		inTables(rule, "a hibernated control plane counts as unattended", "pass.attend", never("hibernated")),
@@ -26,7 +26,7 @@ func attendance() []mutant {
 		inTables(rule, "a hibernated in-tree cluster calls a person", "pass.runsInTree", never("Replicas")),
 		inTables(rule, "a look that could not see the Lease claims that KCM leads", "pass.leader", returns("LeaderNotSeen", "ucv1.LeaderLeads")),
 		inTables(rule, "a look takes whoever holds KCM's Lease for KCM", "pass.kcmHolds", always("holds")),
-		inTables(rule, "a look takes a Lease that ran out for held", "pass.kcmHolds", without("fresh")),
+		inTables(rule, "a look takes a Lease that ran out for held", "pass.kcmHolds", without("Fresh")),
 		inTables(rule, "a pass that did not look claims that KCM has gone on not to lead", "pass.attendInTree", skips("LeaderAt seen")),
 		inTables(rule, "a look that saw no leader is not made again soon", "pass.lookAhead", skips("soonerLook")),
 		of("controllers/cluster", rule, "Ready is True although KCM or its Lease could not be looked at", "setReadyInTree", never("ConditionUnknown")),

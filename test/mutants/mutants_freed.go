@@ -36,7 +36,7 @@ func freedLeases() []mutant {
 		inTables(rule, "the right goes before the Lease is free", "pass.rightIsOver", without("kcmLeaseOrphaned")),
 		inTables(rule, "the right goes while KCM rolls out", "pass.rightIsOver", without("RolledOut")),
 		inTables(rule, "what it took the place of is recorded", "pass.instead", skips("facts before")),
-		inTables(rule, "one that has run out for long", "formerLease.endedBefore", never("stale")),
+		inTables(rule, "one that has run out for long", "formerLease.endedBefore", never("Stale")),
 		of(userClusterPackage, rule, "whatever was written since", "Session.FreeLease", lacks("resourceVersion")),
 		of(userClusterPackage, rule, "another one of its name", "Session.FreeLease", lacks("uid")),
 		of(userClusterPackage, rule, "a right that may not be read is gone", "Session.LeaseRight", never("denied")),

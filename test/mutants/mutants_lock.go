@@ -13,10 +13,10 @@ func migrationLock() []mutant {
 		in(rule, "KCM's Lease is not asked for the lock", "pass.lockDoubts", never("leaseDoubt")),
 		in(rule, "a held lock is no objection", "pass.lockIsHeld", never("Holder")),
 		in(rule, "a KCM that lost the lock gets it again", "pass.kcmArmed", never("LockArmedAt !=")),
-		in(rule, "the lock need not be held", "pass.lockHeld", never("Holder renewed")),
+		in(rule, "the lock need not be held", "pass.lockHeld", never("Holder Renewed")),
 		in(rule, "a lock is taken from whoever holds it", "pass.lockAwaited", without("heldByTheDead")),
 		in(rule, "another process of the CCM has the lock", "pass.lockTaken", without("CCMLease")),
-		in(rule, "a lock that is held is deleted", "pass.lockGone", never("Holder stale")),
+		in(rule, "a lock that is held is deleted", "pass.lockGone", never("Holder Stale")),
 		in(rule, "the lock stays in KCM", "disarm", skips("Unmount")),
 	}
 }

@@ -10,13 +10,14 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // afterwards compares the world of the end with that of the beginning.
 func afterwards(in Input, plan Plan, future simulation.Future, is situation) []Difference {
 	list := []Difference{}
 	for _, after := range future.After.Components {
-		at := slices.IndexFunc(future.Before.Components, func(c migration.Component) bool { return c.Ref == after.Ref && c.Container == after.Container })
+		at := slices.IndexFunc(future.Before.Components, func(c observation.Component) bool { return c.Ref == after.Ref && c.Container == after.Container })
 		if at >= 0 {
 			list = append(list, flags(future.Before.Components[at], after)...)
 		}
@@ -48,7 +49,7 @@ func programs(in Input, future simulation.Future) []Difference {
 	for _, program := range []struct {
 		set       migration.AddonSetName
 		what, was string
-		seen      migration.AddonSet
+		seen      observation.AddonSet
 	}{
 		{migration.CCMSet, "cloud-controller-manager in the cluster", status.CloudControllerManagerVersion, addons.CCM},
 		{migration.CSISet, "CSI driver in the cluster", status.CSIVersion, addons.CSI},
@@ -91,7 +92,7 @@ func replaced(count int) []Difference {
 	}
 }
 
-func flags(before, after migration.Component) []Difference {
+func flags(before, after observation.Component) []Difference {
 	var list []Difference
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before.Arguments.Flags)), maps.Keys(after.Arguments.Flags))
 	slices.Sort(names)
@@ -106,7 +107,7 @@ func flags(before, after migration.Component) []Difference {
 	return list
 }
 
-func defaults(classes []migration.StorageClass) string {
+func defaults(classes []observation.StorageClass) string {
 	var names []string
 	for _, class := range classes {
 		if class.Default {

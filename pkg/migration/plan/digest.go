@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // approved is what a person approves: what is done to which objects, and where that ends. It has no time, no version of an object,
@@ -25,7 +26,7 @@ type approved struct {
 	Afterwards                  []Difference
 }
 
-func (p *Plan) digest(o migration.Observation) string {
+func (p *Plan) digest(o observation.Observation) string {
 	addons := o.Addons.Value()
 	what := approved{
 		Provider: p.Provider, Version: p.Version, CCM: addons.CCM.Version, CSI: addons.CSI.Version, Protocol: p.Protocol,

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
@@ -55,7 +56,7 @@ func handoverParts(plan Plan) []Part {
 // registrationParts: before Nodes are drained. What is left of the interval is the most that it takes.
 func registrationParts(took time.Duration) []Part {
 	return []Part{part("In-tree volumes are registered", took, fmt.Sprintf("Set: the CSI driver looks for them every %d min; this is the most that it takes.",
-		int(migration.RegistrationInterval.Minutes())))}
+		int(observation.RegistrationInterval.Minutes())))}
 }
 
 // rolloutParts are those of steps that change Deployments.
@@ -100,7 +101,7 @@ func machineParts(in Input, plan Plan, is situation) []Part {
 func closingParts(plan Plan, is situation) []Part {
 	parts := []Part{}
 	if is.migrates() && slices.Contains([]ucv1.Step{ucv1.StepFinished, ucv1.StepFinalize, ucv1.StepComplete}, plan.Outcome.Step) {
-		soak := migration.SoakTime(is.cluster)
+		soak := observation.SoakTime(is.cluster)
 		if since := is.cluster.Status.StableSince; since != nil {
 			soak -= is.now.Sub(since.Time)
 		}

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Input is what a plan is made from.
@@ -20,7 +21,7 @@ type Input struct {
 	// Pools say how the machine-controller replaces Machines, by the UID of the MachineDeployment.
 	Pools map[string]Pool
 	// Pods are what would have to move.
-	Pods migration.Observed[Pods]
+	Pods observation.Observed[Pods]
 }
 
 // Pool is what a MachineDeployment says of its rolling update.
@@ -67,8 +68,8 @@ func Make(in Input) Plan {
 }
 
 // differing are the objects of the addons that a dry run found and would change.
-func differing(in Input) []migration.Ref {
-	var refs []migration.Ref
+func differing(in Input) []observation.Ref {
+	var refs []observation.Ref
 	for _, objects := range in.Start.Objects {
 		for _, object := range objects {
 			if in.Dry[object.String()].Action == Change {
@@ -85,9 +86,9 @@ func (p *Plan) changes() int {
 }
 
 // findings are those of preflight, which is judged once: before the start.
-func findings(in Input, is situation) []migration.Finding {
+func findings(in Input, is situation) []observation.Finding {
 	if !is.starts() {
-		return []migration.Finding{}
+		return []observation.Finding{}
 	}
 	return migration.FindingsOfStart(in.Start.Observation, in.Start.Now)
 }
@@ -154,7 +155,7 @@ func limits(in Input, plan Plan) []string {
 			}
 		}
 	}
-	if slices.ContainsFunc(plan.Findings, migration.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
+	if slices.ContainsFunc(plan.Findings, observation.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
 		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were fixed or accepted.")
 	}
 	if in.Start.Observation.Cluster.Spec.Handover.PauseBeforePointOfNoReturn {

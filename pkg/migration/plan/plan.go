@@ -3,6 +3,7 @@ package plan
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Plan of the migration of one cluster.
@@ -17,7 +18,7 @@ type Plan struct {
 	Digest  string `json:"digest"`
 	Summary string `json:"summary"`
 	// Findings of preflight, in its order.
-	Findings []migration.Finding `json:"findings"`
+	Findings []observation.Finding `json:"findings"`
 	// Protocol of the hand-over, and why.
 	Protocol       ucv1.HandoverProtocol `json:"protocol,omitempty"`
 	ProtocolReason string                `json:"protocolReason,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func scenario() simulation.Scenario {
@@ -28,19 +29,19 @@ func scenario() simulation.Scenario {
 func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 	o := simulation.NewController(simulation.NewWorld(rand.New(rand.NewPCG(seed, 1)), s)).Observe()
 	addons := o.Addons.Value()
-	probe := []migration.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "probe"}, {Kind: "Lease", Namespace: "kube-system", Name: "probe"}}
-	class := migration.Ref{Kind: "StorageClass", Name: o.Provider.Value().DefaultClass.Name}
+	probe := []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "probe"}, {Kind: "Lease", Namespace: "kube-system", Name: "probe"}}
+	class := observation.Ref{Kind: "StorageClass", Name: o.Provider.Value().DefaultClass.Name}
 	addons.CSI.Drifted = append(addons.CSI.Drifted, class)
 	addons.CCM.Version, addons.CSI.Version = "v1.30.14", "v1.2.0"
-	o.Addons = migration.Known(addons)
+	o.Addons = observation.Known(addons)
 	return plan.Input{
-		Start: simulation.Start{Observation: o, Now: now, Objects: map[migration.AddonSetName][]migration.Ref{
+		Start: simulation.Start{Observation: o, Now: now, Objects: map[migration.AddonSetName][]observation.Ref{
 			migration.CCMSet: addons.CCM.Drifted, migration.CSISet: addons.CSI.Drifted, migration.ProbeSet: probe,
 		}},
 		Dry: map[string]plan.Object{
 			"Deployment kube-system/simcloud-CCM": {Object: "Deployment kube-system/simcloud-CCM", Action: plan.Create},
 		},
-		Pods: migration.Known(plan.Pods{OnNode: map[string]int{}}),
+		Pods: observation.Known(plan.Pods{OnNode: map[string]int{}}),
 	}
 }
 
@@ -118,9 +119,9 @@ func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
 	g := NewWithT(t)
 	in := inputOf(1, scenario(), anHour())
 	whole := plan.Make(in)
-	in.Start.Observation.Findings = migration.Known([]migration.Finding{
-		{ID: "NodeNotReady", Severity: migration.Blocking, Message: "It is not Ready.", Objects: []string{"Node n1"}},
-		{ID: "QuotaUnknown", Severity: migration.Warning, NotLookedAt: true, BeforeRoll: true, Message: "Could not look at the quota."},
+	in.Start.Observation.Findings = observation.Known([]observation.Finding{
+		{ID: "NodeNotReady", Severity: observation.Blocking, Message: "It is not Ready.", Objects: []string{"Node n1"}},
+		{ID: "QuotaUnknown", Severity: observation.Warning, NotLookedAt: true, BeforeRoll: true, Message: "Could not look at the quota."},
 	})
 	made := plan.Make(in)
 	g.Expect(made.Findings).To(HaveLen(2))
@@ -187,7 +188,7 @@ func TestDigestChangesWithWhatIsDone(t *testing.T) {
 		"another version of the CCM": func(_ *simulation.Scenario, in *plan.Input) {
 			addons := in.Start.Observation.Addons.Value()
 			addons.CCM.Version = "v1.30.15"
-			in.Start.Observation.Addons = migration.Known(addons)
+			in.Start.Observation.Addons = observation.Known(addons)
 		},
 		"a field of an object that is there": func(_ *simulation.Scenario, in *plan.Input) {
 			object := in.Dry["Deployment kube-system/simcloud-CCM"]
@@ -225,11 +226,11 @@ func TestAPlanEndsWhereAPersonHasToAct(t *testing.T) {
 func TestFindingsStandInThePlan(t *testing.T) {
 	g := NewWithT(t)
 	in := inputOf(1, scenario(), anHour())
-	in.Start.Observation.CloudConfig = migration.Absent[migration.CloudConfig]()
-	in.Start.Observation.Fence = migration.Unknown[migration.Fence]("timeout")
+	in.Start.Observation.CloudConfig = observation.Absent[observation.CloudConfig]()
+	in.Start.Observation.Fence = observation.Unknown[observation.Fence]("timeout")
 	made := plan.Make(in)
 	g.Expect(made.Findings).To(ConsistOf(
-		And(HaveField("Severity", migration.Blocking), HaveField("Reason", ucv1.InputInvalidReason)),
+		And(HaveField("Severity", observation.Blocking), HaveField("Reason", ucv1.InputInvalidReason)),
 		And(HaveField("NotLookedAt", true), HaveField("Message", ContainSubstring("timeout"))),
 	))
 	g.Expect(made.Verbs).To(BeEmpty())
@@ -248,7 +249,7 @@ func TestDisruptionAndDuration(t *testing.T) {
 	for _, deployment := range machines.Deployments {
 		in.Pools[deployment.UID] = plan.Pool{MaxSurge: 1, MaxUnavailable: 1}
 	}
-	in.Pods = migration.Known(plan.Pods{
+	in.Pods = observation.Known(plan.Pods{
 		OnNode: map[string]int{node: 7}, Budgets: []plan.PodBudget{{Name: "web/front", Nodes: []string{node, node, "elsewhere"}}},
 	})
 	made := plan.Make(in)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless no
@@ -27,7 +28,7 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 			continue
 		}
 		for _, ref := range pass.Decision.Verb.Objects {
-			at := slices.IndexFunc(machines.Deployments, func(d migration.MachineDeployment) bool { return d.UID == ref.UID })
+			at := slices.IndexFunc(machines.Deployments, func(d observation.MachineDeployment) bool { return d.UID == ref.UID })
 			if at >= 0 {
 				list = append(list, rolloutOf(in, machines.Deployments[at], future.Replaced))
 			}
@@ -48,7 +49,7 @@ func toldLater(future simulation.Future) map[string]bool {
 	return told
 }
 
-func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migration.Ref) Rollout {
+func rolloutOf(in Input, deployment observation.MachineDeployment, replaced []observation.Ref) Rollout {
 	planned := Rollout{Object: deployment.String(), Replicas: deployment.Replicas, Machines: []string{}}
 	nodes := map[string]bool{}
 	for _, ref := range replaced {
@@ -74,14 +75,14 @@ func rolloutOf(in Input, deployment migration.MachineDeployment, replaced []migr
 }
 
 // machineOf finds a Machine that was there at the start, if it is one of the MachineDeployment.
-func machineOf(in Input, ref migration.Ref, deployment migration.MachineDeployment) (migration.Machine, bool) {
+func machineOf(in Input, ref observation.Ref, deployment observation.MachineDeployment) (observation.Machine, bool) {
 	seen := in.Start.Observation.Machines.Value()
-	at := slices.IndexFunc(seen.Machines, func(m migration.Machine) bool { return m.UID == ref.UID })
+	at := slices.IndexFunc(seen.Machines, func(m observation.Machine) bool { return m.UID == ref.UID })
 	if at < 0 {
-		return migration.Machine{}, false
+		return observation.Machine{}, false
 	}
 	machine := seen.Machines[at]
-	owned := slices.ContainsFunc(seen.Sets, func(s migration.MachineSet) bool {
+	owned := slices.ContainsFunc(seen.Sets, func(s observation.MachineSet) bool {
 		return machine.Set != "" && s.UID == machine.Set && s.Deployment == deployment.UID
 	})
 	return machine, owned
@@ -108,7 +109,7 @@ func budgetsOn(pods Pods, nodes map[string]bool) []Budget {
 }
 
 // poolOf falls back to the machine-controller's defaults: https://github.com/kubermatic/machine-controller (one more, none fewer).
-func poolOf(in Input, deployment migration.MachineDeployment) Pool {
+func poolOf(in Input, deployment observation.MachineDeployment) Pool {
 	if pool, found := in.Pools[deployment.UID]; found {
 		return pool
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -76,9 +77,9 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 	case migration.VerbCreateCanary:
 		planned.Objects = canaryObjects(verb)
 	case migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
-		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange { return rolled(in, verb, ref) })
+		planned.Objects = objects(verb.Objects, Change, func(ref observation.Ref) []FieldChange { return rolled(in, verb, ref) })
 	case migration.VerbSwitchDefaultClass:
-		planned.Objects = objects(verb.Objects, Change, func(ref migration.Ref) []FieldChange {
+		planned.Objects = objects(verb.Objects, Change, func(ref observation.Ref) []FieldChange {
 			if ref.Name == verb.DefaultClass {
 				return []FieldChange{{Path: defaultClassPath, To: "true"}}
 			}
@@ -103,7 +104,7 @@ func clusterOf(verb migration.Verb) string {
 	return userCluster
 }
 
-func objects(refs []migration.Ref, action Action, changes func(migration.Ref) []FieldChange) []Object {
+func objects(refs []observation.Ref, action Action, changes func(observation.Ref) []FieldChange) []Object {
 	var list []Object
 	for _, ref := range refs {
 		object := Object{Object: ref.String(), Action: action}
@@ -154,11 +155,11 @@ func adopted(in Input, verb migration.Verb, applied map[string]bool) []string {
 }
 
 // changedArguments are the flags of one container, before and after.
-func changedArguments(verb migration.Verb, components []migration.Component) Object {
+func changedArguments(verb migration.Verb, components []observation.Component) Object {
 	change := *verb.Arguments
 	object := Object{Object: change.Target.String(), Action: Change}
-	at := slices.IndexFunc(components, func(c migration.Component) bool { return c.Ref == change.Target })
-	before := migration.Arguments{}
+	at := slices.IndexFunc(components, func(c observation.Component) bool { return c.Ref == change.Target })
+	before := observation.Arguments{}
 	if at >= 0 {
 		before = components[at].Arguments
 	}

@@ -5,14 +5,15 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // canaryObjects are what one extra Machine takes; what is there already stays as it is.
 func canaryObjects(verb migration.Verb) []Object {
 	source := verb.Objects[0]
-	refs := []migration.Ref{{Kind: source.Kind, Namespace: source.Namespace, Name: ucv1.CanaryName}}
+	refs := []observation.Ref{{Kind: source.Kind, Namespace: source.Namespace, Name: ucv1.CanaryName}}
 	for _, kind := range verb.Canary.Kinds() {
-		refs = append(refs, migration.Ref{Kind: kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName})
+		refs = append(refs, observation.Ref{Kind: kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName})
 	}
 	return objects(refs, Create, nil)
 }
@@ -20,7 +21,7 @@ func canaryObjects(verb migration.Verb) []Object {
 const minReadyPath = "spec.minReadySeconds"
 
 // rolled are the fields of a MachineDeployment, or of a MachineSet of it, that a roll changes.
-func rolled(in Input, verb migration.Verb, ref migration.Ref) []FieldChange {
+func rolled(in Input, verb migration.Verb, ref observation.Ref) []FieldChange {
 	switch verb.Kind {
 	case migration.VerbStepMachineSet:
 		return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
@@ -36,7 +37,7 @@ func rolled(in Input, verb migration.Verb, ref migration.Ref) []FieldChange {
 }
 
 // replicasOf a MachineSet that was there at the start.
-func replicasOf(in Input, ref migration.Ref) string {
+func replicasOf(in Input, ref observation.Ref) string {
 	for _, set := range in.Start.Observation.Machines.Value().Sets {
 		if set.UID == ref.UID {
 			return strconv.Itoa(int(set.Replicas))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // ComponentUnclaimed is the ID of the finding about components of the control plane that are no one's.
@@ -19,38 +20,38 @@ const longLease = time.Minute
 func controlPlaneChecks() []check {
 	return []check{
 		{
-			id: "LeaderElectionOff", severity: migration.Blocking, hazards: "H1, H22",
+			id: "LeaderElectionOff", severity: observation.Blocking, hazards: "H1, H22",
 			means:  "KCM runs without leader election: every replica runs all loops, and no Lease ever shows which one does.",
 			unseen: unseenControlPlane, find: leaderElectionOff,
 		},
 		{
-			id: "LeaderUnknown", severity: migration.Blocking, hazards: "H1, H22",
+			id: "LeaderUnknown", severity: observation.Blocking, hazards: "H1, H22",
 			means:  "Someone who is no pod of the control plane holds KCM's Lease: a KCM that no one would switch the loops off in.",
 			unseen: unseenLeader, find: unknownLeader,
 		},
 		{
-			id: "LeaseLong", severity: migration.Warning, hazards: "H21",
+			id: "LeaseLong", severity: observation.Warning, hazards: "H21",
 			means:  "KCM's Lease lasts for more than a minute: where its end has to be waited for, no one runs the loops for that long.",
 			unseen: unseenControlPlane, find: leaseLong,
 		},
 		{
-			id: "ComponentRollingOut", severity: migration.Warning, hazards: "H1",
+			id: "ComponentRollingOut", severity: observation.Warning, hazards: "H1",
 			means:  "A part of the control plane is being rolled out: a pod of before may still run the cloud loops.",
 			unseen: unseenControlPlane, find: rollingOut,
 		},
 		{
-			id: "ComponentPodsDiffer", severity: migration.Warning, hazards: "H1",
+			id: "ComponentPodsDiffer", severity: observation.Warning, hazards: "H1",
 			means:  "A pod of KCM runs other cloud loops than its template says.",
 			unseen: unseenControlPlane, find: podsDiffer,
 		},
 		{
-			id: ComponentUnclaimed, severity: migration.Blocking, hazards: "H17",
+			id: ComponentUnclaimed, severity: observation.Blocking, hazards: "H17",
 			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who owns it. " +
 				"Where it says Foreign, this is a warning.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: unclaimedComponents,
 		},
 		{
-			id: "MachineControllerMissing", severity: migration.Blocking, hazards: "kkp §7",
+			id: "MachineControllerMissing", severity: observation.Blocking, hazards: "kkp §7",
 			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the Machines say.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseenMachines(o), unseen("the machine-controller", o.MachineController))
@@ -59,14 +60,14 @@ func controlPlaneChecks() []check {
 	}
 }
 
-func leaderElectionOff(o Facts, _ time.Time) []migration.Finding {
+func leaderElectionOff(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() || kcm.Arguments.True("leader-elect", true) {
 		return nil
 	}
 	found := about([]string{kcm.String()}, "It runs with --leader-elect=false, so all replicas run the cloud loops at once", "Remove the flag.")
 	if kcm.Replicas <= 1 {
-		return severe(migration.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update runs the loops twice for a moment",
+		return severe(observation.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update runs the loops twice for a moment",
 			"Remove the flag, or let the Deployment's strategy be Recreate."))
 	}
 	return found
@@ -77,9 +78,9 @@ func unseenLeader(o Facts) string {
 	return cmp.Or(unseenControlPlane(o), unseen("KCM's Lease", o.KCMLease))
 }
 
-func unknownLeader(o Facts, now time.Time) []migration.Finding {
+func unknownLeader(o Facts, now time.Time) []observation.Finding {
 	kcm, lease := o.ControlPlane.Value().KCM, o.KCMLease.Value()
-	if lease.Holder == "" || slices.ContainsFunc(kcm.Pods, func(p migration.Process) bool { return holds(lease.Holder, p) }) {
+	if lease.Holder == "" || slices.ContainsFunc(kcm.Pods, func(p observation.Process) bool { return holds(lease.Holder, p) }) {
 		return nil
 	}
 	lasts := time.Duration(lease.DurationSeconds) * time.Second
@@ -88,7 +89,7 @@ func unknownLeader(o Facts, now time.Time) []migration.Finding {
 		return about([]string{lease.String()}, "It is renewed by "+lease.Holder+", which is no pod of "+kcm.String()+
 			": that KCM would go on running the cloud loops", "Find and stop it; it may run on a Node that was part of the control plane.")
 	case now.Sub(lease.WatchedAt) < lasts:
-		return []migration.Finding{{NotLookedAt: true, Message: "Could not look at whether the holder of " + lease.String() +
+		return []observation.Finding{{NotLookedAt: true, Message: "Could not look at whether the holder of " + lease.String() +
 			" is alive: no pod of KCM holds it, and it was not watched for long enough."}}
 	}
 	return nil
@@ -96,13 +97,13 @@ func unknownLeader(o Facts, now time.Time) []migration.Finding {
 
 // holds follows KCM: an identity begins with the hostname, which is the pod's name, or the Node's in the host network.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L258
-func holds(holder string, process migration.Process) bool {
+func holds(holder string, process observation.Process) bool {
 	return slices.ContainsFunc([]string{process.PodName, process.NodeName, process.Hostname}, func(name string) bool {
 		return name != "" && strings.HasPrefix(holder, name+"_")
 	})
 }
 
-func leaseLong(o Facts, _ time.Time) []migration.Finding {
+func leaseLong(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
 	lasts, err := time.ParseDuration(kcm.Arguments.Flags["leader-elect-lease-duration"])
 	if err != nil || lasts <= longLease {
@@ -112,28 +113,28 @@ func leaseLong(o Facts, _ time.Time) []migration.Finding {
 		"Shorten --leader-elect-lease-duration, or choose a quiet hour.")
 }
 
-func (o Facts) components() []migration.Component {
+func (o Facts) components() []observation.Component {
 	controlPlane := o.ControlPlane.Value()
 	if !o.ControlPlane.IsKnown() {
 		return nil
 	}
-	return append([]migration.Component{controlPlane.KCM}, controlPlane.Others...)
+	return append([]observation.Component{controlPlane.KCM}, controlPlane.Others...)
 }
 
-func rollingOut(o Facts, _ time.Time) []migration.Finding {
-	return about(chosen(o.components(), migration.Component.String, func(c migration.Component) bool { return !c.RolledOut }),
+func rollingOut(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.components(), observation.Component.String, func(c observation.Component) bool { return !c.RolledOut }),
 		"They are being rolled out, so pods of before may still run", "Wait until they are rolled out, or see why they are not.")
 }
 
-func podsDiffer(o Facts, _ time.Time) []migration.Finding {
+func podsDiffer(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
-	return about(chosen(kcm.Pods, func(p migration.Process) string { return "Pod " + kcm.Namespace + "/" + p.PodName }, func(p migration.Process) bool {
+	return about(chosen(kcm.Pods, func(p observation.Process) string { return "Pod " + kcm.Namespace + "/" + p.PodName }, func(p observation.Process) bool {
 		return !p.Ended && p.Arguments.Understood() && !slices.Equal(p.Arguments.CloudLoops(), kcm.Arguments.CloudLoops())
 	}), "They run other cloud loops than the template of "+kcm.String()+" says", "Delete them, and wait until new ones run.")
 }
 
 // unclaimedComponents are looked at before the start, because what is found at step Finalize is found too late.
-func unclaimedComponents(o Facts, _ time.Time) []migration.Finding {
+func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 	var unclaimed, foreign []string
 	for _, neighbor := range o.ControlPlane.Value().Neighbors {
 		names := migration.InTreeConfiguration(neighbor, o.Provider.Value())
@@ -147,28 +148,28 @@ func unclaimedComponents(o Facts, _ time.Time) []migration.Finding {
 	}
 	return slices.Concat(
 		about(unclaimed, "Their flags have to change, and the spec does not say who owns them", migration.Unclaimed),
-		severe(migration.Warning, about(foreign, "Their flags have to change, and the spec calls them Foreign",
+		severe(observation.Warning, about(foreign, "Their flags have to change, and the spec calls them Foreign",
 			"Tell their owners: the steps VolumeMigration and Finalize wait for it.")),
 	)
 }
 
-func machineControllerMissing(o Facts, _ time.Time) []migration.Finding {
+func machineControllerMissing(o Facts, _ time.Time) []observation.Finding {
 	gap := migration.MachineControllerGap(o.MachineController.Value())
 	if gap == "" || len(o.Machines.Value().Machines)+len(o.Machines.Value().Deployments) == 0 && !migration.MachineControllerWanted(o.MachineController.Value()) {
 		return nil
 	}
-	return []migration.Finding{{Message: gap, Action: migration.MachineControllerRemedy}}
+	return []observation.Finding{{Message: gap, Action: migration.MachineControllerRemedy}}
 }
 
 func flagChecks() []check {
 	return []check{
 		{
-			id: "FlagRemoved", severity: migration.Blocking, hazards: "H17",
+			id: "FlagRemoved", severity: observation.Blocking, hazards: "H17",
 			means:  "A part of the control plane has a flag that its own minor does not know: the next pod of it, which the migration makes, does not start.",
 			unseen: unseenControlPlane, find: removedFlags,
 		},
 		{
-			id: "FlagRemovedNext", severity: migration.Info, hazards: "H17",
+			id: "FlagRemovedNext", severity: observation.Info, hazards: "H17",
 			means:  "A part of the control plane has a flag or gate that the next minor does not know.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: flagsRemovedNext,
 		},
@@ -179,14 +180,14 @@ func flagChecks() []check {
 type removal struct {
 	flag  string
 	minor int
-	of    func(migration.Component) bool
+	of    func(observation.Component) bool
 }
 
 // removals are of what an in-tree cloud provider needed.
 // https://github.com/kubernetes/kubernetes/pull/130162 https://github.com/kubernetes/kubernetes/pull/138002
 func removals() []removal {
-	apiServer := func(c migration.Component) bool { return strings.Contains(c.Container, "apiserver") }
-	manager := func(c migration.Component) bool { return strings.Contains(c.Container, "controller-manager") }
+	apiServer := func(c observation.Component) bool { return strings.Contains(c.Container, "apiserver") }
+	manager := func(c observation.Component) bool { return strings.Contains(c.Container, "controller-manager") }
 	return []removal{{"cloud-provider", 33, apiServer}, {"cloud-config", 33, apiServer}, {"concurrent-service-syncs", 37, manager}}
 }
 
@@ -208,11 +209,11 @@ func (o Facts) removedIn(minor int) []string {
 	return found
 }
 
-func removedFlags(o Facts, _ time.Time) []migration.Finding {
+func removedFlags(o Facts, _ time.Time) []observation.Finding {
 	return about(o.removedIn(o.minor()), fmt.Sprintf("Kubernetes 1.%d does not know these, so a new pod with them exits", o.minor()), "Remove them.")
 }
 
-func flagsRemovedNext(o Facts, _ time.Time) []migration.Finding {
+func flagsRemovedNext(o Facts, _ time.Time) []observation.Finding {
 	next := o.removedIn(o.minor() + 1)
 	next = slices.DeleteFunc(next, func(flag string) bool { return slices.Contains(o.removedIn(o.minor()), flag) })
 	for _, component := range o.components() {

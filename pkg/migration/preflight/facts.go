@@ -4,20 +4,20 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Facts are what the checks rest on. The first ones are looked at in every pass anyway; the others are read for the checks only.
 type Facts struct {
 	Cluster *ucv1.Cluster
 	// Deadlines are the real ones when they are left out.
-	Deadlines         migration.Deadlines
-	Provider          migration.Observed[migration.Provider]
-	ControlPlane      migration.Observed[migration.ControlPlane]
-	MachineController migration.Observed[[]migration.MachineControllerDeployment]
-	KCMLease          migration.Observed[migration.Lease]
-	Machines          migration.Observed[migration.Machines]
-	Nodes             migration.Observed[[]migration.Node]
+	Deadlines         observation.Deadlines
+	Provider          observation.Observed[observation.Provider]
+	ControlPlane      observation.Observed[observation.ControlPlane]
+	MachineController observation.Observed[[]observation.MachineControllerDeployment]
+	KCMLease          observation.Observed[observation.Lease]
+	Machines          observation.Observed[observation.Machines]
+	Nodes             observation.Observed[[]observation.Node]
 
 	Read
 }
@@ -26,22 +26,22 @@ type Facts struct {
 type Read struct {
 	// At is when they were read, on our clock.
 	At             time.Time
-	NodeDetails    migration.Observed[[]NodeDetail]
-	Services       migration.Observed[[]Service]
-	Volumes        migration.Observed[[]Volume]
-	Attachments    migration.Observed[[]Attachment]
-	StorageClasses migration.Observed[[]migration.StorageClass]
-	Pods           migration.Observed[Pods]
-	Budgets        migration.Observed[[]Budget]
+	NodeDetails    observation.Observed[[]NodeDetail]
+	Services       observation.Observed[[]Service]
+	Volumes        observation.Observed[[]Volume]
+	Attachments    observation.Observed[[]Attachment]
+	StorageClasses observation.Observed[[]observation.StorageClass]
+	Pods           observation.Observed[Pods]
+	Budgets        observation.Observed[[]Budget]
 	// Pools are the MachineDeployments as their owners see them; absent: the machine-controller's CRDs are not there.
-	Pools    migration.Observed[[]Pool]
-	Webhooks migration.Observed[[]Webhook]
+	Pools    observation.Observed[[]Pool]
+	Webhooks observation.Observed[[]Webhook]
 	// Denied are sentences about rights that our credentials lack.
-	Denied      migration.Observed[[]string]
-	Credentials migration.Observed[Credentials]
-	Server      migration.Observed[Server]
+	Denied      observation.Observed[[]string]
+	Credentials observation.Observed[Credentials]
+	Server      observation.Observed[Server]
 	// Cloud is what the CCM says of the cloud; it is looked at when the CCM leads.
-	Cloud migration.Observed[Cloud]
+	Cloud observation.Observed[Cloud]
 }
 
 // NodeDetail is what the proof on a Node does not ask for.
@@ -115,7 +115,7 @@ type Budget struct {
 
 // Pool is a MachineDeployment as its owner sees it.
 type Pool struct {
-	migration.Ref
+	observation.Ref
 	// Tool that seems to write it, such as Argo CD; empty: no one by himself.
 	Tool string
 	// Autoscaled says that it carries annotations of the cluster-autoscaler.
@@ -135,7 +135,7 @@ type Webhook struct {
 	Matches []string
 	// Service that answers, as namespace/name, and whether one of its endpoints is ready; empty for an URL.
 	Service string
-	Ready   migration.Observed[bool]
+	Ready   observation.Observed[bool]
 }
 
 // Credentials are ours for the user cluster.

@@ -8,13 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func fieldStories() map[string]story {
 	return map[string]story{
 		"a rollback is asked for with the feature off": {
-			id: FieldWithoutEffect, wrong: func(o *Facts) { o.Cluster.Spec.Handover.Rollback = true }, severity: migration.Warning, says: "nothing to undo. Take it out",
+			id: FieldWithoutEffect, wrong: func(o *Facts) { o.Cluster.Spec.Handover.Rollback = true }, severity: observation.Warning, says: "nothing to undo. Take it out",
 		},
 	}
 }
@@ -47,7 +47,7 @@ func TestFieldsWithoutEffectAreFound(t *testing.T) {
 			found := JudgeFields(cluster)
 			g.Expect(found).To(HaveLen(len(tc.says)))
 			for i, says := range tc.says {
-				g.Expect(found[i]).To(And(HaveField("ID", FieldWithoutEffect), HaveField("Severity", migration.Warning),
+				g.Expect(found[i]).To(And(HaveField("ID", FieldWithoutEffect), HaveField("Severity", observation.Warning),
 					HaveField("Message", ContainSubstring(says)), HaveField("Action", Not(BeEmpty()))))
 				g.Expect(found[i].Blocks()).To(BeFalse())
 			}

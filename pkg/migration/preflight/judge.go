@@ -8,13 +8,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // check is one question.
 type check struct {
 	id string
 	// severity of what it finds where that says nothing else, and what it counts as when no one could look.
-	severity migration.Severity
+	severity observation.Severity
 	// means says in a sentence what it finds; the documentation is generated from it.
 	means string
 	// hazards of the project's list that it is about, for the documentation.
@@ -23,13 +24,13 @@ type check struct {
 	beforeRoll bool
 	// unseen says what could not be looked at and why; empty: it could.
 	unseen func(Facts) string
-	find   func(Facts, time.Time) []migration.Finding
+	find   func(Facts, time.Time) []observation.Finding
 }
 
 // Description of a check, for the documentation.
 type Description struct {
 	ID, Means, Hazards string
-	Severity           migration.Severity
+	Severity           observation.Severity
 	BeforeRoll         bool
 }
 
@@ -63,30 +64,30 @@ func IDs() []string {
 }
 
 // Judge asks every check. It is total and deterministic.
-func Judge(o Facts, now time.Time) []migration.Finding {
-	findings := []migration.Finding{}
+func Judge(o Facts, now time.Time) []observation.Finding {
+	findings := []observation.Finding{}
 	for _, c := range checks() {
 		findings = append(findings, c.ask(o, now)...)
 	}
-	migration.SortFindings(findings)
+	observation.SortFindings(findings)
 	return findings
 }
 
 // JudgeCloud asks those that need the cloud.
-func JudgeCloud(o Facts, now time.Time) []migration.Finding {
-	findings := []migration.Finding{}
+func JudgeCloud(o Facts, now time.Time) []observation.Finding {
+	findings := []observation.Finding{}
 	for _, c := range checks() {
 		if c.beforeRoll {
 			findings = append(findings, c.ask(o, now)...)
 		}
 	}
-	migration.SortFindings(findings)
+	observation.SortFindings(findings)
 	return findings
 }
 
 // JudgeCredentials asks whether our credentials run out, which is watched on after the start.
-func JudgeCredentials(o Facts, now time.Time) []migration.Finding {
-	var findings []migration.Finding
+func JudgeCredentials(o Facts, now time.Time) []observation.Finding {
+	var findings []observation.Finding
 	for _, c := range accessChecks() {
 		if c.id == CredentialsExpire {
 			findings = c.ask(o, now)
@@ -95,14 +96,14 @@ func JudgeCredentials(o Facts, now time.Time) []migration.Finding {
 	return findings
 }
 
-func (c check) ask(o Facts, now time.Time) []migration.Finding {
+func (c check) ask(o Facts, now time.Time) []observation.Finding {
 	if why := c.unseen(o); why != "" {
-		return []migration.Finding{{
+		return []observation.Finding{{
 			ID: c.id, Reason: ucv1.PreflightFailedReason, Severity: c.severity, NotLookedAt: true, BeforeRoll: c.beforeRoll,
 			Message: "Could not look at " + strings.TrimSuffix(why, ".") + ".",
 		}}
 	}
-	var findings []migration.Finding
+	var findings []observation.Finding
 	for _, finding := range c.find(o, now) {
 		finding.ID, finding.Reason, finding.BeforeRoll = c.id, ucv1.PreflightFailedReason, c.beforeRoll
 		finding.Severity = cmp.Or(finding.Severity, c.severity)
@@ -114,7 +115,7 @@ func (c check) ask(o Facts, now time.Time) []migration.Finding {
 }
 
 // unseen says that a fact could not be looked at; empty when it is known or absent.
-func unseen[T any](what string, fact migration.Observed[T]) string {
+func unseen[T any](what string, fact observation.Observed[T]) string {
 	if fact.IsUnknown() {
 		return what + ": " + fact.Why()
 	}
@@ -122,15 +123,15 @@ func unseen[T any](what string, fact migration.Observed[T]) string {
 }
 
 // about is one finding about all of the objects, or none when there are none.
-func about(objects []string, message, action string) []migration.Finding {
+func about(objects []string, message, action string) []observation.Finding {
 	if len(objects) == 0 {
 		return nil
 	}
-	return []migration.Finding{{Message: message, Objects: objects, Action: action}}
+	return []observation.Finding{{Message: message, Objects: objects, Action: action}}
 }
 
 // severe gives findings another severity than that of their check.
-func severe(severity migration.Severity, findings []migration.Finding) []migration.Finding {
+func severe(severity observation.Severity, findings []observation.Finding) []observation.Finding {
 	for i := range findings {
 		findings[i].Severity = severity
 	}
@@ -149,11 +150,11 @@ func chosen[T any](items []T, name func(T) string, is func(T) bool) []string {
 }
 
 // minor of the cluster's version.
-func (o Facts) minor() int { return migration.MinorOf(o.Cluster.Spec.Version) }
+func (o Facts) minor() int { return observation.MinorOf(o.Cluster.Spec.Version) }
 
 // runsRoutes says that the route loop is among those that are handed over.
 func (o Facts) runsRoutes() bool {
-	return slices.Contains(o.ControlPlane.Value().KCM.Arguments.CloudLoops(), migration.RouteLoop)
+	return slices.Contains(o.ControlPlane.Value().KCM.Arguments.CloudLoops(), observation.RouteLoop)
 }
 
 func unseenNodes(o Facts) string        { return unseen("the Nodes", o.Nodes) }

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // story is a check with what it finds, and what it cannot do without.
@@ -17,7 +18,7 @@ type story struct {
 	// given is what the cluster is like besides what is wrong.
 	given, wrong func(*Facts)
 	// severity and objects of what is found; says is a part of its text.
-	severity migration.Severity
+	severity observation.Severity
 	objects  []string
 	says     string
 	// unseen says that what is wrong is that no one can look.
@@ -26,8 +27,8 @@ type story struct {
 	without func(*Facts)
 }
 
-func only(findings []migration.Finding, id string) []migration.Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f migration.Finding) bool { return f.ID != id })
+func only(findings []observation.Finding, id string) []observation.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f observation.Finding) bool { return f.ID != id })
 }
 
 func TestAHealthyClusterHasNoFindings(t *testing.T) {
@@ -110,8 +111,8 @@ func TestFindingsHaveAStableOrder(t *testing.T) {
 	for range 20 {
 		g.Expect(Judge(o, noon())).To(Equal(first))
 	}
-	g.Expect(slices.IsSortedFunc(first, func(a, b migration.Finding) int {
-		rank := map[migration.Severity]int{migration.Blocking: 0, migration.Warning: 1, migration.Info: 2}
+	g.Expect(slices.IsSortedFunc(first, func(a, b observation.Finding) int {
+		rank := map[observation.Severity]int{observation.Blocking: 0, observation.Warning: 1, observation.Info: 2}
 		return rank[a.Severity] - rank[b.Severity]
 	})).To(BeTrue())
 }
@@ -139,33 +140,33 @@ func versionStories() map[string]story {
 	return map[string]story{
 		"the API server is of another minor": {
 			id: "VersionDiffers", wrong: func(o *Facts) { edit(&o.Server, func(s *Server) { s.Version = "v1.26.1" }) },
-			severity: migration.Blocking, says: "the API server says that it is v1.26.1", without: noServer,
+			severity: observation.Blocking, says: "the API server says that it is v1.26.1", without: noServer,
 		},
-		"a kubelet is newer": {id: "KubeletNewer", wrong: kubelet("v1.26.0"), severity: migration.Blocking, objects: []string{"Node n1"}, says: "newer", without: noServer},
+		"a kubelet is newer": {id: "KubeletNewer", wrong: kubelet("v1.26.0"), severity: observation.Blocking, objects: []string{"Node n1"}, says: "newer", without: noServer},
 		"a kubelet is three minors old": {
-			id: "KubeletTooOld", given: kubelet("v1.23.0"), wrong: kubelet("v1.22.9"), severity: migration.Blocking, objects: []string{"Node n1"}, says: "more than 2 minors",
+			id: "KubeletTooOld", given: kubelet("v1.23.0"), wrong: kubelet("v1.22.9"), severity: observation.Blocking, objects: []string{"Node n1"}, says: "more than 2 minors",
 			without: func(o *Facts) { blind(&o.NodeDetails) },
 		},
-		"a clock is half a minute ahead": {id: "ClockSkew", wrong: skewed(30 * time.Second), severity: migration.Warning, says: "ahead of ours", without: noServer},
+		"a clock is half a minute ahead": {id: "ClockSkew", wrong: skewed(30 * time.Second), severity: observation.Warning, says: "ahead of ours", without: noServer},
 		"a clock is ahead by more than the breaker tolerates": {
-			id: "ClockSkew", wrong: skewed(time.Minute), severity: migration.Blocking, says: "more than 1m0s ahead of ours", without: noServer,
+			id: "ClockSkew", wrong: skewed(time.Minute), severity: observation.Blocking, says: "more than 1m0s ahead of ours", without: noServer,
 		},
 		"a clock is ahead by less than the breaker tolerates with a longer deadline": {
 			id: "ClockSkew", wrong: func(o *Facts) {
 				skewed(4 * time.Minute)(o)
 				o.Cluster = o.Cluster.DeepCopy()
 				o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(600))
-			}, severity: migration.Warning, says: "ahead of ours", without: noServer,
+			}, severity: observation.Warning, says: "ahead of ours", without: noServer,
 		},
-		"a clock is an hour behind": {id: "ClockSkew", wrong: skewed(-time.Hour), severity: migration.Blocking, says: "behind ours", without: noServer},
+		"a clock is an hour behind": {id: "ClockSkew", wrong: skewed(-time.Hour), severity: observation.Blocking, says: "behind ours", without: noServer},
 		"a load balancer is refused": {
 			id: "LoadBalancerRefused", wrong: func(o *Facts) {
-				o.Cloud = migration.Known(Cloud{Services: []Complaint{{"Service default/web", "quota exceeded"}}})
-			}, severity: migration.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded", without: func(o *Facts) { blind(&o.Cloud) },
+				o.Cloud = observation.Known(Cloud{Services: []Complaint{{"Service default/web", "quota exceeded"}}})
+			}, severity: observation.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded", without: func(o *Facts) { blind(&o.Cloud) },
 		},
 		"a route is refused": {
-			id: "RouteRefused", wrong: func(o *Facts) { o.Cloud = migration.Known(Cloud{Routes: []Complaint{{"Node n1", "no"}}}) },
-			severity: migration.Blocking, objects: []string{"Node n1"}, says: "no network", without: func(o *Facts) { blind(&o.Cloud) },
+			id: "RouteRefused", wrong: func(o *Facts) { o.Cloud = observation.Known(Cloud{Routes: []Complaint{{"Node n1", "no"}}}) },
+			severity: observation.Blocking, objects: []string{"Node n1"}, says: "no network", without: func(o *Facts) { blind(&o.Cloud) },
 		},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // stuckAfter is when a Machine that is being deleted counts as stuck: the machine-controller gives up draining after two hours.
@@ -16,37 +16,37 @@ const stuckAfter = 2 * time.Hour
 func machineChecks() []check {
 	return []check{
 		{
-			id: "MachineDeploymentPaused", severity: migration.Warning, hazards: "kkp §7",
+			id: "MachineDeploymentPaused", severity: observation.Warning, hazards: "kkp §7",
 			means:  "A MachineDeployment is paused: its Machines are not replaced, and the migration stops before its end.",
 			unseen: unseenMachines, find: paused,
 		},
 		{
-			id: "MachineStandalone", severity: migration.Warning, hazards: "kkp §7",
+			id: "MachineStandalone", severity: observation.Warning, hazards: "kkp §7",
 			means:  "A Machine belongs to no MachineDeployment: no one replaces it.",
 			unseen: unseenMachines, find: standalone,
 		},
 		{
-			id: "NodeWithoutMachine", severity: migration.Warning, hazards: "H8, kkp §7",
+			id: "NodeWithoutMachine", severity: observation.Warning, hazards: "H8, kkp §7",
 			means:  "A Node belongs to no Machine: it is not replaced, and keeps what the in-tree provider gave it.",
 			unseen: func(o Facts) string { return cmp.Or(unseenMachines(o), unseenDetails(o)) }, find: strangers,
 		},
 		{
-			id: "MachineStuck", severity: migration.Warning, hazards: "kkp §7",
+			id: "MachineStuck", severity: observation.Warning, hazards: "kkp §7",
 			means:  "A Machine has been going for two hours, or reports an error: replacing the others will meet the same trouble.",
 			unseen: unseenMachines, find: stuckMachines,
 		},
 		{
-			id: "QuotaExceeded", severity: migration.Blocking, hazards: "kkp §7",
+			id: "QuotaExceeded", severity: observation.Blocking, hazards: "kkp §7",
 			means:  "A Machine reports that the cloud has no room for it: the extra Machines of a roll are not made either.",
 			unseen: unseenMachines, find: quotaExceeded,
 		},
 		{
-			id: "MachineDeploymentManaged", severity: migration.Warning, hazards: "kkp §7",
+			id: "MachineDeploymentManaged", severity: observation.Warning, hazards: "kkp §7",
 			means:  "Another tool writes a MachineDeployment: if it takes our annotation out of the template again, the migration stops.",
 			unseen: unseenPools, find: managed,
 		},
 		{
-			id: "AutoscalerPresent", severity: migration.Warning, hazards: "H16, kkp §7",
+			id: "AutoscalerPresent", severity: observation.Warning, hazards: "H16, kkp §7",
 			means:  "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI migration, too.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPools(o), unseenPods(o)) }, find: autoscaled,
 		},
@@ -64,21 +64,21 @@ func saysQuota(problem string) bool {
 	return slices.ContainsFunc(quotaWords(), func(word string) bool { return strings.Contains(problem, word) })
 }
 
-func machineName(machine migration.Machine) string { return machine.String() }
+func machineName(machine observation.Machine) string { return machine.String() }
 
-func paused(o Facts, _ time.Time) []migration.Finding {
-	return about(chosen(o.Machines.Value().Deployments, func(d migration.MachineDeployment) string { return d.String() },
-		func(d migration.MachineDeployment) bool { return d.Paused }),
+func paused(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.Machines.Value().Deployments, func(d observation.MachineDeployment) string { return d.String() },
+		func(d observation.MachineDeployment) bool { return d.Paused }),
 		"They are paused, so their Machines are not replaced", "Set spec.paused to false before the migration comes to step Roll.")
 }
 
-func standalone(o Facts, _ time.Time) []migration.Finding {
-	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool { return m.Set == "" && !m.Deleting }),
+func standalone(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool { return m.Set == "" && !m.Deleting }),
 		"They belong to no MachineDeployment, so no one replaces them", "Replace them by a MachineDeployment before the migration comes to step Roll.")
 }
 
 // strangers are no surprise among the Nodes of the control plane, nor when a person vouched for them.
-func strangers(o Facts, _ time.Time) []migration.Finding {
+func strangers(o Facts, _ time.Time) []observation.Finding {
 	owned := map[string]bool{}
 	for _, machine := range o.Machines.Value().Machines {
 		owned[machine.NodeName] = true
@@ -89,25 +89,25 @@ func strangers(o Facts, _ time.Time) []migration.Finding {
 		"Replace them yourself, or name them in spec.rollout.acceptNodes.")
 }
 
-func stuckMachines(o Facts, now time.Time) []migration.Finding {
-	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool {
+func stuckMachines(o Facts, now time.Time) []observation.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool {
 		return m.Deleting && now.Sub(m.DeletingSince) > stuckAfter || m.Problem != "" && !saysQuota(m.Problem)
 	}), "They do not go although they are being deleted for two hours, or report an error", "See their events and the machine-controller's logs.")
 }
 
-func quotaExceeded(o Facts, _ time.Time) []migration.Finding {
-	return about(chosen(o.Machines.Value().Machines, machineName, func(m migration.Machine) bool { return m.Problem != "" && saysQuota(m.Problem) }),
+func quotaExceeded(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool { return m.Problem != "" && saysQuota(m.Problem) }),
 		"The cloud has no room for them, and a roll needs room for more", "Raise the quota, or make room.")
 }
 
-func managed(o Facts, _ time.Time) []migration.Finding {
+func managed(o Facts, _ time.Time) []observation.Finding {
 	tools := map[string][]string{}
 	for _, pool := range o.Pools.Value() {
 		if pool.Tool != "" {
 			tools[pool.Tool] = append(tools[pool.Tool], pool.String())
 		}
 	}
-	var findings []migration.Finding
+	var findings []observation.Finding
 	for tool, pools := range tools {
 		findings = append(findings, about(pools, tool+" writes them, and may take the annotation forceRestart out of their templates again",
 			"Let it ignore spec.template.metadata.annotations, or put that annotation there.")...)
@@ -115,7 +115,7 @@ func managed(o Facts, _ time.Time) []migration.Finding {
 	return findings
 }
 
-func autoscaled(o Facts, _ time.Time) []migration.Finding {
+func autoscaled(o Facts, _ time.Time) []observation.Finding {
 	objects := slices.Clone(o.Pods.Value().Autoscalers)
 	for _, pool := range o.Pools.Value() {
 		if pool.Autoscaled {
@@ -129,19 +129,19 @@ func autoscaled(o Facts, _ time.Time) []migration.Finding {
 func disruptionChecks() []check {
 	return []check{
 		{
-			id: "DisruptionBudgetNeverAllows", severity: migration.Blocking, hazards: "kkp §7",
+			id: "DisruptionBudgetNeverAllows", severity: observation.Blocking, hazards: "kkp §7",
 			means:  "All pods of a PodDisruptionBudget are healthy and it still allows nothing: no Node with one of them can be drained.",
 			unseen: unseenBudgets, find: neverAllows,
 		},
 		{
-			id: "DisruptionBudgetExhausted", severity: migration.Warning, hazards: "kkp §7",
+			id: "DisruptionBudgetExhausted", severity: observation.Warning, hazards: "kkp §7",
 			means:  "A PodDisruptionBudget allows nothing at the moment, because pods of it are not healthy.",
 			unseen: unseenBudgets, find: exhausted,
 		},
 		{
-			id: "QuotaUnknown", severity: migration.Warning, hazards: "kkp §7", beforeRoll: true,
+			id: "QuotaUnknown", severity: observation.Warning, hazards: "kkp §7", beforeRoll: true,
 			means:  "Whether the cloud has room for the extra Machines of a roll: only a Machine that is made can tell.",
-			unseen: quotaUnknown, find: func(Facts, time.Time) []migration.Finding { return nil },
+			unseen: quotaUnknown, find: func(Facts, time.Time) []observation.Finding { return nil },
 		},
 	}
 }
@@ -154,13 +154,13 @@ func budgetName(budget Budget) string {
 
 func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }
 
-func neverAllows(o Facts, _ time.Time) []migration.Finding {
+func neverAllows(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
 		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller uses force, after two hours",
 		"Add a replica, or let them allow one disruption.")
 }
 
-func exhausted(o Facts, _ time.Time) []migration.Finding {
+func exhausted(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy < b.Expected }),
 		"They allow no disruption now, because pods of theirs are not healthy", "Fix those pods before the migration comes to step Roll.")
 }

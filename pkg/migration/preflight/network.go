@@ -9,44 +9,44 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func networkChecks() []check {
 	both := func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenDetails(o)) }
 	return []check{
 		{
-			id: "CIDRAllocator", severity: migration.Blocking, hazards: "H14",
+			id: "CIDRAllocator", severity: observation.Blocking, hazards: "H14",
 			means:  "KCM lets the cloud allocate the Nodes' pod CIDRs: without an in-tree provider it exits, and two allocators give one range twice.",
 			unseen: unseenControlPlane, find: allocator,
 		},
 		{
-			id: "ClusterCIDRMissing", severity: migration.Blocking, hazards: "H15",
+			id: "ClusterCIDRMissing", severity: observation.Blocking, hazards: "H15",
 			means:  "KCM makes routes and has no --cluster-cidr: the CCM could not tell which routes are the cluster's.",
 			unseen: unseenControlPlane, find: clusterCIDRMissing,
 		},
 		{
-			id: "PodCIDROverlap", severity: migration.Blocking, hazards: "H14",
+			id: "PodCIDROverlap", severity: observation.Blocking, hazards: "H14",
 			means:  "Two Nodes have overlapping pod CIDRs: two allocators are at work, or one started again.",
 			unseen: unseenDetails, find: overlaps,
 		},
 		{
-			id: "PodCIDROutside", severity: migration.Warning, hazards: "H14, H15",
+			id: "PodCIDROutside", severity: observation.Warning, hazards: "H14, H15",
 			means:  "A Node's pod CIDR is outside of --cluster-cidr: the CCM does not count its route among the cluster's.",
 			unseen: both, find: outside,
 		},
 		{
-			id: "PodCIDRMissing", severity: migration.Warning, hazards: "H14",
+			id: "PodCIDRMissing", severity: observation.Warning, hazards: "H14",
 			means:  "KCM allocates pod CIDRs and a Node has none.",
 			unseen: both, find: cidrMissing,
 		},
 		{
-			id: "NetworkUnavailable", severity: migration.Blocking, hazards: "H15",
+			id: "NetworkUnavailable", severity: observation.Blocking, hazards: "H15",
 			means:  "A Node's network is not available: its route is missing already, and the CCM would be blamed for it.",
 			unseen: unseenDetails, find: networkUnavailable,
 		},
 		{
-			id: "RoutesUnknown", severity: migration.Warning, hazards: "H15",
+			id: "RoutesUnknown", severity: observation.Warning, hazards: "H15",
 			means: "The CCM deletes every route inside of --cluster-cidr that belongs to no Node; which ones there are, only the cloud can tell.",
 			unseen: func(o Facts) string {
 				if o.ControlPlane.IsKnown() && !o.runsRoutes() {
@@ -54,14 +54,14 @@ func networkChecks() []check {
 				}
 				return cmp.Or(unseenControlPlane(o), "the routes in the cloud: those inside of --cluster-cidr "+
 					o.ControlPlane.Value().KCM.Arguments.Flags["cluster-cidr"]+" that belong to no Node are deleted by the CCM; list them there")
-			}, find: func(Facts, time.Time) []migration.Finding { return nil },
+			}, find: func(Facts, time.Time) []observation.Finding { return nil },
 		},
 	}
 }
 
 // allocator: only RangeAllocator works without a cloud provider in KCM.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/core.go
-func allocator(o Facts, _ time.Time) []migration.Finding {
+func allocator(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
 	kind := kcm.Arguments.Flags["cidr-allocator-type"]
 	if !kcm.Arguments.True("allocate-node-cidrs", false) || kind == "" || kind == "RangeAllocator" {
@@ -71,7 +71,7 @@ func allocator(o Facts, _ time.Time) []migration.Finding {
 		"Let KCM allocate with RangeAllocator, or let the CCM do it and set --allocate-node-cidrs=false.")
 }
 
-func clusterCIDRMissing(o Facts, _ time.Time) []migration.Finding {
+func clusterCIDRMissing(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
 	if !o.runsRoutes() || kcm.Arguments.Flags["cluster-cidr"] != "" {
 		return nil
@@ -91,7 +91,7 @@ func prefixes(values []string) []netip.Prefix {
 }
 
 // overlaps sorts by address, so that only neighbours have to be compared: a range that begins within the one before overlaps it.
-func overlaps(o Facts, _ time.Time) []migration.Finding {
+func overlaps(o Facts, _ time.Time) []observation.Finding {
 	type owned struct {
 		prefix netip.Prefix
 		node   string
@@ -118,7 +118,7 @@ func overlaps(o Facts, _ time.Time) []migration.Finding {
 	return about(nodes, "Their pod CIDRs overlap, so pods of theirs have the same addresses", "Replace all but one of them.")
 }
 
-func outside(o Facts, _ time.Time) []migration.Finding {
+func outside(o Facts, _ time.Time) []observation.Finding {
 	cluster := prefixes(strings.Split(o.ControlPlane.Value().KCM.Arguments.Flags["cluster-cidr"], ","))
 	if len(cluster) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func outside(o Facts, _ time.Time) []migration.Finding {
 	}), "Their pod CIDRs are outside of --cluster-cidr, so the CCM leaves their routes in the cloud when they are gone", "Replace them, or correct --cluster-cidr, before routes are handed over.")
 }
 
-func cidrMissing(o Facts, _ time.Time) []migration.Finding {
+func cidrMissing(o Facts, _ time.Time) []observation.Finding {
 	if !o.ControlPlane.Value().KCM.Arguments.True("allocate-node-cidrs", false) {
 		return nil
 	}
@@ -138,14 +138,14 @@ func cidrMissing(o Facts, _ time.Time) []migration.Finding {
 		"KCM allocates pod CIDRs, and they have none", "See the events CIDRNotAvailable of theirs; --cluster-cidr may be used up, and a roll needs more.")
 }
 
-func networkUnavailable(o Facts, _ time.Time) []migration.Finding {
+func networkUnavailable(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool { return n.NetworkUnavailable }),
 		"Their condition NetworkUnavailable is True: they have no route", "See their events FailedToCreateRoute, and the cloud's quota of routes.")
 }
 
 func imageChecks() []check {
 	return []check{{
-		id: "ImageCredentials", severity: migration.Blocking, hazards: "H13",
+		id: "ImageCredentials", severity: observation.Blocking, hazards: "H13",
 		means:  "Pods pull from the cloud's own registry without a secret: old kubelets log in there by themselves, new ones only with a plugin.",
 		unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: imageCredentials,
 	}}
@@ -156,8 +156,8 @@ func imageChecks() []check {
 // provider, new machines may not have that.
 // https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/credentialprovider/plugins.go
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1062
-func imageCredentials(o Facts, _ time.Time) []migration.Finding {
-	var findings []migration.Finding
+func imageCredentials(o Facts, _ time.Time) []observation.Finding {
+	var findings []observation.Finding
 	registries, pulling := o.Provider.Value().Registries, o.Pods.Value().Pulling
 	later := o.minor() <= registries.LastMinor
 	for _, host := range slices.Sorted(maps.Keys(pulling)) {
@@ -165,7 +165,7 @@ func imageCredentials(o Facts, _ time.Time) []migration.Finding {
 			"Give new machines the image credential provider of the cloud (--image-credential-provider-config), or the pods a secret"+
 				map[bool]string{true: ", before the cluster is upgraded.", false: "."}[later])
 		if registries.Public || later {
-			found = severe(migration.Warning, found) // Some of it can be pulled by everyone, or all of it for now.
+			found = severe(observation.Warning, found) // Some of it can be pulled by everyone, or all of it for now.
 		}
 		findings = append(findings, found...)
 	}

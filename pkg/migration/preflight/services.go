@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // manyLoadBalancers is from when on the CCM's start counts at the cloud: it ensures all of them at once, five workers wide.
@@ -15,27 +15,27 @@ const manyLoadBalancers = 50
 func serviceChecks() []check {
 	return []check{
 		{
-			id: "LoadBalancerPending", severity: migration.Warning, hazards: "H2, H5",
+			id: "LoadBalancerPending", severity: observation.Warning, hazards: "H2, H5",
 			means:  "A Service of type LoadBalancer has no address: no one could tell afterwards whether the CCM or something older is at fault.",
 			unseen: unseenServices, find: pendingServices,
 		},
 		{
-			id: "LoadBalancerDeleting", severity: migration.Blocking, hazards: "H18",
+			id: "LoadBalancerDeleting", severity: observation.Blocking, hazards: "H18",
 			means:  "A Service waits for its load balancer to be deleted: while no one runs the service loop it hangs, and what it leaves may never go.",
 			unseen: unseenServices, find: deletingServices,
 		},
 		{
-			id: "LoadBalancerShared", severity: migration.Warning, hazards: "H5",
+			id: "LoadBalancerShared", severity: observation.Warning, hazards: "H5",
 			means:  "Two Services have one address: the CCM may take the load balancer of the one for that of the other.",
 			unseen: unseenServices, find: sharedAddresses,
 		},
 		{
-			id: "LoadBalancersEnsured", severity: migration.Info, hazards: "H6, H23",
+			id: "LoadBalancersEnsured", severity: observation.Info, hazards: "H6, H23",
 			means:  "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the cloud's API at once.",
 			unseen: unseenServices, find: ensuredServices,
 		},
 		{
-			id: "ClusterNameDefault", severity: migration.Warning, hazards: "H5",
+			id: "ClusterNameDefault", severity: observation.Warning, hazards: "H5",
 			means:  "Load balancers are named after the cluster name kubernetes, the default: two such clusters in one project may take each other's.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenServices(o)) }, find: defaultName,
 		},
@@ -49,18 +49,18 @@ func (o Facts) loadBalancers() []Service {
 
 func serviceName(service Service) string { return "Service " + service.Namespace + "/" + service.Name }
 
-func pendingServices(o Facts, _ time.Time) []migration.Finding {
+func pendingServices(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return len(s.Ingress) == 0 && !s.Deleting }),
 		"They have no address yet, so the baseline says nothing about their load balancer", "See their events, and wait until they have one or delete them.")
 }
 
-func deletingServices(o Facts, _ time.Time) []migration.Finding {
+func deletingServices(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return s.Deleting }),
 		"They are being deleted and wait for their load balancer to go, which no one does while the loops are handed over",
 		"Wait until they are gone; see their events for what holds them.")
 }
 
-func sharedAddresses(o Facts, _ time.Time) []migration.Finding {
+func sharedAddresses(o Facts, _ time.Time) []observation.Finding {
 	owners := map[string][]string{}
 	for _, service := range o.loadBalancers() {
 		for _, address := range service.Ingress {
@@ -77,25 +77,25 @@ func sharedAddresses(o Facts, _ time.Time) []migration.Finding {
 		"Look in the cloud which load balancer is whose. Services that share one on purpose can stay.")
 }
 
-func ensuredServices(o Facts, _ time.Time) []migration.Finding {
+func ensuredServices(o Facts, _ time.Time) []observation.Finding {
 	count := len(o.loadBalancers())
 	if count == 0 {
 		return nil
 	}
-	finding := migration.Finding{Message: fmt.Sprintf("Load balancers that the CCM ensures again when it starts: %d.", count)}
+	finding := observation.Finding{Message: fmt.Sprintf("Load balancers that the CCM ensures again when it starts: %d.", count)}
 	if count > manyLoadBalancers {
-		finding.Severity = migration.Warning
+		finding.Severity = observation.Warning
 		finding.Action = "Ask for the rate limit of the cloud's API, and do not migrate other clusters of the project at the same time."
 	}
-	return []migration.Finding{finding}
+	return []observation.Finding{finding}
 }
 
-func defaultName(o Facts, _ time.Time) []migration.Finding {
+func defaultName(o Facts, _ time.Time) []observation.Finding {
 	name, given := o.ControlPlane.Value().KCM.Arguments.Flag("cluster-name")
 	if given && name != "kubernetes" || len(o.loadBalancers()) == 0 || !o.Provider.Value().SharesLoadBalancerNames {
 		return nil
 	}
-	return []migration.Finding{{
+	return []observation.Finding{{
 		Message: "Load balancers have the cluster name kubernetes in their names, which other clusters of the same project may have, too.",
 		Action:  "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without making them again.",
 	}}

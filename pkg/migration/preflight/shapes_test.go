@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -15,14 +16,14 @@ import (
 func of(name, version, providerID string) func(*Facts) {
 	return func(o *Facts) {
 		facts, _ := provider.New().Facts(name, version)
-		o.Provider, o.Cluster.Spec.Version = migration.Known(facts), version
-		o.Server = migration.Known(Server{Version: "v" + version})
-		nodes, details := append([]migration.Node{}, o.Nodes.Value()...), append([]NodeDetail{}, o.NodeDetails.Value()...)
+		o.Provider, o.Cluster.Spec.Version = observation.Known(facts), version
+		o.Server = observation.Known(Server{Version: "v" + version})
+		nodes, details := append([]observation.Node{}, o.Nodes.Value()...), append([]NodeDetail{}, o.NodeDetails.Value()...)
 		for i := range nodes {
 			nodes[i].ProviderID, details[i].KubeletVersion = fmt.Sprintf(providerID, i), "v"+version
 		}
-		o.Nodes, o.NodeDetails = migration.Known(nodes), migration.Known(details)
-		o.Volumes = migration.Known[[]Volume](nil)
+		o.Nodes, o.NodeDetails = observation.Known(nodes), observation.Known(details)
+		o.Volumes = observation.Known[[]Volume](nil)
 		kcm(map[string]string{"cloud-provider": facts.InTreeName})(o)
 	}
 }
@@ -30,7 +31,7 @@ func of(name, version, providerID string) func(*Facts) {
 // shapes are clusters that people run and that nothing stands against.
 func shapes() map[string]func(*Facts) {
 	withoutMachines := func(o *Facts) {
-		o.Machines, o.Pools = migration.Absent[migration.Machines](), migration.Absent[[]Pool]()
+		o.Machines, o.Pools = observation.Absent[observation.Machines](), observation.Absent[[]Pool]()
 		o.MachineController = noMachineController()
 	}
 	return map[string]func(*Facts){
@@ -42,10 +43,12 @@ func shapes() map[string]func(*Facts) {
 		"one on vSphere": of("vsphere", "1.29.1",
 			"vsphere://4230%04d-6a7b-4c5d-8e6f-0a1b2c3d4e5f"),
 		"one with regions": func(o *Facts) {
-			editFirst(&o.Nodes, func(n *migration.Node) { n.ProviderID = "openstack://RegionOne/" + nodeID("1")[len("openstack:///"):] })
+			editFirst(&o.Nodes, func(n *observation.Node) {
+				n.ProviderID = "openstack://RegionOne/" + nodeID("1")[len("openstack:///"):]
+			})
 		},
 		"one without Nodes": func(o *Facts) {
-			o.Nodes, o.NodeDetails, o.Attachments = migration.Known[[]migration.Node](nil), migration.Known[[]NodeDetail](nil), migration.Known[[]Attachment](nil)
+			o.Nodes, o.NodeDetails, o.Attachments = observation.Known[[]observation.Node](nil), observation.Known[[]NodeDetail](nil), observation.Known[[]Attachment](nil)
 		},
 		"one without a machine-controller": withoutMachines,
 		"one that makes routes":            kcm(map[string]string{"configure-cloud-routes": "true"}),
@@ -58,32 +61,32 @@ func shapes() map[string]func(*Facts) {
 			firstDetail(func(n *NodeDetail) { n.PodCIDRs = []string{"10.0.1.0/24", "fd00:0:0:1::/64"} })(o)
 		},
 		"one with static pods": func(o *Facts) {
-			controlPlane(func(c *migration.ControlPlane) {
-				c.KCM.Pods = []migration.Process{{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments}}
+			controlPlane(func(c *observation.ControlPlane) {
+				c.KCM.Pods = []observation.Process{{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments}}
 			})(o)
-			lease(func(l *migration.Lease) { l.Holder = "cp1.local_9e1" })(o)
+			lease(func(l *observation.Lease) { l.Holder = "cp1.local_9e1" })(o)
 		},
-		"one that was restarted a moment ago": lease(func(l *migration.Lease) { l.Holder, l.ChangedAt = "kcm-0_1", noon().Add(-20*time.Second) }),
-		"one without a leader":                func(o *Facts) { o.KCMLease = migration.Absent[migration.Lease]() },
+		"one that was restarted a moment ago": lease(func(l *observation.Lease) { l.Holder, l.ChangedAt = "kcm-0_1", noon().Add(-20*time.Second) }),
+		"one without a leader":                func(o *Facts) { o.KCMLease = observation.Absent[observation.Lease]() },
 		"one with many load balancers": func(o *Facts) {
 			var services []Service
 			for i := range 200 {
 				services = append(services, Service{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Ingress: []string{fmt.Sprintf("192.0.2.%d", i)}})
 			}
-			o.Services = migration.Known(services)
+			o.Services = observation.Known(services)
 		},
 		"one whose load balancers are made by MetalLB": service(func(s *Service) { s.Class, s.Ingress = "metallb", nil }),
 		"one with policies": func(o *Facts) {
 			webhook(func(*Webhook) {})(o)
-			webhook(func(w *Webhook) { w.Service, w.Ready = "", migration.Known(true) })(o)
+			webhook(func(w *Webhook) { w.Service, w.Ready = "", observation.Known(true) })(o)
 		},
 		"one with a budget that has no pods": budget(func(b *Budget) { b.Expected, b.Healthy, b.Allowed = 0, 0, 0 }),
 		"one that is scaled and managed":     pool(func(p *Pool) { p.Autoscaled, p.Tool, p.Surge = true, "Flux", 5 }),
-		"one with a paused and a lonely Machine": machines(func(m *migration.Machines) {
+		"one with a paused and a lonely Machine": machines(func(m *observation.Machines) {
 			m.Deployments[0].Paused = true
 			m.Machines[0].Set = ""
 		}),
-		"one with a token for good": func(o *Facts) { o.Credentials = migration.Known(Credentials{}) },
+		"one with a token for good": func(o *Facts) { o.Credentials = observation.Known(Credentials{}) },
 		"one of zones that kept their old labels": func(o *Facts) {
 			firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{betaZoneLabel: "z1", betaRegionLabel: "r"} })(o)
 		},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The labels that say where a volume is, and what they were called before:
@@ -23,34 +23,34 @@ const (
 func volumeChecks() []check {
 	return []check{
 		{
-			id: "VolumePluginNotMigrated", severity: migration.Blocking, hazards: "H16",
+			id: "VolumePluginNotMigrated", severity: observation.Blocking, hazards: "H16",
 			means:  "A volume of an in-tree plugin is not served by the CSI driver in this minor: no external kubelet can mount it.",
 			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseen("the catalogue", o.Provider)) }, find: notMigrated,
 		},
 		{
-			id: "VolumeInline", severity: migration.Warning, hazards: "H16",
+			id: "VolumeInline", severity: observation.Warning, hazards: "H16",
 			means:  "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards whether they are there.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: inlineVolumes,
 		},
 		{
-			id: "VolumeAttachmentStuck", severity: migration.Blocking, hazards: "H16",
+			id: "VolumeAttachmentStuck", severity: observation.Blocking, hazards: "H16",
 			means: "A volume cannot be attached or detached, or is attached to a Node that is gone: whoever attaches it next does not know that.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseen("the VolumeAttachments", o.Attachments), unseenNodes(o))
 			}, find: stuckAttachments,
 		},
 		{
-			id: "VolumesAttached", severity: migration.Info, hazards: "H16",
+			id: "VolumesAttached", severity: observation.Info, hazards: "H16",
 			means:  "Volumes are attached by the in-tree plugin: each is detached when its Node is drained, and attached by the CSI driver.",
 			unseen: unseenDetails, find: attachedInTree,
 		},
 		{
-			id: "VolumeReleased", severity: migration.Warning, hazards: "H16",
+			id: "VolumeReleased", severity: observation.Warning, hazards: "H16",
 			means:  "A volume of an in-tree plugin waits for being deleted: the plugin that made it does not do that any more afterwards.",
 			unseen: unseenVolumes, find: releasedVolumes,
 		},
 		{
-			id: "VolumeNodeAffinity", severity: migration.Blocking, hazards: "H9",
+			id: "VolumeNodeAffinity", severity: observation.Blocking, hazards: "H9",
 			means:  "No Node has the labels that a volume asks for, or they will change: its pods cannot be scheduled.",
 			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseenDetails(o)) }, find: affinity,
 		},
@@ -66,20 +66,20 @@ func served(o Facts, plugin string) bool {
 		len(provider.MigrationGates) > 0 && slices.Contains(provider.InTreePlugins, plugin)
 }
 
-func notMigrated(o Facts, _ time.Time) []migration.Finding {
+func notMigrated(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Plugin != "" && !served(o, v.Plugin) }),
 		"The CSI driver does not serve volumes of their in-tree plugin in Kubernetes "+o.Cluster.Spec.Version,
 		"Copy the data to a volume of the CSI driver, or upgrade to a minor that migrates the plugin.")
 }
 
-func inlineVolumes(o Facts, _ time.Time) []migration.Finding {
-	var findings []migration.Finding
+func inlineVolumes(o Facts, _ time.Time) []observation.Finding {
+	var findings []observation.Finding
 	inline := o.Pods.Value().Inline
 	for _, plugin := range slices.Sorted(maps.Keys(inline)) {
 		found := about(inline[plugin], "They have volumes of "+plugin+" without a PersistentVolume, which the baseline does not know",
 			"Give them claims, or look after the migration whether their volumes are there.")
 		if !served(o, plugin) {
-			found = severe(migration.Blocking, about(inline[plugin], "They have volumes of "+plugin+
+			found = severe(observation.Blocking, about(inline[plugin], "They have volumes of "+plugin+
 				" without a PersistentVolume, and the CSI driver does not serve those", "Give them claims of a StorageClass of the CSI driver."))
 		}
 		findings = append(findings, found...)
@@ -87,7 +87,7 @@ func inlineVolumes(o Facts, _ time.Time) []migration.Finding {
 	return findings
 }
 
-func stuckAttachments(o Facts, _ time.Time) []migration.Finding {
+func stuckAttachments(o Facts, _ time.Time) []observation.Finding {
 	names := map[string]bool{}
 	for _, node := range o.Nodes.Value() {
 		names[node.Name] = true
@@ -98,7 +98,7 @@ func stuckAttachments(o Facts, _ time.Time) []migration.Finding {
 		"See the events of its pods, and detach the volume in the cloud if no one uses it there.")
 }
 
-func attachedInTree(o Facts, _ time.Time) []migration.Finding {
+func attachedInTree(o Facts, _ time.Time) []observation.Finding {
 	volumes := 0
 	for _, node := range o.NodeDetails.Value() {
 		volumes += len(node.Attached)
@@ -106,11 +106,11 @@ func attachedInTree(o Facts, _ time.Time) []migration.Finding {
 	if volumes == 0 {
 		return nil
 	}
-	return []migration.Finding{{Message: fmt.Sprintf("Volumes attached by an in-tree plugin: %d. Each is detached when its Node is drained, and "+
+	return []observation.Finding{{Message: fmt.Sprintf("Volumes attached by an in-tree plugin: %d. Each is detached when its Node is drained, and "+
 		"attached by the CSI driver to another one.", volumes)}}
 }
 
-func releasedVolumes(o Facts, _ time.Time) []migration.Finding {
+func releasedVolumes(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
 		return v.Plugin != "" && (v.Phase == "Released" || v.Phase == "Failed")
 	}), "They belong to no claim any more, and may be left in the cloud for good", "Delete those that no one needs before the migration.")
@@ -119,7 +119,7 @@ func releasedVolumes(o Facts, _ time.Time) []migration.Finding {
 // affinity asks for every term that could place a volume now, and whether a label that it names is about to be rewritten: the CCM
 // takes the beta label for the truth where the two differ.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/node/node_controller.go
-func affinity(o Facts, _ time.Time) []migration.Finding {
+func affinity(o Facts, _ time.Time) []observation.Finding {
 	nodes := o.NodeDetails.Value()
 	if len(nodes) == 0 {
 		return nil
@@ -162,26 +162,26 @@ func (n NodeDetail) asTheCCMLabels() NodeDetail {
 func storageChecks() []check {
 	return []check{
 		{
-			id: "StorageClassInTree", severity: migration.Info, hazards: "H16",
+			id: "StorageClassInTree", severity: observation.Info, hazards: "H16",
 			means:  "A StorageClass names an in-tree provisioner: it goes on working through the CSI migration, with what its parameters mean there.",
 			unseen: func(o Facts) string { return unseen("the StorageClasses", o.StorageClasses) }, find: inTreeClasses,
 		},
 		{
-			id: "NodeLabelsDiffer", severity: migration.Warning, hazards: "H9",
+			id: "NodeLabelsDiffer", severity: observation.Warning, hazards: "H9",
 			means:  "A Node's beta and present labels of zone or region differ: the CCM takes the beta label for the truth and copies it over the other.",
 			unseen: unseenDetails, find: differingLabels,
 		},
 	}
 }
 
-func inTreeClasses(o Facts, _ time.Time) []migration.Finding {
-	return about(chosen(o.StorageClasses.Value(), func(c migration.StorageClass) string { return "StorageClass " + c.Name }, func(c migration.StorageClass) bool {
+func inTreeClasses(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.StorageClasses.Value(), func(c observation.StorageClass) string { return "StorageClass " + c.Name }, func(c observation.StorageClass) bool {
 		return strings.HasPrefix(c.Provisioner, "kubernetes.io/") && c.Provisioner != "kubernetes.io/no-provisioner"
 	}), "Their provisioner is in-tree: the CSI driver makes their volumes, and claims show that in an annotation",
 		"Nothing needs to be done; new classes should name the CSI driver.")
 }
 
-func differingLabels(o Facts, _ time.Time) []migration.Finding {
+func differingLabels(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool {
 		after := n.asTheCCMLabels()
 		return n.Labels[zoneLabel] != "" && n.Labels[zoneLabel] != after.Labels[zoneLabel] ||

@@ -1,6 +1,6 @@
 package preflight
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+import "github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 
 func firstVolume(change func(*Volume)) func(*Facts) {
 	return func(o *Facts) { editFirst(&o.Volumes, change) }
@@ -9,7 +9,7 @@ func firstVolume(change func(*Volume)) func(*Facts) {
 func noVolumesSeen(o *Facts) { blind(&o.Volumes) }
 
 func pods(pods Pods) func(*Facts) {
-	return func(o *Facts) { o.Pods = migration.Known(pods) }
+	return func(o *Facts) { o.Pods = observation.Known(pods) }
 }
 
 func noPodsSeen(o *Facts) { blind(&o.Pods) }
@@ -19,43 +19,43 @@ func volumeStories() map[string]story {
 	web := []string{"Pod default/web"}
 	return map[string]story{
 		"a volume of another plugin": {
-			id: "VolumePluginNotMigrated", wrong: firstVolume(func(v *Volume) { v.Plugin = "kubernetes.io/aws-ebs" }), severity: migration.Blocking, objects: data,
+			id: "VolumePluginNotMigrated", wrong: firstVolume(func(v *Volume) { v.Plugin = "kubernetes.io/aws-ebs" }), severity: observation.Blocking, objects: data,
 			says: "does not serve", without: noVolumesSeen,
 		},
 		"a plugin without its gate": {
 			id: "VolumePluginNotMigrated", given: func(o *Facts) {
-				edit(&o.Provider, func(p *migration.Provider) {
+				edit(&o.Provider, func(p *observation.Provider) {
 					p.MigratedPlugins, p.MigrationGates = nil, map[string]bool{"CSIMigrationOpenStack": true}
 				})
-			}, wrong: func(o *Facts) { edit(&o.Provider, func(p *migration.Provider) { p.MigrationGates = nil }) },
-			severity: migration.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
+			}, wrong: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.MigrationGates = nil }) },
+			severity: observation.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
 		},
 		"a pod has a volume of its own": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{cinder: {"Pod default/web"}}}), severity: migration.Warning, objects: web,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{cinder: {"Pod default/web"}}}), severity: observation.Warning, objects: web,
 			says: "without a PersistentVolume", without: noPodsSeen,
 		},
 		"a pod has a volume of its own that no one serves": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{"kubernetes.io/gce-pd": {"Pod default/web"}}}), severity: migration.Blocking,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{"kubernetes.io/gce-pd": {"Pod default/web"}}}), severity: observation.Blocking,
 			objects: web, says: "does not serve", without: noPodsSeen,
 		},
 		"a volume is attached to a Node that is gone": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" }) }, severity: migration.Blocking,
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" }) }, severity: observation.Blocking,
 			objects: []string{"VolumeAttachment a1"}, says: "Node is gone", without: func(o *Facts) { blind(&o.Attachments) },
 		},
 		"a volume cannot be detached": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" }) }, severity: migration.Blocking,
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" }) }, severity: observation.Blocking,
 			objects: []string{"VolumeAttachment a1"}, says: "could not be attached or detached", without: noNodesSeen,
 		},
 		"volumes are attached": {
-			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) { n.Attached = []string{"kubernetes.io/cinder/1"} }), severity: migration.Info,
+			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) { n.Attached = []string{"kubernetes.io/cinder/1"} }), severity: observation.Info,
 			says: "in-tree plugin: 1.", without: noDetailsSeen,
 		},
 		"a volume waits for being deleted": {
-			id: "VolumeReleased", wrong: firstVolume(func(v *Volume) { v.Phase = "Released" }), severity: migration.Warning, objects: data,
+			id: "VolumeReleased", wrong: firstVolume(func(v *Volume) { v.Phase = "Released" }), severity: observation.Warning, objects: data,
 			says: "left in the cloud", without: noVolumesSeen,
 		},
 		"a volume is where no Node is": {
-			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) { v.Terms = []Term{{zoneLabel: {"z9"}}} }), severity: migration.Blocking, objects: data,
+			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) { v.Terms = []Term{{zoneLabel: {"z9"}}} }), severity: observation.Blocking, objects: data,
 			says: "No Node has the labels", without: noVolumesSeen,
 		},
 		"the labels of a volume's Nodes change": {
@@ -64,8 +64,8 @@ func volumeStories() map[string]story {
 				for i := range details {
 					details[i].Labels = map[string]string{zoneLabel: "z1", betaZoneLabel: "region-z1"}
 				}
-				o.NodeDetails = migration.Known(details)
-			}, severity: migration.Blocking, objects: data, says: "about to change", without: noDetailsSeen,
+				o.NodeDetails = observation.Known(details)
+			}, severity: observation.Blocking, objects: data, says: "about to change", without: noDetailsSeen,
 		},
 	}
 }
@@ -74,13 +74,13 @@ func storageStories() map[string]story {
 	return map[string]story{
 		"a StorageClass of the in-tree plugin": {
 			id: "StorageClassInTree", wrong: func(o *Facts) {
-				editFirst(&o.StorageClasses, func(c *migration.StorageClass) { c.Provisioner = cinder })
+				editFirst(&o.StorageClasses, func(c *observation.StorageClass) { c.Provisioner = cinder })
 			},
-			severity: migration.Info, objects: []string{"StorageClass local"}, says: "in-tree", without: func(o *Facts) { blind(&o.StorageClasses) },
+			severity: observation.Info, objects: []string{"StorageClass local"}, says: "in-tree", without: func(o *Facts) { blind(&o.StorageClasses) },
 		},
 		"labels of a zone differ": {
 			id: "NodeLabelsDiffer", wrong: firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{zoneLabel: "1", betaZoneLabel: "west-1"} }),
-			severity: migration.Warning, objects: []string{"Node n1"}, says: "differ", without: noDetailsSeen,
+			severity: observation.Warning, objects: []string{"Node n1"}, says: "differ", without: noDetailsSeen,
 		},
 	}
 }
@@ -89,7 +89,7 @@ func service(change func(*Service)) func(*Facts) {
 	return func(o *Facts) {
 		web := Service{Namespace: "default", Name: "web", Ingress: []string{"192.0.2.1"}, Finalized: true}
 		change(&web)
-		o.Services = migration.Known([]Service{web})
+		o.Services = observation.Known([]Service{web})
 	}
 }
 
@@ -97,25 +97,25 @@ func serviceStories() map[string]story {
 	web := []string{"Service default/web"}
 	fine := service(func(*Service) {})
 	noServicesSeen := func(o *Facts) { blind(&o.Services) }
-	many := func(o *Facts) { o.Services = migration.Known(make([]Service, manyLoadBalancers+1)) }
+	many := func(o *Facts) { o.Services = observation.Known(make([]Service, manyLoadBalancers+1)) }
 	return map[string]story{
 		"a Service has no address": {
 			id: "LoadBalancerPending", given: service(func(s *Service) { s.Ingress, s.Class = nil, "other" }), wrong: service(func(s *Service) { s.Ingress = nil }),
-			severity: migration.Warning, objects: web, says: "no address yet", without: noServicesSeen,
+			severity: observation.Warning, objects: web, says: "no address yet", without: noServicesSeen,
 		},
 		"a Service is being deleted": {
-			id: "LoadBalancerDeleting", given: fine, wrong: service(func(s *Service) { s.Deleting = true }), severity: migration.Blocking, objects: web,
+			id: "LoadBalancerDeleting", given: fine, wrong: service(func(s *Service) { s.Deleting = true }), severity: observation.Blocking, objects: web,
 			says: "wait for their load balancer to go", without: noServicesSeen,
 		},
 		"two Services have one address": {
 			id: "LoadBalancerShared", given: fine, wrong: func(o *Facts) {
-				o.Services = migration.Known([]Service{{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}}})
-			}, severity: migration.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address", without: noServicesSeen,
+				o.Services = observation.Known([]Service{{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}}})
+			}, severity: observation.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address", without: noServicesSeen,
 		},
-		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: migration.Info, says: "starts: 1.", without: noServicesSeen},
-		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: migration.Warning, says: "rate limit", without: noServicesSeen},
+		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
+		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
 		"load balancers have the default name": {
-			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}), severity: migration.Warning,
+			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}), severity: observation.Warning,
 			says: "cluster name kubernetes", without: noServicesSeen,
 		},
 	}

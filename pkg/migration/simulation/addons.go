@@ -4,33 +4,34 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // addonSet is the CCM's or the CSI driver's objects in the user cluster.
 type addonSet struct {
 	name    migration.AddonSetName
-	wanted  []migration.Ref
-	present map[migration.Ref]bool
+	wanted  []observation.Ref
+	present map[observation.Ref]bool
 	// stale ones of a real set are there and are not as they are wanted.
-	stale   map[migration.Ref]bool
+	stale   map[observation.Ref]bool
 	foreign []string
 	// seen is what was observed of a real one besides its objects.
-	seen migration.AddonSet
+	seen observation.AddonSet
 }
 
 // newAddonSet has one object of each kind.
 func newAddonSet(name migration.AddonSetName, kinds ...string) addonSet {
-	set := addonSet{name: name, present: map[migration.Ref]bool{}, stale: map[migration.Ref]bool{}}
+	set := addonSet{name: name, present: map[observation.Ref]bool{}, stale: map[observation.Ref]bool{}}
 	for _, kind := range kinds {
-		set.wanted = append(set.wanted, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(name)})
+		set.wanted = append(set.wanted, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(name)})
 	}
 	return set
 }
 
 func isWorkload(kind string) bool { return kind == "Deployment" || kind == "DaemonSet" }
 
-func (a *addonSet) missing() []migration.Ref {
-	var refs []migration.Ref
+func (a *addonSet) missing() []observation.Ref {
+	var refs []observation.Ref
 	for _, object := range a.wanted {
 		if !a.present[object] || a.stale[object] {
 			refs = append(refs, object)
@@ -40,8 +41,8 @@ func (a *addonSet) missing() []migration.Ref {
 }
 
 // workloads that are there.
-func (a *addonSet) workloads() []migration.Ref {
-	var refs []migration.Ref
+func (a *addonSet) workloads() []observation.Ref {
+	var refs []observation.Ref
 	for _, object := range a.wanted {
 		if isWorkload(object.Kind) && a.present[object] {
 			refs = append(refs, object)
@@ -51,11 +52,11 @@ func (a *addonSet) workloads() []migration.Ref {
 }
 
 func (a *addonSet) wants(kind string) bool {
-	return slices.ContainsFunc(a.wanted, func(object migration.Ref) bool { return object.Kind == kind })
+	return slices.ContainsFunc(a.wanted, func(object observation.Ref) bool { return object.Kind == kind })
 }
 
 func (a *addonSet) has(kind string) bool {
-	return slices.ContainsFunc(a.wanted, func(object migration.Ref) bool { return object.Kind == kind && a.present[object] })
+	return slices.ContainsFunc(a.wanted, func(object observation.Ref) bool { return object.Kind == kind && a.present[object] })
 }
 
 // serves says that the driver's pods are on the Nodes: ours, or someone else's.

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Unmentioned is a component beside KCM that the spec says nothing about.
@@ -98,7 +99,7 @@ func gatesFlag(gates map[string]bool) string {
 
 // observeBeside is what a reader of Deployments sees beside KCM. What is not ours in a real cluster keeps its arguments, and its pods
 // get those of their template.
-func (w *World) observeBeside(controlPlane *migration.ControlPlane) {
+func (w *World) observeBeside(controlPlane *observation.ControlPlane) {
 	if w.real != nil {
 		seen := w.real.Observation.ControlPlane.Value()
 		controlPlane.NotSeen = seen.NotSeen
@@ -116,7 +117,7 @@ func (w *World) observeBeside(controlPlane *migration.ControlPlane) {
 			controlPlane.Others = append(controlPlane.Others, w.observeWorkload(d))
 			continue
 		}
-		controlPlane.Neighbors = append(controlPlane.Neighbors, migration.Neighbor{
+		controlPlane.Neighbors = append(controlPlane.Neighbors, observation.Neighbor{
 			Component: w.observeWorkload(d), Field: "spec.controlPlane", Foreign: ownership == ucv1.ForeignComponent,
 		})
 	}
@@ -142,7 +143,7 @@ func (i *invariants) checkBeside(w *World, d migration.Decision) {
 func (w *World) settling() bool { return !w.disturbed.IsZero() && w.now.Sub(w.disturbed) < settling }
 
 func (w *World) inTree(step ucv1.Step, flags map[string]string) string {
-	arguments := migration.Arguments{Flags: flags}
+	arguments := observation.Arguments{Flags: flags}
 	switch provider, _ := arguments.Flag("cloud-provider"); {
 	case step == ucv1.StepFinalize && provider != "":
 		return "--cloud-provider=" + provider

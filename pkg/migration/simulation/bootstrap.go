@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // written says that the operating-system-manager wrote the bootstrap data of a MachineSet.
@@ -41,33 +42,33 @@ func (w *World) FixProfiles() {
 }
 
 // observeBootstraps is what can be read: until the data of the newest MachineSet is written, that of the one before.
-func (w *World) observeBootstraps(deployments []migration.Ref) migration.Observed[map[string]migration.BootstrapData] {
+func (w *World) observeBootstraps(deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
 	if len(deployments) == 0 {
-		return migration.Absent[map[string]migration.BootstrapData]()
+		return observation.Absent[map[string]observation.BootstrapData]()
 	}
-	seen := map[string]migration.BootstrapData{}
+	seen := map[string]observation.BootstrapData{}
 	for _, ref := range deployments {
 		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == ref.UID })
 		if at >= 0 {
 			seen[ref.UID] = w.observeBootstrap(w.deployments[at])
 		}
 	}
-	return migration.Known(seen)
+	return observation.Known(seen)
 }
 
-func (w *World) observeBootstrap(d *machineDeployment) migration.BootstrapData {
+func (w *World) observeBootstrap(d *machineDeployment) observation.BootstrapData {
 	sets := slices.DeleteFunc(w.setsOf(d), func(s *machineSet) bool { return !w.written(s) })
 	slices.SortStableFunc(sets, func(a, b *machineSet) int { return a.createdAt.Compare(b.createdAt) })
 	switch {
 	case w.scenario.WithoutOperatingSystemManager || len(sets) == 0:
-		return migration.BootstrapData{Kubelet: migration.BootstrapMissing}
+		return observation.BootstrapData{Kubelet: observation.BootstrapMissing}
 	case w.scenario.UnreadBootstrap != "":
-		return migration.BootstrapData{Kubelet: w.scenario.UnreadBootstrap}
+		return observation.BootstrapData{Kubelet: w.scenario.UnreadBootstrap}
 	}
 	last := sets[len(sets)-1]
-	data := migration.BootstrapData{Kubelet: migration.BootstrapInTree, Revision: last.uid}
+	data := observation.BootstrapData{Kubelet: observation.BootstrapInTree, Revision: last.uid}
 	if last.external {
-		data.Kubelet = migration.BootstrapExternal
+		data.Kubelet = observation.BootstrapExternal
 	}
 	return data
 }

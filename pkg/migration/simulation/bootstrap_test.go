@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // fixesProfiles is what a person does whom either of two reasons calls: the data, or the Node that came from it.
@@ -37,10 +37,10 @@ func TestBootstrapDataIsExternalBeforeMoreIsRolled(t *testing.T) {
 			func(s *Scenario) { s.SlowBootstrap = 14 * tick }, []string{"STALLED BootstrapDataNotExternal", "newest revision"}, "STALLED CanaryFailed",
 		},
 		"it is not understood, and the Nodes decide": {
-			func(s *Scenario) { s.UnreadBootstrap = migration.BootstrapNotTold }, nil, "WaitingForBootstrapData",
+			func(s *Scenario) { s.UnreadBootstrap = observation.BootstrapNotTold }, nil, "WaitingForBootstrapData",
 		},
 		"it may not be read, and the Nodes decide": {
-			func(s *Scenario) { s.UnreadBootstrap, s.SlowBootstrap = migration.BootstrapRefused, 3*tick }, nil, "STALLED",
+			func(s *Scenario) { s.UnreadBootstrap, s.SlowBootstrap = observation.BootstrapRefused, 3*tick }, nil, "STALLED",
 		},
 		"there is none": {func(s *Scenario) { s.WithoutOperatingSystemManager = true }, nil, "BootstrapData"},
 	} {

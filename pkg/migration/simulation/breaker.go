@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // guard is what the circuit breaker has to do with a MachineDeployment.
@@ -19,9 +20,9 @@ type guard struct {
 	exempt bool
 }
 
-func (d *machineDeployment) observeGuard() migration.Guard {
+func (d *machineDeployment) observeGuard() observation.Guard {
 	g := d.guard
-	return migration.Guard{MinReadySeconds: int32(g.minReady), MinReadyOurs: g.ours, MinReadyOwner: g.owner, Canary: g.canary}
+	return observation.Guard{MinReadySeconds: int32(g.minReady), MinReadyOurs: g.ours, MinReadyOwner: g.owner, Canary: g.canary}
 }
 
 // takeGuard is our part of a MachineDeployment, in one write: what is not in it is given back.
@@ -222,7 +223,7 @@ func (i *invariants) checkGuarded(w *World, d migration.Decision) {
 		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
 	}
 	for _, deployment := range w.deployments {
-		if deployment.guard.owner != "" && slices.ContainsFunc(d.Verb.Objects, func(ref migration.Ref) bool { return ref.UID == deployment.uid }) {
+		if deployment.guard.owner != "" && slices.ContainsFunc(d.Verb.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
 			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.name, deployment.guard.owner)
 		}
 	}

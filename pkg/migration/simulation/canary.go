@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // canary is the workload of the canary: its objects by kind, and since when each is being deleted.
@@ -90,13 +91,13 @@ func (w *World) canaryNode() *node {
 	return nil
 }
 
-func (w *World) observeCanary() migration.CanaryWorkload {
-	seen := migration.CanaryWorkload{}
+func (w *World) observeCanary() observation.CanaryWorkload {
+	seen := observation.CanaryWorkload{}
 	n := w.canaryNode()
 	serves := n != nil && n.ready && !n.tainted
 	for _, object := range w.canary.objects {
-		seen.Objects = append(seen.Objects, migration.CanaryObject{
-			Ref:           migration.Ref{Kind: object.kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
+		seen.Objects = append(seen.Objects, observation.CanaryObject{
+			Ref:           observation.Ref{Kind: object.kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
 			DeletingSince: object.deletedAt,
 		})
 		switch {
@@ -112,13 +113,13 @@ func (w *World) observeCanary() migration.CanaryWorkload {
 	return seen
 }
 
-func (w *World) observeDrains() []migration.Drain {
-	var drains []migration.Drain
+func (w *World) observeDrains() []observation.Drain {
+	var drains []observation.Drain
 	for _, m := range w.machines {
 		if m.deleting() && m.stuck {
-			drains = append(drains, migration.Drain{
-				Machine: migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}, Node: m.node,
-				Pods: []migration.DrainedPod{{Namespace: "default", Name: "web-0", Budget: "PodDisruptionBudget default/web"}},
+			drains = append(drains, observation.Drain{
+				Machine: observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}, Node: m.node,
+				Pods: []observation.DrainedPod{{Namespace: "default", Name: "web-0", Budget: "PodDisruptionBudget default/web"}},
 			})
 		}
 	}
@@ -127,7 +128,7 @@ func (w *World) observeDrains() []migration.Drain {
 
 // checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so: its Node
 // serves, and its kubelet is external in truth.
-func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkCanary(w *World, o observation.Observation, d migration.Decision) {
 	kind := o.Cluster.Spec.Rollout.Canary
 	if facts := w.facts(); provenCanary(&facts) {
 		return
@@ -144,7 +145,7 @@ func (i *invariants) checkCanary(w *World, o migration.Observation, d migration.
 	}
 }
 
-func isRolled(verb *migration.Verb, ref migration.Ref) bool {
+func isRolled(verb *migration.Verb, ref observation.Ref) bool {
 	return verb != nil && verb.Kind == migration.VerbRollMachineDeployment && slices.Contains(verb.Objects, ref)
 }
 

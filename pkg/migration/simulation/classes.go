@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -36,12 +36,12 @@ func (w *World) class(name string) *Class {
 	return w.classes[at]
 }
 
-func (w *World) observeClasses() []migration.StorageClass {
-	seen := []migration.StorageClass{}
+func (w *World) observeClasses() []observation.StorageClass {
+	seen := []observation.StorageClass{}
 	for _, class := range w.classes {
 		if w.class(class.Name) != nil {
-			seen = append(seen, migration.StorageClass{
-				Ref: migration.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" + class.Name}, Provisioner: class.Provisioner, Default: class.Default,
+			seen = append(seen, observation.StorageClass{
+				Ref: observation.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" + class.Name}, Provisioner: class.Provisioner, Default: class.Default,
 			})
 		}
 	}
@@ -63,7 +63,7 @@ func (w *World) defaults() []string {
 func (c *Controller) switchDefaultClass(p pass) bool {
 	w, verb := c.world, p.decision.Verb
 	for _, name := range w.defaults() {
-		if !slices.ContainsFunc(verb.Objects, func(object migration.Ref) bool { return object.Name == name }) {
+		if !slices.ContainsFunc(verb.Objects, func(object observation.Ref) bool { return object.Name == name }) {
 			return false
 		}
 	}

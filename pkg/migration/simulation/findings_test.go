@@ -7,11 +7,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func blockingFinding(id string) migration.Finding {
-	return migration.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: migration.Blocking, Message: "It is wrong.", Action: "Fix it."}
+func blockingFinding(id string) observation.Finding {
+	return observation.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: observation.Blocking, Message: "It is wrong.", Action: "Fix it."}
 }
 
 func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
@@ -22,24 +22,24 @@ func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
 		w.cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "LeaderUnknown", Reason: "it is known"}}
 	}
 	tests := map[string]struct {
-		findings      []migration.Finding
+		findings      []observation.Finding
 		interventions []Intervention
 		step          ucv1.Step
 	}{
-		"no one fixes it": {findings: []migration.Finding{blockingFinding("LeaderUnknown")}, step: ucv1.StepPreflight},
+		"no one fixes it": {findings: []observation.Finding{blockingFinding("LeaderUnknown")}, step: ucv1.StepPreflight},
 		"a person fixes it": {
-			findings:      []migration.Finding{blockingFinding("LeaderUnknown")},
+			findings:      []observation.Finding{blockingFinding("LeaderUnknown")},
 			interventions: []Intervention{{Name: "fixes it", When: Stalled(ucv1.PreflightFailedReason), Do: Fix("LeaderUnknown")}},
 			step:          ucv1.StepFinished,
 		},
 		"a person accepts it": {
-			findings:      []migration.Finding{blockingFinding("LeaderUnknown")},
+			findings:      []observation.Finding{blockingFinding("LeaderUnknown")},
 			interventions: []Intervention{{Name: "accepts it", When: Stalled(ucv1.PreflightFailedReason), Do: accepts}},
 			step:          ucv1.StepFinished,
 		},
-		"the cloud refuses, and no Machine is replaced": {findings: []migration.Finding{beforeRoll}, step: ucv1.StepRoll},
+		"the cloud refuses, and no Machine is replaced": {findings: []observation.Finding{beforeRoll}, step: ucv1.StepRoll},
 		"the cloud refuses for a while": {
-			findings: []migration.Finding{beforeRoll},
+			findings: []observation.Finding{beforeRoll},
 			interventions: []Intervention{{
 				Name: "fixes it", When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) }, Do: Fix("LoadBalancerRefused"),
 			}},

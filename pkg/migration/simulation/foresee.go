@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -27,9 +28,9 @@ const (
 type Foreseen struct {
 	Decision migration.Decision
 	// Components are those of the control plane and of the machine-controller before it.
-	Components []migration.Component
+	Components []observation.Component
 	// Replaced are the Machines that went since the pass before it, in order.
-	Replaced []migration.Ref
+	Replaced []observation.Ref
 }
 
 // Future is what the controller does from now on when no one else changes anything.
@@ -40,7 +41,7 @@ type Future struct {
 	Last  migration.Decision
 	Facts ucv1.Facts
 	// Replaced are all Machines that go, in order.
-	Replaced []migration.Ref
+	Replaced []observation.Ref
 	// Before and After are the parts of the control plane and of the machine-controller, and the StorageClasses.
 	Before, After Picture
 	// Registering is how long the CSI driver takes to register in-tree volumes, in which nothing else is done.
@@ -53,9 +54,9 @@ type Future struct {
 
 // Picture is what an operator may notice later.
 type Picture struct {
-	Components []migration.Component
-	Classes    []migration.StorageClass
-	Nodes      []migration.Node
+	Components []observation.Component
+	Classes    []observation.StorageClass
+	Nodes      []observation.Node
 	// Running are the sets of addons whose workloads are there.
 	Running map[migration.AddonSetName]bool
 }
@@ -121,8 +122,8 @@ func (c *Controller) foresee() Foreseen {
 }
 
 // present are the Machines that are there and not going, without the canary's: that replaces nothing.
-func (w *World) present() []migration.Ref {
-	var refs []migration.Ref
+func (w *World) present() []observation.Ref {
+	var refs []observation.Ref
 	for _, m := range w.machines {
 		if !m.deleting() && !w.isCanary(m) {
 			refs = append(refs, m.ref())
@@ -132,16 +133,16 @@ func (w *World) present() []migration.Ref {
 }
 
 // missing are those of the Machines that went, or began to.
-func (w *World) missing(before []migration.Ref) []migration.Ref {
-	now := map[migration.Ref]bool{}
+func (w *World) missing(before []observation.Ref) []observation.Ref {
+	now := map[observation.Ref]bool{}
 	for _, ref := range w.present() {
 		now[ref] = true
 	}
-	return slices.DeleteFunc(before, func(ref migration.Ref) bool { return now[ref] })
+	return slices.DeleteFunc(before, func(ref observation.Ref) bool { return now[ref] })
 }
 
-func (m *machine) ref() migration.Ref {
-	return migration.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}
+func (m *machine) ref() observation.Ref {
+	return observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}
 }
 
 // replacedBy counts the Machines that earlier passes have.

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // shown is how long the status of a pod shows the end of its process before its object goes.
@@ -69,7 +70,7 @@ func (w *World) evictCCM() {
 }
 
 // see is what a watch of pods tells of a process: what it showed once is known until the controller is killed.
-func (c *Controller) see(process migration.Process) migration.Process {
+func (c *Controller) see(process observation.Process) observation.Process {
 	if process.ContainerID == "" {
 		return process
 	}
@@ -83,7 +84,7 @@ func (c *Controller) see(process migration.Process) migration.Process {
 }
 
 // observeCCMProcesses are all that a watch of the CCM's pods showed. A pod that vanished is not seen to end.
-func (c *Controller) observeCCMProcesses() []migration.Process {
+func (c *Controller) observeCCMProcesses() []observation.Process {
 	w := c.world
 	w.retired = slices.DeleteFunc(w.retired, func(p *process) bool { return w.now.Sub(p.endedAt) > shown })
 	for _, p := range slices.Concat(w.replicas, w.retired) {
@@ -91,19 +92,19 @@ func (c *Controller) observeCCMProcesses() []migration.Process {
 			c.see(p.observed())
 		}
 	}
-	processes := []migration.Process{}
+	processes := []observation.Process{}
 	for _, process := range c.former {
 		if process.NodeName == "" || process.HostNetwork {
 			processes = append(processes, process)
 		}
 	}
 	// A map has no order.
-	slices.SortFunc(processes, func(a, b migration.Process) int { return a.StartedAt.Compare(b.StartedAt) })
+	slices.SortFunc(processes, func(a, b observation.Process) int { return a.StartedAt.Compare(b.StartedAt) })
 	return processes
 }
 
-func (p *process) observed() migration.Process {
-	seen := migration.Process{
+func (p *process) observed() observation.Process {
+	seen := observation.Process{
 		PodName: p.podName, PodUID: "uid-" + p.podName, ContainerID: p.id, StartedAt: p.startedAt, Started: true,
 		Hostname: p.hostname(), HostNetwork: p.hostNetwork, NodeName: p.node,
 	}
@@ -128,7 +129,7 @@ func (w *World) leaseNamed(name string) *lease {
 }
 
 // seeKCM has what a watch showed of KCM's processes, and of those that are gone.
-func (c *Controller) seeKCM(kcm *migration.Component) {
+func (c *Controller) seeKCM(kcm *observation.Component) {
 	listed := map[string]bool{}
 	for i := range kcm.Pods {
 		process := &kcm.Pods[i]
@@ -144,14 +145,14 @@ func (c *Controller) seeKCM(kcm *migration.Component) {
 			kcm.Former = append(kcm.Former, process)
 		}
 	}
-	slices.SortFunc(kcm.Former, func(a, b migration.Process) int { return cmp.Compare(a.ContainerID, b.ContainerID) })
+	slices.SortFunc(kcm.Former, func(a, b observation.Process) int { return cmp.Compare(a.ContainerID, b.ContainerID) })
 }
 
-func (w *World) observeLeaseRight() migration.Observed[migration.LeaseRight] {
+func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight] {
 	if !migration.LooksAtKCMLeaseRight(w.cluster.Status.Facts) {
-		return migration.Absent[migration.LeaseRight]()
+		return observation.Absent[observation.LeaseRight]()
 	}
-	return migration.Known(migration.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
+	return observation.Known(observation.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
 }
 
 func (w *World) freeLeases(verb migration.Verb) {
@@ -166,7 +167,7 @@ func (w *World) freeLeases(verb migration.Verb) {
 }
 
 // checkRight: what we granted ourselves for a time is taken back.
-func (i *invariants) checkRight(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkRight(w *World, o observation.Observation, d migration.Decision) {
 	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
 	if over && d.Verb == nil && w.mayFreeKCM {
 		i.fail("the right to free KCM's Lease is left at step %s", d.Step)

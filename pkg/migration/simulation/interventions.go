@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Unpause every MachineDeployment.
@@ -122,7 +123,7 @@ func (w *World) Undo(on bool) {
 
 // MakeVolume makes a volume that only the CSI driver can serve.
 func (w *World) MakeVolume(name string) {
-	w.made = append(w.made, migration.Volume{Name: name, UID: name, Phase: "Bound", Driver: csiDriver})
+	w.made = append(w.made, observation.Volume{Name: name, UID: name, Phase: "Bound", Driver: csiDriver})
 }
 
 // DeleteVolumes deletes those again.

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // settling is how long after a disturbance the current step may lie before one that was reached already.
@@ -54,7 +55,7 @@ func (i *invariants) check(w *World) {
 	i.checkUnproven(w)
 	i.checkBooted(w)
 	twice := ""
-	for _, loop := range []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop} {
+	for _, loop := range []string{observation.ServiceLoop, observation.RouteLoop, observation.CloudNodeLifecycleLoop} {
 		names := w.running(loop)
 		if len(names) > 1 {
 			twice = fmt.Sprintf("loop %s runs in %v", loop, names)
@@ -80,7 +81,7 @@ func (i *invariants) check(w *World) {
 }
 
 // decided checks a decision against the observation that it rests on.
-func (i *invariants) decided(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) decided(w *World, o observation.Observation, d migration.Decision) {
 	i.passes++
 	i.checkShape(o, d)
 	i.checkOrder(w, o, d)
@@ -101,7 +102,7 @@ func (i *invariants) decided(w *World, o migration.Observation, d migration.Deci
 	i.previous = d
 }
 
-func (i *invariants) checkShape(o migration.Observation, d migration.Decision) {
+func (i *invariants) checkShape(o observation.Observation, d migration.Decision) {
 	set := 0
 	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil && !haltsBeside(d)} {
 		if is {
@@ -142,7 +143,7 @@ func position(step ucv1.Step) int { return slices.Index(stepOrder(), step) }
 // checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
 // disturbance from outside is repaired.
 // An undo goes by the order of its own, and when it is forgotten, everything begins again.
-func (i *invariants) checkOrder(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkOrder(w *World, o observation.Observation, d migration.Decision) {
 	undone := o.Cluster.Status.Rollback != nil
 	if undone || i.undone {
 		i.furthest, i.undone = 0, undone
@@ -190,7 +191,7 @@ func restsOn() map[migration.VerbKind][]string {
 }
 
 // checkUnknown takes one fact away, in every pass another: no step may pass, and no verb may rest on it.
-func (i *invariants) checkUnknown(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkUnknown(w *World, o observation.Observation, d migration.Decision) {
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
 	without := migration.Decide(o, w.now)
@@ -246,7 +247,7 @@ func (i *invariants) acting(w *World, p pass) {
 	case migration.VerbApplyAddons:
 		i.checkCloudNode(w, verb.AddonSet)
 		open := w.fenceOpen || w.scenario.LeasesAreFree
-		if open && slices.ContainsFunc(verb.Objects, func(o migration.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
+		if open && slices.ContainsFunc(verb.Objects, func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
 	case migration.VerbRollMachineDeployment:
@@ -319,7 +320,7 @@ func unlocked(arguments map[string]string) []string {
 	if arguments["enable-leader-migration"] == "true" {
 		return nil
 	}
-	return migration.Arguments{Flags: arguments}.CloudLoops()
+	return observation.Arguments{Flags: arguments}.CloudLoops()
 }
 
 // checkCCMSilent: no process of the CCM leads or can come to lead.

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // persisting checks what is written into the status: facts that the world cannot say again are never lost.
@@ -118,7 +119,7 @@ func moment(t *metav1.Time) string {
 }
 
 // checkAttendance: what is said of the cloud loops is so. A Lease tells of the end of its holder one duration late.
-func (i *invariants) checkAttendance(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkAttendance(w *World, o observation.Observation, d migration.Decision) {
 	if !o.Cluster.ExternalCloudProvider() || w.ccmStopped {
 		return // A person who renews the CCM's Lease by hand is believed.
 	}
@@ -129,7 +130,7 @@ func (i *invariants) checkAttendance(w *World, o migration.Observation, d migrat
 	if a.Undecided || !w.looksClearly(o) {
 		return
 	}
-	if a.Status == metav1.ConditionFalse && len(w.running(migration.ServiceLoop)) > 0 {
+	if a.Status == metav1.ConditionFalse && len(w.running(observation.ServiceLoop)) > 0 {
 		i.fail("cloud loops are said to be unattended (%s), and run", a.Message)
 	}
 	if served := w.now.Sub(i.lastServed); a.NeedsPerson && served < time.Minute {
@@ -139,7 +140,7 @@ func (i *invariants) checkAttendance(w *World, o migration.Observation, d migrat
 
 // looksClearly says that what shows who runs the loops could be looked at, that no manager is cut off from its API server, and that none
 // runs on without its pod.
-func (w *World) looksClearly(o migration.Observation) bool {
+func (w *World) looksClearly(o observation.Observation) bool {
 	for _, p := range append(slices.Clone(w.processes), w.replicas...) {
 		if w.now.Before(p.hungUntil) || !p.orphanedAt.IsZero() {
 			return false

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // mustStayAttended is a Cluster that took the hand-over and that no one abandons: it does not go before a manager runs the cloud loops.
@@ -15,7 +16,7 @@ func mustStayAttended(c *ucv1.Cluster) bool {
 
 // checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its Lease, as
 // everywhere.
-func (i *invariants) checkRelease(w *World, o migration.Observation, d migration.Decision) {
+func (i *invariants) checkRelease(w *World, o observation.Observation, d migration.Decision) {
 	if !does(d, migration.VerbRelease) || !mustStayAttended(o.Cluster) {
 		return
 	}

@@ -3,7 +3,7 @@ package simulation
 import (
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // eventsKept is for how long events are there: shorter than in a real cluster, where it is an hour, and longer than a controller is
@@ -11,15 +11,15 @@ import (
 const eventsKept = 60 * time.Second
 
 // observeProofs: what cannot be read proves nothing.
-func (w *World) observeProofs() migration.KeptProofs {
+func (w *World) observeProofs() observation.KeptProofs {
 	if w.proofsUnread {
-		return migration.KeptProofs{}
+		return observation.KeptProofs{}
 	}
-	return migration.KeptProofs{ByNode: w.proofs}
+	return observation.KeptProofs{ByNode: w.proofs}
 }
 
 // observeNodes adds what the controller saw of kubelets.
-func (c *Controller) observeNodes() []migration.Node {
+func (c *Controller) observeNodes() []observation.Node {
 	nodes := c.world.observeNodes()
 	for at, n := range c.world.nodes {
 		if n.seen == nil {
@@ -31,18 +31,18 @@ func (c *Controller) observeNodes() []migration.Node {
 
 // kubelet is what a Node shows of its kubelet, or showed since the controller runs. A kubelet with --provider-id sets its providerID
 // itself, so that the CCM owns nothing of it.
-func (c *Controller) kubelet(n *node) migration.Kubelet {
+func (c *Controller) kubelet(n *node) observation.Kubelet {
 	w := c.world
 	switch {
 	case !n.external:
-		return migration.Kubelet{InTree: "it set its providerID itself"}
+		return observation.Kubelet{InTree: "it set its providerID itself"}
 	case c.kubelets[n.uid] != "":
 	case n.tainted:
-		c.kubelets[n.uid] = migration.TaintSeen
+		c.kubelets[n.uid] = observation.TaintSeen
 	case n.initialized && w.now.Sub(n.initializedAt) < eventsKept:
-		c.kubelets[n.uid] = migration.SyncedSeen
+		c.kubelets[n.uid] = observation.SyncedSeen
 	case n.initialized && !w.scenario.KubeletsKnowProviderID:
-		return migration.Kubelet{External: migration.ProviderIDOwned}
+		return observation.Kubelet{External: observation.ProviderIDOwned}
 	}
-	return migration.Kubelet{External: c.kubelets[n.uid]}
+	return observation.Kubelet{External: c.kubelets[n.uid]}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // lock is the migration lock: its Lease, and what was made for it.
@@ -72,21 +73,21 @@ func (w *World) outdated(p *process) bool {
 	return p.armed != w.ccmArmed || p.cloudNode != w.ccmCloudNode
 }
 
-func (c *Controller) observeLock() migration.Observed[migration.Lock] {
+func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 	w := c.world
 	if !migration.ConcernsLock(w.cluster) {
-		return migration.Absent[migration.Lock]()
+		return observation.Absent[observation.Lock]()
 	}
-	seen := migration.Lock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
+	seen := observation.Lock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
 	for kind, there := range map[string]bool{"Role": w.lock.granted, "ConfigMap": w.lock.file, "Lease": w.lock.holder != ""} {
 		if there {
-			seen.Left = append(seen.Left, migration.Ref{Kind: kind, Namespace: machineNamespace, Name: migration.LockName})
+			seen.Left = append(seen.Left, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: migration.LockName})
 		}
 	}
 	if !w.lock.granted {
 		seen.Denied = []string{"the managers may not create Lease " + migration.LockName + "."}
 	}
-	return migration.Known(seen)
+	return observation.Known(seen)
 }
 
 // changeLeases changes who may hold the CCM's Lease and the migration lock.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // machineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
@@ -61,7 +62,7 @@ type node struct {
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
 	rewritten bool
 	// seen is a real one as it was observed.
-	seen           *migration.Node
+	seen           *observation.Node
 	createdAt      time.Time
 	notReadyUntil  time.Time
 	readyChangedAt time.Time

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // lease is a leader election Lease in the user cluster.
@@ -14,8 +14,8 @@ type lease struct {
 	acquired, renewed time.Time
 }
 
-func (w *World) prune(objects []migration.Ref) {
-	w.obsolete = slices.DeleteFunc(w.obsolete, func(object migration.Ref) bool { return slices.Contains(objects, object) })
+func (w *World) prune(objects []observation.Ref) {
+	w.obsolete = slices.DeleteFunc(w.obsolete, func(object observation.Ref) bool { return slices.Contains(objects, object) })
 	for _, set := range []*addonSet{&w.ccm, &w.csi, &w.probe} {
 		for _, object := range objects {
 			delete(set.present, object)
@@ -174,11 +174,11 @@ func (w *World) running(loop string) []string {
 func (w *World) stepServices() {
 	names := []string{}
 	for _, p := range w.processes {
-		if p.runsLoops() && p.elects && slices.Contains(p.loops, migration.ServiceLoop) {
+		if p.runsLoops() && p.elects && slices.Contains(p.loops, observation.ServiceLoop) {
 			names = append(names, p.arguments["cluster-name"])
 		}
 	}
-	if leader := w.ccmLeader(); leader != nil && leader.runsLoops() && slices.Contains(w.inherited.Loops, migration.ServiceLoop) {
+	if leader := w.ccmLeader(); leader != nil && leader.runsLoops() && slices.Contains(w.inherited.Loops, observation.ServiceLoop) {
 		names = append(names, w.inherited.ClusterName)
 	}
 	for _, clusterName := range names {

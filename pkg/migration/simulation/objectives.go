@@ -5,21 +5,22 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // measure takes a look at the Nodes, as the session with a user cluster does: killed, it has not looked yet.
-func (c *Controller) measure() migration.Observed[slo.Seen] {
+func (c *Controller) measure() observation.Observed[slo.Seen] {
 	w := c.world
 	if !migration.Measures(w.cluster, w.now) {
-		return migration.Absent[slo.Seen]()
+		return observation.Absent[slo.Seen]()
 	}
 	nodes := make([]slo.NodeState, 0, len(w.nodes))
 	for _, n := range w.nodes {
 		nodes = append(nodes, slo.NodeState{Name: n.name, UID: n.uid, MadeAt: n.createdAt, Tainted: n.tainted, Synced: n.providerID != ""})
 	}
 	c.watcher.Nodes(w.now, nodes)
-	return migration.Known(c.watcher.Seen())
+	return observation.Known(c.watcher.Seen())
 }
 
 // CountAgain is what a person does who looked at a halt.

@@ -8,7 +8,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // Controller is the controller's process in the world: what it remembers is lost when it is killed.
@@ -18,15 +19,15 @@ type Controller struct {
 	nodes   map[string]watched
 	pending *pass
 	// seen is the inventory of the last look.
-	seen      migration.Inventory
+	seen      observation.Inventory
 	passes    int
 	downUntil time.Time
 	// watcher of new Nodes.
 	watcher slo.Watcher
 	// former are the processes that a watch of pods showed, by the ID of their container.
-	former map[string]migration.Process
+	former map[string]observation.Process
 	// kubelets are the proofs that were seen, by the UID of their Node.
-	kubelets map[string]migration.Proof
+	kubelets map[string]observation.Proof
 }
 
 // watched is what a watch of an object that is renewed tells on our clock.
@@ -43,11 +44,11 @@ const kubeletGap = 10 * time.Second
 
 // NewController that has just started.
 func NewController(w *World) *Controller {
-	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]migration.Proof{}, former: map[string]migration.Process{}}
+	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]observation.Proof{}, former: map[string]observation.Process{}}
 }
 
 // Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
-func (c *Controller) Observe() migration.Observation {
+func (c *Controller) Observe() observation.Observation {
 	o := c.modelled()
 	w := c.world
 	if w.real != nil {
@@ -63,58 +64,58 @@ func (c *Controller) Observe() migration.Observation {
 		o.Processes = handover.Processes
 	}
 	if controlPlane, known := o.ControlPlane.Get(); known {
-		o.InTree = migration.Known(controlPlane.KCM)
+		o.InTree = observation.Known(controlPlane.KCM)
 		c.seeEnds(o.Processes)
 	}
 	return o
 }
 
 // modelled is what the model has of everything.
-func (c *Controller) modelled() migration.Observation {
+func (c *Controller) modelled() observation.Observation {
 	w := c.world
 	cluster := *w.cluster
-	o := migration.Observation{
+	o := observation.Observation{
 		Cluster:    &cluster,
-		Contenders: migration.Absent[[]string](),
+		Contenders: observation.Absent[[]string](),
 		Record:     w.observeRecord(),
-		Keeper:     migration.Known(w.keeper()),
+		Keeper:     observation.Known(w.keeper()),
 
-		NamespaceTerminating: migration.Known(false),
+		NamespaceTerminating: observation.Known(false),
 
-		Provider:          migration.Known(w.provider()),
-		CloudConfig:       migration.Known(migration.CloudConfig{Version: w.cloudConfig}),
-		Connection:        migration.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		MachineController: migration.Known(w.observeMachineController()),
-		ControlPlane:      migration.Known(c.observeControlPlane()),
-		Addons:            migration.Known(w.observeAddons()),
+		Provider:          observation.Known(w.provider()),
+		CloudConfig:       observation.Known(observation.CloudConfig{Version: w.cloudConfig}),
+		Connection:        observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		MachineController: observation.Known(w.observeMachineController()),
+		ControlPlane:      observation.Known(c.observeControlPlane()),
+		Addons:            observation.Known(w.observeAddons()),
 		Probe:             c.observeProbe(),
-		Fence:             migration.Known(w.observeFence()),
+		Fence:             observation.Known(w.observeFence()),
 		KCMLease:          c.observeLease(kcmName, w.kcmLease),
 		CCMLease:          c.observeLease(ccmLeaseName, w.ccmLease),
 		KCMLeaseRight:     w.observeLeaseRight(),
-		CCMProcesses:      migration.Known(c.observeCCMProcesses()),
+		CCMProcesses:      observation.Known(c.observeCCMProcesses()),
 		Lock:              c.observeLock(),
 		Machines:          w.observeMachines(),
-		Nodes:             migration.Known(c.observeNodes()),
+		Nodes:             observation.Known(c.observeNodes()),
 		Inventory:         w.observeInventory(),
-		Baseline:          migration.Absent[migration.Inventory](),
-		Proofs:            migration.Absent[migration.KeptProofs](),
-		OtherManagers:     migration.Known(w.observeOtherManagers()),
-		StorageClasses:    migration.Known(w.observeClasses()),
-		Findings:          migration.Known(w.observeFindings()),
-		Canary:            migration.Known(w.observeCanary()),
-		Drains:            migration.Known(w.observeDrains()),
+		Baseline:          observation.Absent[observation.Inventory](),
+		Proofs:            observation.Absent[observation.KeptProofs](),
+		OtherManagers:     observation.Known(w.observeOtherManagers()),
+		StorageClasses:    observation.Known(w.observeClasses()),
+		Findings:          observation.Known(w.observeFindings()),
+		Canary:            observation.Known(w.observeCanary()),
+		Drains:            observation.Known(w.observeDrains()),
 		Measured:          c.measure(),
 	}
 	if migration.LooksForUndo(&cluster) {
-		o.CCMPods, o.Attachments = migration.Known(w.observeCCMPods()), migration.Known(w.attachments)
+		o.CCMPods, o.Attachments = observation.Known(w.observeCCMPods()), observation.Known(w.attachments)
 	}
 	if w.baseline != nil {
-		o.Baseline, o.Proofs = migration.Known(*w.baseline), migration.Known(w.observeProofs())
+		o.Baseline, o.Proofs = observation.Known(*w.baseline), observation.Known(w.observeProofs())
 	}
 	o.Bootstraps = w.observeBootstraps(migration.BootstrapsOf(o, w.now))
-	o.Registered = migration.Known(w.observeRegistered(o.Inventory.Value()))
-	o.Gone = migration.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
+	o.Registered = observation.Known(w.observeRegistered(o.Inventory.Value()))
+	o.Gone = observation.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
 	return o
 }
 
@@ -131,7 +132,7 @@ func FactNames() []string {
 }
 
 // Forget makes a fact one that could not be looked at.
-func Forget(o *migration.Observation, fact string) {
+func Forget(o *observation.Observation, fact string) {
 	forget := map[string]func(){
 		"Contenders":        func() { blank(&o.Contenders) },
 		"Record":            func() { blank(&o.Record) },
@@ -169,31 +170,31 @@ func Forget(o *migration.Observation, fact string) {
 	forget[fact]()
 }
 
-func blank[T any](fact *migration.Observed[T]) { *fact = migration.Unknown[T]("timeout") }
+func blank[T any](fact *observation.Observed[T]) { *fact = observation.Unknown[T]("timeout") }
 
-func (w *World) provider() migration.Provider {
+func (w *World) provider() observation.Provider {
 	if w.real != nil {
 		return w.real.Observation.Provider.Value()
 	}
-	return migration.Provider{
+	return observation.Provider{
 		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
 		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
 		RegisteredBy: w.scenario.RegisteredBy,
-		DefaultClass: migration.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
+		DefaultClass: observation.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
 	}
 }
 
-func (c *Controller) observeControlPlane() migration.ControlPlane {
+func (c *Controller) observeControlPlane() observation.ControlPlane {
 	w := c.world
 	if w.kcm() == nil {
-		return migration.ControlPlane{}
+		return observation.ControlPlane{}
 	}
-	controlPlane := migration.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]migration.ManagementNode{}}
+	controlPlane := observation.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]observation.ManagementNode{}}
 	c.seeKCM(&controlPlane.KCM)
 	w.observeBeside(&controlPlane)
 	for _, n := range w.managementNodes {
 		seen := watch(c.nodes, n.name, n.renewed, w.now)
-		controlPlane.ManagementNodes[n.name] = migration.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}
+		controlPlane.ManagementNodes[n.name] = observation.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}
 	}
 	return controlPlane
 }
@@ -254,10 +255,10 @@ func (w *World) micro() *metav1.MicroTime {
 	return &t
 }
 
-func (w *World) observeWorkload(d *workload) migration.Component {
-	component := migration.Component{
-		Ref:       migration.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
-		Container: d.container, Arguments: migration.Arguments{Flags: d.arguments}, Replicas: int32(d.replicas), FieldOwner: d.fieldOwner,
+func (w *World) observeWorkload(d *workload) observation.Component {
+	component := observation.Component{
+		Ref:       observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
+		Container: d.container, Arguments: observation.Arguments{Flags: d.arguments}, Replicas: int32(d.replicas), FieldOwner: d.fieldOwner,
 	}
 	if d.real != nil {
 		component = *d.real
@@ -277,9 +278,9 @@ func (w *World) observeWorkload(d *workload) migration.Component {
 	return component
 }
 
-func (w *World) observePod(p *pod) migration.Process {
-	process := migration.Process{
-		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: migration.Arguments{Flags: p.arguments},
+func (w *World) observePod(p *pod) observation.Process {
+	process := observation.Process{
+		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: observation.Arguments{Flags: p.arguments},
 		GracePeriodSeconds: int64(gracePeriod / time.Second),
 	}
 	if p.real != nil {
@@ -297,9 +298,9 @@ func (w *World) observePod(p *pod) migration.Process {
 	return process
 }
 
-func (c *Controller) observeLease(name string, l lease) migration.Observed[migration.Lease] {
+func (c *Controller) observeLease(name string, l lease) observation.Observed[observation.Lease] {
 	if l == (lease{}) {
-		return migration.Absent[migration.Lease]()
+		return observation.Absent[observation.Lease]()
 	}
 	w := c.world
 	before, looked := c.leases[name]
@@ -312,7 +313,7 @@ func (c *Controller) observeLease(name string, l lease) migration.Observed[migra
 	}
 	seen.version, seen.holder = l.version(), l.holder
 	c.leases[name] = seen
-	return migration.Known(migration.Lease{
+	return observation.Known(observation.Lease{
 		Ref:    w.leaseRef(name),
 		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
 		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.renewed,

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // otherManager is a cloud-controller-manager that someone else installed.
 type otherManager struct {
-	seen migration.OtherManager
+	seen observation.OtherManager
 	// until someone takes it away; zero: no one does by himself.
 	until time.Time
 }
@@ -36,9 +36,9 @@ func (w *World) install(name string, flags map[string]string, until time.Time) {
 	if flags == nil {
 		flags = map[string]string{"v": "2"}
 	}
-	w.others = append(w.others, &otherManager{until: until, seen: migration.OtherManager{
-		Ref: migration.Ref{Kind: "Deployment", Namespace: "theirs", Name: name}, KnownBy: "image cloud-controller-manager",
-		Identity: "system:serviceaccount:theirs:" + name, Arguments: migration.Arguments{Flags: flags},
+	w.others = append(w.others, &otherManager{until: until, seen: observation.OtherManager{
+		Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: name}, KnownBy: "image cloud-controller-manager",
+		Identity: "system:serviceaccount:theirs:" + name, Arguments: observation.Arguments{Flags: flags},
 	}})
 }
 
@@ -66,8 +66,8 @@ func (w *World) meddled() bool {
 	return slices.ContainsFunc(w.others, func(m *otherManager) bool { return !m.until.IsZero() })
 }
 
-func (w *World) observeOtherManagers() []migration.OtherManager {
-	var seen []migration.OtherManager
+func (w *World) observeOtherManagers() []observation.OtherManager {
+	var seen []observation.OtherManager
 	for _, m := range w.others {
 		seen = append(seen, m.seen)
 	}
@@ -93,7 +93,7 @@ func (i *invariants) checkAlone(t truth, what string) {
 
 // undoesNothing: drift, and other managers, that cannot be looked at undo nothing once the migration is completed. What binds
 // those is told by the fence.
-func (w *World) undoesNothing(o migration.Observation, fact string) bool {
+func (w *World) undoesNothing(o observation.Observation, fact string) bool {
 	if o.Cluster.Status.CompletedAt == nil {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 var (
@@ -169,7 +169,7 @@ func randomBootstraps(rng *rand.Rand, s *Scenario) {
 	s.SlowBootstrap = time.Duration(rng.IntN(4)) * tick
 	switch {
 	case rng.IntN(4) == 0:
-		s.UnreadBootstrap = []migration.BootstrapKubelet{migration.BootstrapNotTold, migration.BootstrapRefused, migration.BootstrapMissing}[rng.IntN(3)]
+		s.UnreadBootstrap = []observation.BootstrapKubelet{observation.BootstrapNotTold, observation.BootstrapRefused, observation.BootstrapMissing}[rng.IntN(3)]
 	case rng.IntN(4) == 0 && len(s.Pools) > 0 && len(s.Interventions) == 0:
 		s.InTreeProfiles, s.Interventions = []string{s.Pools[rng.IntN(len(s.Pools))].Name}, []Intervention{fixesProfiles()}
 	}

@@ -6,12 +6,13 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // keeper is what the record belongs to.
-func (w *World) keeper() migration.Ref {
+func (w *World) keeper() observation.Ref {
 	if w.kcm() == nil {
-		return migration.Ref{}
+		return observation.Ref{}
 	}
 	return w.observeWorkload(w.kcm()).Ref
 }
@@ -31,13 +32,13 @@ func (w *World) keep(facts ucv1.Facts) {
 	}
 }
 
-func (w *World) observeRecord() migration.Observed[migration.Record] {
+func (w *World) observeRecord() observation.Observed[observation.Record] {
 	if w.record == nil {
-		return migration.Absent[migration.Record]()
+		return observation.Absent[observation.Record]()
 	}
 	record := *w.record
-	record.Ref = migration.Ref{Kind: "Secret", Namespace: w.cluster.Namespace, Name: migration.RecordName(w.cluster)}
-	return migration.Known(record)
+	record.Ref = observation.Ref{Kind: "Secret", Namespace: w.cluster.Namespace, Name: migration.RecordName(w.cluster)}
+	return observation.Known(record)
 }
 
 // Abandon the Cluster: it goes at once when it is deleted.

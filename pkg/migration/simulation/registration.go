@@ -6,11 +6,12 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // awaitRegistration gives volumes of the in-tree plugin that are not annotated yet a path: KCM annotates them once they are migrated, and
 // then they are awaited.
-func (w *World) awaitRegistration(volumes []migration.Volume) []migration.Volume {
+func (w *World) awaitRegistration(volumes []observation.Volume) []observation.Volume {
 	provider := w.provider()
 	if provider.RegisteredBy == "" {
 		return volumes
@@ -25,7 +26,7 @@ func (w *World) awaitRegistration(volumes []migration.Volume) []migration.Volume
 }
 
 // observeRegistered: a CSI driver that has to register in-tree volumes does so when it looks again, one interval later.
-func (w *World) observeRegistered(inventory migration.Inventory) map[string]bool {
+func (w *World) observeRegistered(inventory observation.Inventory) map[string]bool {
 	paths := map[string]bool{}
 	for _, volume := range inventory.Volumes {
 		paths[volume.Path] = w.unregisteredFor(volume) <= 0
@@ -34,24 +35,24 @@ func (w *World) observeRegistered(inventory migration.Inventory) map[string]bool
 }
 
 // unregisteredFor is how long it is until a volume is registered, from when Machines can be replaced, or it was made.
-func (w *World) unregisteredFor(volume migration.Volume) time.Duration {
+func (w *World) unregisteredFor(volume observation.Volume) time.Duration {
 	configured := w.facts().MachineControllerConfiguredAt
 	switch {
 	case w.real != nil && w.real.Observation.Registered.Value()[volume.Path]:
 		return 0
 	case configured == nil:
-		return migration.RegistrationInterval
+		return observation.RegistrationInterval
 	}
 	since := configured.Time
 	if volume.CreatedAt.After(since) {
 		since = volume.CreatedAt
 	}
-	return migration.RegistrationInterval - w.now.Sub(since) - w.passedOver
+	return observation.RegistrationInterval - w.now.Sub(since) - w.passedOver
 }
 
 // passOver a wait for the CSI driver: half an hour of seconds in which nothing else happens would have to be gone through. It returns how
 // long it takes.
-func (w *World) passOver(d migration.Decision, inventory migration.Inventory) time.Duration {
+func (w *World) passOver(d migration.Decision, inventory observation.Inventory) time.Duration {
 	if d.Wait == nil || d.Wait.Reason != ucv1.RegisteringVolumesReason {
 		return 0
 	}

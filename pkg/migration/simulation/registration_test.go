@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestVolumesAreRegisteredWithinAnInterval(t *testing.T) {
@@ -25,7 +26,7 @@ func TestVolumesAreRegisteredWithinAnInterval(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 	g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(transcript.Says("waits RegisteringVolumes", "PersistentVolume data")).To(BeTrue(), transcript.String())
-	g.Expect(rolled-configured).To(BeNumerically("~", migration.RegistrationInterval, 10*time.Second), "nothing is drained before, and then it goes on")
+	g.Expect(rolled-configured).To(BeNumerically("~", observation.RegistrationInterval, 10*time.Second), "nothing is drained before, and then it goes on")
 }
 
 func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
@@ -34,7 +35,7 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 		by   string
 		want time.Duration
 	}{
-		"registered by the driver": {"volumes.example.com", migration.RegistrationInterval},
+		"registered by the driver": {"volumes.example.com", observation.RegistrationInterval},
 		"another driver":           {"", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // The rules of the real machine-controller, v1.66.2, by which it scales the MachineSets of a MachineDeployment:
@@ -224,6 +224,6 @@ func (w *World) reportDeployment(d *machineDeployment) {
 	d.settled = updated == d.replicas && total == d.replicas
 }
 
-func (d *machineDeployment) ref() migration.Ref {
-	return migration.Ref{Kind: "MachineDeployment", Namespace: d.namespace, Name: d.name, UID: d.uid}
+func (d *machineDeployment) ref() observation.Ref {
+	return observation.Ref{Kind: "MachineDeployment", Namespace: d.namespace, Name: d.name, UID: d.uid}
 }

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Scenario is the world that a run starts with and what happens to it from outside.
@@ -42,7 +43,7 @@ type Scenario struct {
 	// RegisteredBy is the catalogue's: the CSI driver has to register the cluster's volume, which is of the in-tree plugin.
 	RegisteredBy string
 	// UnreadBootstrap is why no bootstrap data can be read.
-	UnreadBootstrap migration.BootstrapKubelet
+	UnreadBootstrap observation.BootstrapKubelet
 	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
 	// HostNetwork has the CCM's pods share the hostnames of few Nodes.
@@ -80,7 +81,7 @@ type Scenario struct {
 	// Classes are the StorageClasses besides that of the CSI driver.
 	Classes []Class
 	// Findings of preflight, until a person fixes them.
-	Findings []migration.Finding
+	Findings []observation.Finding
 	// Services is the number of load balancers.
 	Services int
 	// Faults that happen by chance.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func plain() Scenario {
@@ -129,7 +129,7 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 		},
 		"an operating-system-manager that the spec denies costs the canary's Machine only": {
 			scenario: with(func(s *Scenario) {
-				s.Hidden, s.WaitsFor, s.UnreadBootstrap = []string{"operating-system-manager"}, ucv1.CanaryFailedReason, migration.BootstrapRefused
+				s.Hidden, s.WaitsFor, s.UnreadBootstrap = []string{"operating-system-manager"}, ucv1.CanaryFailedReason, observation.BootstrapRefused
 				s.Configure = func(c *ucv1.Cluster) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 				}
@@ -138,7 +138,7 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 		},
 		"an operating-system-manager that the spec denies costs one MachineDeployment at most without a canary": {
 			scenario: with(func(s *Scenario) {
-				s.Hidden, s.UnreadBootstrap = []string{"operating-system-manager"}, migration.BootstrapRefused
+				s.Hidden, s.UnreadBootstrap = []string{"operating-system-manager"}, observation.BootstrapRefused
 				s.Configure = func(c *ucv1.Cluster) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 					c.Spec.Rollout.Canary = ucv1.NoCanary

@@ -12,16 +12,17 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Start is a real cluster as it was observed: a world can go on from it.
 type Start struct {
-	Observation migration.Observation
+	Observation observation.Observation
 	// Objects of each set that is wanted, with the CCM's agents on the Nodes apart: the observation has only those that differ.
-	Objects    map[migration.AddonSetName][]migration.Ref
-	NodeAgents []migration.Ref
+	Objects    map[migration.AddonSetName][]observation.Ref
+	NodeAgents []observation.Ref
 	// Differing are those of them that exist and are not as they are wanted.
-	Differing []migration.Ref
+	Differing []observation.Ref
 	// Now is when it was observed.
 	Now time.Time
 }
@@ -31,10 +32,10 @@ func StartOf(w *World) Start {
 	addons := w.observeAddons()
 	return Start{
 		Observation: NewController(w).Observe(), Now: w.now,
-		Objects: map[migration.AddonSetName][]migration.Ref{
+		Objects: map[migration.AddonSetName][]observation.Ref{
 			migration.CCMSet: w.ccm.wanted, migration.CSISet: w.csi.wanted, migration.ProbeSet: w.probe.wanted,
 		},
-		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object migration.Ref) bool {
+		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object observation.Ref) bool {
 			return !w.ccm.present[object] && !w.csi.present[object]
 		}),
 	}
@@ -42,9 +43,9 @@ func StartOf(w *World) Start {
 
 // complete lays the model over what was observed. What could not be looked at is not known any better in a model, and what is not
 // modelled stays as it was.
-func (s *Start) complete(o *migration.Observation) {
+func (s *Start) complete(o *observation.Observation) {
 	seen := s.Observation
-	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection, migration.Absent[migration.ForeseenPlan]()
+	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection, observation.Absent[observation.ForeseenPlan]()
 	o.Provider = seen.Provider
 	unseen(&o.Record, seen.Record)
 	unseen(&o.Keeper, seen.Keeper)
@@ -76,19 +77,19 @@ func (s *Start) complete(o *migration.Observation) {
 }
 
 // unseen leaves a fact that could not be looked at, or that is certain to be absent, as it was.
-func unseen[T any](fact *migration.Observed[T], seen migration.Observed[T]) {
+func unseen[T any](fact *observation.Observed[T], seen observation.Observed[T]) {
 	if !seen.IsKnown() {
 		*fact = seen
 	}
 }
 
 // withoutBlocking: what a person has to fix or to accept is not waited for.
-func withoutBlocking(seen migration.Observed[[]migration.Finding]) migration.Observed[[]migration.Finding] {
+func withoutBlocking(seen observation.Observed[[]observation.Finding]) observation.Observed[[]observation.Finding] {
 	findings, known := seen.Get()
 	if !known {
 		return seen
 	}
-	return migration.Known(slices.DeleteFunc(slices.Clone(findings), func(f migration.Finding) bool { return f.Severity == migration.Blocking }))
+	return observation.Known(slices.DeleteFunc(slices.Clone(findings), func(f observation.Finding) bool { return f.Severity == observation.Blocking }))
 }
 
 // WorldOf builds the world that was observed. People are absent from it, and everybody else acts at once.
@@ -125,7 +126,7 @@ func WorldOf(start Start) *World {
 
 // takeCluster switches the feature on where that was not done yet, as a person does with the webhook. What only waits for a person,
 // or for time to go by, is not waited for.
-func (w *World) takeCluster(o migration.Observation) {
+func (w *World) takeCluster(o observation.Observation) {
 	w.cluster = o.Cluster.DeepCopy()
 	spec := &w.cluster.Spec
 	if !w.cluster.ExternalCloudProvider() && w.cluster.DeletionTimestamp.IsZero() {
@@ -145,7 +146,7 @@ func (w *World) takeCluster(o migration.Observation) {
 	}
 }
 
-func (w *World) takeControlPlane(o migration.Observation) {
+func (w *World) takeControlPlane(o observation.Observation) {
 	controlPlane, known := o.ControlPlane.Get()
 	for _, name := range slices.Sorted(maps.Keys(controlPlane.ManagementNodes)) {
 		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: w.now})
@@ -164,13 +165,13 @@ func (w *World) takeControlPlane(o migration.Observation) {
 }
 
 // takeMachineController: what does not exist runs nowhere.
-func (w *World) takeMachineController(o migration.Observation) {
+func (w *World) takeMachineController(o observation.Observation) {
 	w.scenario.WithoutOperatingSystemManager = true
 	for _, deployment := range o.MachineController.Value() {
 		if deployment.Missing {
 			continue
 		}
-		if deployment.Program == migration.OperatingSystemManager {
+		if deployment.Program == observation.OperatingSystemManager {
 			w.scenario.WithoutOperatingSystemManager = false
 		}
 		w.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
@@ -178,7 +179,7 @@ func (w *World) takeMachineController(o migration.Observation) {
 }
 
 // take a Deployment, or the static pods of a component, with its pods and processes.
-func (w *World) take(name, flag string, seen migration.Component) *workload {
+func (w *World) take(name, flag string, seen observation.Component) *workload {
 	d := &workload{
 		name: name, container: seen.Container, uid: seen.UID, flag: flag, replicas: int(seen.Replicas), arguments: maps.Clone(seen.Arguments.Flags),
 		generation: 1, observed: 1, fieldOwner: seen.FieldOwner, real: &seen,
@@ -236,7 +237,7 @@ func (w *World) takeProcess(d *workload, p *pod) {
 }
 
 // takeLeases: who holds one and runs goes on holding it.
-func (w *World) takeLeases(o migration.Observation) {
+func (w *World) takeLeases(o observation.Observation) {
 	w.kcmLease = w.takeLease(o.KCMLease.Value())
 	for _, p := range w.processes {
 		if p.elects && w.kcmLease.holder != "" && strings.HasPrefix(w.kcmLease.holder, cmp.Or(w.hostname(p), p.podName)+"_") {
@@ -255,7 +256,7 @@ func (w *World) takeLeases(o migration.Observation) {
 	}
 }
 
-func (w *World) takeLease(seen migration.Lease) lease {
+func (w *World) takeLease(seen observation.Lease) lease {
 	return lease{holder: seen.Holder, acquired: seen.AcquireTime, renewed: w.now}
 }
 
@@ -269,13 +270,13 @@ func (w *World) hostname(p *process) string {
 	return ""
 }
 
-func (w *World) leaseRef(name string) migration.Ref {
+func (w *World) leaseRef(name string) observation.Ref {
 	if w.real != nil {
 		o := w.real.Observation
-		seen := map[string]migration.Ref{kcmName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
+		seen := map[string]observation.Ref{kcmName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
 		if seen.Name != "" {
 			return seen
 		}
 	}
-	return migration.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name}
+	return observation.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name}
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func (w *World) takeMachines(seen migration.Machines, nodes []migration.Node) {
+func (w *World) takeMachines(seen observation.Machines, nodes []observation.Node) {
 	for _, d := range seen.Deployments {
 		w.deployments = append(w.deployments, &machineDeployment{
 			name: d.Name, namespace: d.Namespace, uid: d.UID, replicas: int(d.Replicas), paused: d.Paused, deleting: d.Deleting,
@@ -57,7 +58,7 @@ func (w *World) linkNodes() {
 }
 
 // nodeFrom is a real Node. One that is not Ready stays so: no one is there to repair it.
-func (w *World) nodeFrom(seen migration.Node) *node {
+func (w *World) nodeFrom(seen observation.Node) *node {
 	n := &node{
 		name: seen.Name, uid: seen.UID, providerID: seen.ProviderID, ready: seen.Ready, tainted: seen.Uninitialized, instance: true,
 		createdAt: seen.CreatedAt, readyChangedAt: seen.ReadyChangedAt, csi: w.registers(seen), seen: &seen,
@@ -73,12 +74,12 @@ func (w *World) nodeFrom(seen migration.Node) *node {
 	return n
 }
 
-func (w *World) registers(seen migration.Node) bool {
+func (w *World) registers(seen observation.Node) bool {
 	drivers := w.provider().CSIDrivers
 	return len(drivers) > 0 && !slices.ContainsFunc(drivers, func(driver string) bool { return !slices.Contains(seen.CSIDrivers, driver) })
 }
 
-func (w *World) takeCanary(seen migration.CanaryWorkload) {
+func (w *World) takeCanary(seen observation.CanaryWorkload) {
 	for _, object := range seen.Objects {
 		w.canary.objects = append(w.canary.objects, canaryObject{kind: object.Kind, uid: object.UID, deletedAt: object.DeletingSince})
 	}
@@ -91,13 +92,13 @@ func (w *World) takeAddons(start Start) {
 	w.csi = setFrom(migration.CSISet, start, addons.CSI, addons.Obsolete)
 	w.probe = setFrom(migration.ProbeSet, start, probe.Set, nil)
 	if !migration.WantsProbe(w.cluster) {
-		w.probe.present = map[migration.Ref]bool{}
+		w.probe.present = map[observation.Ref]bool{}
 		for _, left := range probe.Left {
 			w.probe.present[left] = true
 		}
 	}
 	w.agents = start.NodeAgents
-	w.obsolete = slices.DeleteFunc(slices.Clone(addons.Obsolete), func(object migration.Ref) bool { return w.ccm.present[object] || w.csi.present[object] })
+	w.obsolete = slices.DeleteFunc(slices.Clone(addons.Obsolete), func(object observation.Ref) bool { return w.ccm.present[object] || w.csi.present[object] })
 	for _, agent := range w.agents {
 		if w.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
 			w.ccm.present[agent] = true
@@ -115,7 +116,7 @@ func (w *World) takeAddons(start Start) {
 }
 
 // setFrom: what is not wanted now does not differ, and is there when it is obsolete.
-func setFrom(name migration.AddonSetName, start Start, seen migration.AddonSet, obsolete []migration.Ref) addonSet {
+func setFrom(name migration.AddonSetName, start Start, seen observation.AddonSet, obsolete []observation.Ref) addonSet {
 	set := newAddonSet(name)
 	set.wanted, set.foreign, set.seen = start.Objects[name], seen.Foreign, seen
 	for _, object := range set.wanted {
@@ -133,7 +134,7 @@ func setFrom(name migration.AddonSetName, start Start, seen migration.AddonSet, 
 func (w *World) wantsAgents() bool { return migration.WantsNodeAgents(w.cluster.Status.Facts) }
 
 // wantedOf is what is missing of a set, with the CCM's agents on the Nodes while they are wanted.
-func (w *World) wantedOf(a *addonSet) []migration.Ref {
+func (w *World) wantedOf(a *addonSet) []observation.Ref {
 	missing := a.missing()
 	if a.name != migration.CCMSet || !w.wantsAgents() {
 		return missing
@@ -147,7 +148,7 @@ func (w *World) wantedOf(a *addonSet) []migration.Ref {
 }
 
 // takeClasses: that of the catalogue comes with the CSI driver's objects, unless it is there.
-func (w *World) takeClasses(seen []migration.StorageClass) {
+func (w *World) takeClasses(seen []observation.StorageClass) {
 	for _, class := range seen {
 		w.classes = append(w.classes, &Class{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // truth is what was so at the moment of looking: the controller can know no better.
@@ -38,8 +38,8 @@ type truth struct {
 }
 
 // idle are those of the objects that are not counted as busy yet.
-func (t truth) idle(objects []migration.Ref) []migration.Ref {
-	return slices.DeleteFunc(slices.Clone(objects), func(object migration.Ref) bool { return slices.Contains(t.names, object.UID) })
+func (t truth) idle(objects []observation.Ref) []observation.Ref {
+	return slices.DeleteFunc(slices.Clone(objects), func(object observation.Ref) bool { return slices.Contains(t.names, object.UID) })
 }
 
 func (w *World) truth() truth {
@@ -87,7 +87,7 @@ func (w *World) machineControllerFlags() (unconfigured, configured string) {
 // denied is an operating-system-manager of which a person says that there is none: what it does is not the controller's doing.
 func (w *World) denied(d *workload) bool {
 	none := w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
-	return none && d.name == string(migration.OperatingSystemManager)
+	return none && d.name == string(observation.OperatingSystemManager)
 }
 
 func (w *World) busy(d *machineDeployment) bool {
@@ -128,7 +128,7 @@ func (w *World) undoTurned() bool {
 		return false
 	}
 	loud := func(arguments map[string]string) bool {
-		return len((migration.Arguments{Flags: arguments}).CloudLoops()) > 0
+		return len((observation.Arguments{Flags: arguments}).CloudLoops()) > 0
 	}
 	return loud(w.kcm().arguments) || slices.ContainsFunc(w.kcm().pods, func(p *pod) bool { return loud(p.arguments) })
 }

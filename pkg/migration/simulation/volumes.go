@@ -6,11 +6,12 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // AttachByCSI lets the CSI driver attach the cluster's in-tree volume, as it does while the migration gates are on.
 func (w *World) AttachByCSI() {
-	w.attachments = []migration.Attachment{{Name: "csi-1", Attacher: csiDriver, Node: "n1", Volume: "data"}}
+	w.attachments = []observation.Attachment{{Name: "csi-1", Attacher: csiDriver, Node: "n1", Volume: "data"}}
 }
 
 // Detach is what happens when the pods that use it go.

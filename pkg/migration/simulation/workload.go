@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // managementNode is a Node of the management cluster, with its kubelet.
@@ -26,7 +26,7 @@ type workload struct {
 	pods                 []*pod
 	fieldOwner           string
 	// real is what was observed of a real one.
-	real          *migration.Component
+	real          *observation.Component
 	inUserCluster bool
 }
 
@@ -40,7 +40,7 @@ type pod struct {
 	cost            string
 	process         *process
 	// real is what was observed of a real one.
-	real *migration.Process
+	real *observation.Process
 }
 
 // process is a container's process, the only thing that can run a cloud loop.
@@ -235,7 +235,7 @@ func (w *World) syncPod(d *workload, p *pod) {
 			elects: d.name == kcmName,
 		}
 		if p.process.elects {
-			p.process.loops = migration.Arguments{Flags: p.arguments}.CloudLoops()
+			p.process.loops = observation.Arguments{Flags: p.arguments}.CloudLoops()
 			p.process.armed = p.arguments["enable-leader-migration"] == "true"
 		}
 		w.processes = append(w.processes, p.process)

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const (
@@ -35,7 +36,7 @@ type World struct {
 	scenario Scenario
 
 	cluster  *ucv1.Cluster
-	record   *migration.Record
+	record   *observation.Record
 	released bool
 	last     migration.Decision
 
@@ -84,14 +85,14 @@ type World struct {
 	services      []*service
 	loadBalancers map[string]string
 	volume        string
-	made          []migration.Volume
-	attachments   []migration.Attachment
-	baseline      *migration.Inventory
+	made          []observation.Volume
+	attachments   []observation.Attachment
+	baseline      *observation.Inventory
 	// proofs of kubelets that are kept with the baseline, unless they cannot be read.
-	proofs       map[string]migration.Proof
+	proofs       map[string]observation.Proof
 	proofsUnread bool
 	classes      []*Class
-	findings     []migration.Finding
+	findings     []observation.Finding
 	canary       canary
 	// cloudBrokenUntil is how long the cloud answers no question about instances.
 	cloudBrokenUntil time.Time
@@ -103,9 +104,9 @@ type World struct {
 	// real is the cluster that was observed; nil in a scenario. hasty: everybody acts at once, and nothing is left to chance.
 	real   *Start
 	hasty  bool
-	agents []migration.Ref
+	agents []observation.Ref
 	// obsolete are objects of earlier addons that are not wanted any more.
-	obsolete   []migration.Ref
+	obsolete   []observation.Ref
 	lawless    bool
 	disturbed  time.Time
 	transcript *Transcript

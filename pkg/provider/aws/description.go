@@ -3,7 +3,7 @@ package aws
 import (
 	"slices"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -22,7 +22,7 @@ func (Profile) Describe() manifest.Description {
 			Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver},
 			// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/credentialprovider/aws/aws_credentials.go, gone from 1.27 on:
 			// https://github.com/kubernetes/kubernetes/pull/116329
-			Registries: migration.Registries{LastMinor: 26, Hosts: []string{
+			Registries: observation.Registries{LastMinor: 26, Hosts: []string{
 				"*.dkr.ecr.*.amazonaws.com", "*.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr-fips.*.amazonaws.com", "*.dkr.ecr-fips.*.amazonaws.com.cn",
 				"*.dkr.ecr.*.sc2s.sgov.gov", "*.dkr.ecr.*.c2s.ic.gov",
 			}},

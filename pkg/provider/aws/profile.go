@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -18,8 +18,8 @@ const inTreePlugin = "kubernetes.io/aws-ebs"
 type Profile struct{}
 
 // Facts are what deciding needs to know of AWS.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
 		LastInTreeMinor: lastInTreeMinor,
@@ -28,7 +28,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47
 		ProviderIDPrefix:        "aws:///",
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
+		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// Initialize makes a client and an event broadcaster and starts no loop; what comes before the election only reads:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L682
@@ -37,7 +37,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L2794
 		SharesLoadBalancerNames: true,
 	}
-	switch migration.MinorOf(version) {
+	switch observation.MinorOf(version) {
 	case 24:
 		// Beta and on by default, but still to be switched off, which would leave volumes to a plugin that has no cloud any more:
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go

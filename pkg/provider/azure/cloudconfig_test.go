@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -34,7 +34,7 @@ func withCertificate(keys, content string) map[string][]byte {
 }
 
 func migrated() ucv1.InheritedConfiguration {
-	return ucv1.InheritedConfiguration{ClusterName: "kubernetes", Loops: []string{migration.ServiceLoop, migration.CloudNodeLifecycleLoop}}
+	return ucv1.InheritedConfiguration{ClusterName: "kubernetes", Loops: []string{observation.ServiceLoop, observation.CloudNodeLifecycleLoop}}
 }
 
 func TestCloudConfigsThatCanBeUsed(t *testing.T) {
@@ -180,7 +180,7 @@ func TestCloudConfigProblems(t *testing.T) {
 func TestProblemsOfACluster(t *testing.T) {
 	routes := migrated()
 	routes.ConfigureCloudRoutes, routes.ClusterCIDR = true, "10.0.0.0/8"
-	routes.Loops = append(routes.Loops, migration.RouteLoop)
+	routes.Loops = append(routes.Loops, observation.RouteLoop)
 	tests := map[string]struct {
 		inherited ucv1.InheritedConfiguration
 		data      map[string][]byte

@@ -3,7 +3,7 @@ package azure
 import (
 	"slices"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -30,7 +30,7 @@ func (Profile) Describe() manifest.Description {
 			// https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/credentialprovider/azure/azure_credentials.go, switched off from
 			// 1.29 on by gate DisableKubeletCloudCredentialProviders:
 			// https://github.com/kubernetes/website/tree/main/content/en/docs/reference/command-line-tools-reference/feature-gates
-			Registries: migration.Registries{LastMinor: 28, Hosts: []string{"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us"}},
+			Registries: observation.Registries{LastMinor: 28, Hosts: []string{"*.azurecr.io", "*.azurecr.cn", "*.azurecr.de", "*.azurecr.us"}},
 		},
 		// The names of groups and providers are compared without regard to case, because the cloud itself does not keep it.
 		ProviderID: `^(?i:azure:///subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/` +

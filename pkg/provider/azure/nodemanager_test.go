@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -21,7 +21,7 @@ func nodeManager(g Gomega, version string, inherited ucv1.InheritedConfiguration
 		CloudConfig: inFile(client + `, "vmType": "vmss", "loadBalancerSku": "standard", "routeTableName": "nodes"`)})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := addons.Nodes
-	g.Expect(set.Workloads).To(Equal([]migration.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}))
+	g.Expect(set.Workloads).To(Equal([]observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}))
 	made := &appsv1.DaemonSet{}
 	last := set.Objects[len(set.Objects)-1]
 	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(last.Object, made, true)).To(Succeed())
@@ -53,8 +53,8 @@ func TestNodesWaitForRoutesOnlyIfTheCCMMakesThem(t *testing.T) {
 		loops []string
 		want  string
 	}{
-		"KCM ran the route loop":      {[]string{migration.RouteLoop}, "--wait-routes=true"},
-		"KCM ran other loops only":    {[]string{migration.ServiceLoop}, "--wait-routes=false"},
+		"KCM ran the route loop":      {[]string{observation.RouteLoop}, "--wait-routes=true"},
+		"KCM ran other loops only":    {[]string{observation.ServiceLoop}, "--wait-routes=false"},
 		"external from the beginning": {nil, "--wait-routes=true"},
 	}
 	for name, test := range tests {

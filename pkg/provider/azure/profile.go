@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -22,8 +22,8 @@ const (
 type Profile struct{}
 
 // Facts are what deciding needs to know of Azure.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
 		LastInTreeMinor: lastInTreeMinor,
@@ -32,7 +32,7 @@ func (Profile) Facts(version string) migration.Provider {
 		ProviderIDPrefix: "azure:///",
 		CSIDrivers:       []string{diskDriver, fileDriver},
 		// A class of files is no successor for one of disks, nor the other way round.
-		DefaultClass: migration.DefaultClass{Name: diskClass, Plugin: diskPlugin},
+		DefaultClass: observation.DefaultClass{Name: diskClass, Plugin: diskPlugin},
 		// One of two, so it is CloudConfigProblem that asks for it.
 		RequiredCloudConfigKeys: nil,
 		// The CCM's first call to the cloud waits for its election, so the probe makes it, too; it runs no loop.
@@ -44,7 +44,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/consts/consts.go#L350-L355
 		SharesLoadBalancerNames: false,
 	}
-	gateFacts(&facts, migration.MinorOf(version))
+	gateFacts(&facts, observation.MinorOf(version))
 	if _, _, err := find(version); err != nil {
 		facts.VersionProblem = err.Error()
 	}
@@ -60,7 +60,7 @@ func (Profile) Facts(version string) migration.Provider {
 // https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L916-L919, …/v1.25.16/…#L919-L921,
 // …/v1.26.15/…#L948-L950, and content/en/docs/reference/command-line-tools-reference/feature-gates of
 // https://github.com/kubernetes/website
-func gateFacts(facts *migration.Provider, minor int) {
+func gateFacts(facts *observation.Provider, minor int) {
 	switch {
 	case minor == 24:
 		facts.MigrationGates = map[string]bool{diskGate: true, fileGate: true}

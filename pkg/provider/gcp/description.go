@@ -3,7 +3,7 @@ package gcp
 import (
 	"slices"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -23,7 +23,7 @@ func (Profile) Describe() manifest.Description {
 			// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.28.0/gce/gcpcredential/gcpcredential.go#L51, switched off from
 			// 1.29 on by gate DisableKubeletCloudCredentialProviders:
 			// https://github.com/kubernetes/website/tree/main/content/en/docs/reference/command-line-tools-reference/feature-gates
-			Registries: migration.Registries{LastMinor: 28, Public: true, Hosts: []string{"gcr.io", "*.gcr.io", "*.pkg.dev"}},
+			Registries: observation.Registries{LastMinor: 28, Public: true, Hosts: []string{"gcr.io", "*.gcr.io", "*.pkg.dev"}},
 		},
 		ProviderID: `^gce://[^/]+/[^/]+/[^/]+$`,
 		NodeNames: "The name of a Node is the name of its instance, up to the first dot; a Node without a providerID is looked for in " +

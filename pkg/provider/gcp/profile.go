@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -23,15 +23,15 @@ const (
 type Profile struct{}
 
 // Facts are what deciding needs to know of Google Cloud.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:                    Name,
 		CanMigrate:              true,
 		LastInTreeMinor:         lastInTreeMinor,
 		InTreeName:              flagValue,
 		ProviderIDPrefix:        idPrefix,
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreeDisks},
+		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreeDisks},
 		RequiredCloudConfigKeys: []string{configKey, credentialsKey},
 		// cloud.Initialize starts two loops, after the election: one reads the ConfigMap ingress-uid, the other counts in memory.
 		// Neither writes anything, so the CCM may be probed:
@@ -45,7 +45,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-gcp/blob/ccm/v30.0.0/providers/gce/gce_loadbalancer_naming.go
 		SharesLoadBalancerNames: true,
 	}
-	minor := migration.MinorOf(version)
+	minor := observation.MinorOf(version)
 	if minor >= firstMinor {
 		facts.MigratedPlugins = []string{inTreeDisks}
 	}

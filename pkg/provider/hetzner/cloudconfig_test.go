@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -152,7 +152,7 @@ func TestTheTokenRollsTheControllersAndNotTheNodePlugin(t *testing.T) {
 func routes(cidr string) ucv1.InheritedConfiguration {
 	return ucv1.InheritedConfiguration{
 		ClusterName: "kubernetes", ClusterCIDR: cidr, AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
-		Loops: []string{migration.CloudNodeLifecycleLoop, migration.RouteLoop, migration.ServiceLoop},
+		Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
 	}
 }
 

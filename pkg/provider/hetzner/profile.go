@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -16,14 +16,14 @@ type Profile struct{}
 
 // Facts are what deciding needs to know of Hetzner Cloud: no kube-controller-manager ever knew it, so that there is no in-tree
 // name, no gate and no plugin.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name: Name,
 		// Nodes that are dedicated servers have hrobot:// instead:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/internal/providerid/providerid.go
 		ProviderIDPrefix:        "hcloud://",
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class},
+		DefaultClass:            observation.DefaultClass{Name: class},
 		RequiredCloudConfigKeys: []string{tokenKey},
 		// All that cloud.Initialize starts is a recorder of events:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/hcloud/cloud.go

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // InheritedArguments are the CCM's flags that continue what KCM did, so that load balancers keep their names and each
@@ -36,7 +36,7 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 	controllers := append([]string{"*"}, entries...)
 	for _, loop := range []struct{ name, alias string }{
 		// The aliases are accepted by every minor, the registered names only from 1.28.
-		{migration.ServiceLoop, "service"}, {migration.CloudNodeLifecycleLoop, "cloud-node-lifecycle"},
+		{observation.ServiceLoop, "service"}, {observation.CloudNodeLifecycleLoop, "cloud-node-lifecycle"},
 	} {
 		if migrated && !slices.Contains(in.Loops, loop.name) {
 			controllers = append(controllers, "-"+loop.alias)
@@ -51,5 +51,5 @@ func Literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 // RunsRoutes says whether the CCM is to run the route loop.
 func RunsRoutes(in ucv1.InheritedConfiguration) bool {
-	return in.ConfigureCloudRoutes && (len(in.Loops) == 0 || slices.Contains(in.Loops, migration.RouteLoop))
+	return in.ConfigureCloudRoutes && (len(in.Loops) == 0 || slices.Contains(in.Loops, observation.RouteLoop))
 }

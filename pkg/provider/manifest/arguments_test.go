@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -21,7 +21,7 @@ func inheritances() map[string]inheritance {
 			ucv1.InheritedConfiguration{
 				ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16,fd00::/48", AllocateNodeCIDRs: true,
 				ConfigureCloudRoutes: true,
-				Loops:                []string{migration.ServiceLoop, migration.RouteLoop, migration.CloudNodeLifecycleLoop},
+				Loops:                []string{observation.ServiceLoop, observation.RouteLoop, observation.CloudNodeLifecycleLoop},
 			},
 			[]string{
 				"--cluster-name=kubernetes", "--allocate-node-cidrs=true", "--configure-cloud-routes=true",
@@ -31,7 +31,7 @@ func inheritances() map[string]inheritance {
 		"routes that KCM did not run do not begin": {
 			ucv1.InheritedConfiguration{
 				ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true,
-				Loops: []string{migration.ServiceLoop, migration.CloudNodeLifecycleLoop},
+				Loops: []string{observation.ServiceLoop, observation.CloudNodeLifecycleLoop},
 			},
 			[]string{
 				"--cluster-name=kubernetes", "--allocate-node-cidrs=true", "--configure-cloud-routes=false",
@@ -41,7 +41,7 @@ func inheritances() map[string]inheritance {
 		"routes need both the flag and the loop": {
 			ucv1.InheritedConfiguration{
 				ClusterName: "kubernetes", ConfigureCloudRoutes: true,
-				Loops: []string{migration.ServiceLoop, migration.CloudNodeLifecycleLoop},
+				Loops: []string{observation.ServiceLoop, observation.CloudNodeLifecycleLoop},
 			},
 			[]string{
 				"--cluster-name=kubernetes", "--allocate-node-cidrs=false", "--configure-cloud-routes=false",
@@ -49,7 +49,7 @@ func inheritances() map[string]inheritance {
 			},
 		},
 		"a loop that was off in KCM stays off": {
-			ucv1.InheritedConfiguration{ClusterName: "a", Loops: []string{migration.CloudNodeLifecycleLoop}},
+			ucv1.InheritedConfiguration{ClusterName: "a", Loops: []string{observation.CloudNodeLifecycleLoop}},
 			[]string{
 				"--cluster-name=a", "--allocate-node-cidrs=false", "--configure-cloud-routes=false",
 				"--controllers=*,-service",
@@ -58,7 +58,7 @@ func inheritances() map[string]inheritance {
 		"several loops that were off stay off": {
 			ucv1.InheritedConfiguration{
 				ClusterName: "a", ClusterCIDR: "10.0.0.0/8", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
-				Loops: []string{migration.RouteLoop},
+				Loops: []string{observation.RouteLoop},
 			},
 			[]string{
 				"--cluster-name=a", "--allocate-node-cidrs=true", "--configure-cloud-routes=true",

@@ -1,6 +1,6 @@
 package manifest
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+import "github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 
 // Description is what people need to know of a provider, and what checks judge by. It does not depend on a cluster.
 type Description struct {
@@ -45,7 +45,7 @@ type InTree struct {
 	// Plugins are its volume plugins, which are provisioners of StorageClasses too, with the CSI driver that serves them now.
 	Plugins map[string]string
 	// Registries of the cloud that kubelets have a plugin for in-tree, too.
-	Registries migration.Registries
+	Registries observation.Registries
 }
 
 // Key of the Secret with the cloud configuration, or of the file in one, written like "gce.conf: project-id". The first one is

@@ -3,7 +3,7 @@ package manifest
 import (
 	"cmp"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // PodSecurity is a level of https://kubernetes.io/docs/concepts/security/pod-security-standards/: the value of the label
@@ -27,9 +27,9 @@ func Needing(level PodSecurity) map[string]string {
 }
 
 // PodSecurity is what the namespace of a workload has to allow at least.
-func (s Set) PodSecurity(workload migration.Ref) PodSecurity {
+func (s Set) PodSecurity(workload observation.Ref) PodSecurity {
 	for _, object := range s.Objects {
-		if (migration.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}) == workload {
+		if (observation.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}) == workload {
 			return cmp.Or(PodSecurity(object.GetAnnotations()[PodSecurityAnnotation]), Restricted)
 		}
 	}

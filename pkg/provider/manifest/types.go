@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Labels that every object of the catalogue carries.
@@ -66,7 +66,7 @@ type Set struct {
 	// Objects in the order they are to be applied in.
 	Objects []*unstructured.Unstructured
 	// Workloads are the Deployments and DaemonSets among them, whose readiness counts.
-	Workloads []migration.Ref
+	Workloads []observation.Ref
 	// Driver is the name of the CSIDriver; empty in the CCM's set.
 	Driver string
 	// WorkloadWithheld keeps the workloads from being applied: they are looked at, and not wanted yet, or any more.
@@ -81,8 +81,8 @@ type Set struct {
 
 // Access is a ServiceAccount of the user cluster, and the Secret beside the control plane that a token of it is put into.
 type Access struct {
-	Account migration.Ref
-	Secret  migration.Ref
+	Account observation.Ref
+	Secret  observation.Ref
 	// Key of the token in the Secret.
 	Key string
 }
@@ -143,7 +143,7 @@ func SetOf(partOf, version string, objects []*unstructured.Unstructured) Set {
 		object.SetLabels(labels)
 		switch kind := object.GetKind(); {
 		case IsWorkload(kind):
-			set.Workloads = append(set.Workloads, migration.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
+			set.Workloads = append(set.Workloads, observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()})
 		case kind == "CSIDriver" && set.Driver == "":
 			set.Driver = object.GetName()
 		case kind == "CSIDriver":

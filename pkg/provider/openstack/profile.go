@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -15,8 +15,8 @@ const Name = "openstack"
 type Profile struct{}
 
 // Facts are what deciding needs to know of OpenStack.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
 		LastInTreeMinor: lastInTreeMinor,
@@ -25,7 +25,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go
 		ProviderIDPrefix:        "openstack://",
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
+		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// CSIMigrationOpenStack is GA and locked to true in 1.24 and 1.25, and gone from 1.26 on:
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L922
@@ -43,7 +43,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/instances.go#L567
 		CloudNodeLater: true,
 	}
-	if minor := migration.MinorOf(version); minor == 24 || minor == 25 {
+	if minor := observation.MinorOf(version); minor == 24 || minor == 25 {
 		// 1.26 does not know CSIMigrationOpenStack, and 1.27 not CSIMigration; both are on by default before:
 		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go
 		facts.RetiredGates = []string{"CSIMigration", "CSIMigrationOpenStack"}

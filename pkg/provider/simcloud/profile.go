@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -32,15 +32,15 @@ type Profile struct{}
 func requiredKeys() []string { return []string{"endpoint", "cluster", "token"} }
 
 // Facts are what deciding needs to know of simcloud.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:                    Name,
 		CanMigrate:              true,
 		LastInTreeMinor:         lastMinor,
 		InTreeName:              Name,
 		ProviderIDPrefix:        "simcloud://",
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class},
+		DefaultClass:            observation.DefaultClass{Name: class},
 		RequiredCloudConfigKeys: requiredKeys(),
 		// simcloud has no in-tree volume plugin, and so no gate of its own. CSIMigrationPortworx is the one CSI migration
 		// gate that a kube-controller-manager of 1.30 knows, has off by default and still lets one switch without a

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -19,8 +19,8 @@ const (
 type Profile struct{}
 
 // Facts are what deciding needs to know of vSphere.
-func (Profile) Facts(version string) migration.Provider {
-	facts := migration.Provider{
+func (Profile) Facts(version string) observation.Provider {
+	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
 		LastInTreeMinor: lastInTreeMinor,
@@ -28,7 +28,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/util.go#L37
 		ProviderIDPrefix:        "vsphere://",
 		CSIDrivers:              []string{driver},
-		DefaultClass:            migration.DefaultClass{Name: class, Plugin: inTreePlugin},
+		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		RequiredCloudConfigKeys: []string{configKey},
 		// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/apis/migration/config/cns.vmware.com_cnsvspherevolumemigrations.yaml
 		RegisteredBy: "cnsvspherevolumemigrations.cns.vmware.com",
@@ -39,7 +39,7 @@ func (Profile) Facts(version string) migration.Provider {
 		// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.29.6/vsphere/vsphere.go#L911
 		SharesLoadBalancerNames: true,
 	}
-	switch minor := migration.MinorOf(version); {
+	switch minor := observation.MinorOf(version); {
 	case minor >= 24 && minor <= 26:
 		// Off by default in 1.24; on, but still to be switched off, in 1.25 and 1.26:
 		// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/features/kube_features.go#L958

@@ -11,7 +11,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -38,7 +38,7 @@ func renders(g Gomega, name string, profile provider.Profile) []render {
 			Version: version, CloudConfig: profile.Example(), ClusterUID: "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 			Inherited: ucv1.InheritedConfiguration{
 				ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true,
-				Loops: []string{migration.CloudNodeLifecycleLoop, migration.ServiceLoop},
+				Loops: []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop},
 			},
 		})
 		g.Expect(err).NotTo(HaveOccurred(), "%s 1.%d", name, minor)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -194,12 +194,12 @@ func TestTheDefaultStorageClassIsSwitched(t *testing.T) {
 	g.Expect(write(t.Context(), inTree[0])).To(Succeed())
 	c.observe(t, r)
 	c.apply(t, r)
-	var classes []migration.Ref
+	var classes []observation.Ref
 	for _, class := range c.session.StorageClasses(t.Context()).Value() {
 		g.Expect(class.Default).To(Equal(class.Name == "standard"))
 		classes = append(classes, class.Ref)
 	}
-	slices.SortFunc(classes, func(a, b migration.Ref) int { return -strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(classes, func(a, b observation.Ref) int { return -strings.Compare(a.Name, b.Name) })
 	switched := writesOf(g, c.user, func() {
 		g.Expect(c.session.SwitchDefaultClass(t.Context(), classes, "openstack-cinder-csi")).To(Succeed())
 	})

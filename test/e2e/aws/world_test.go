@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
@@ -178,7 +178,7 @@ SigningRegion = %[2]s
 		Version: fmt.Sprintf("1.%d.0", provider.LastMinor),
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
-			Loops: []string{migration.CloudNodeLifecycleLoop, migration.RouteLoop, migration.ServiceLoop},
+			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
 		},
 		CloudConfig: cloudConfig,
 		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",

@@ -1,15 +1,13 @@
-package migration_test
+package observation
 
 import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
 func TestRegistriesOfAnImage(t *testing.T) {
-	registries := migration.Registries{Hosts: []string{"gcr.io", "*.pkg.dev", "*.dkr.ecr.*.amazonaws.com"}}
+	registries := Registries{Hosts: []string{"gcr.io", "*.pkg.dev", "*.dkr.ecr.*.amazonaws.com"}}
 	for name, test := range map[string]struct{ repository, host string }{
 		"a host that is named":              {"gcr.io/project/web", "gcr.io"},
 		"a host of a pattern":               {"europe-docker.pkg.dev/project/web", "europe-docker.pkg.dev"},

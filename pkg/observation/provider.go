@@ -1,4 +1,4 @@
-package migration
+package observation
 
 import (
 	"path"
@@ -54,6 +54,14 @@ type Provider struct {
 	ProfileProblem string
 }
 
+// ProviderID is the full form; of a provider that has none, something has to follow the prefix.
+func (p Provider) ProviderID() *regexp.Regexp {
+	if p.ProviderIDForm != "" {
+		return regexp.MustCompile(p.ProviderIDForm)
+	}
+	return regexp.MustCompile("^" + regexp.QuoteMeta(p.ProviderIDPrefix) + ".")
+}
+
 // Registries of a cloud, which kubelets on its machines log in to by themselves, without a secret.
 type Registries struct {
 	// Hosts are patterns, as in matchImages of a kubelet's CredentialProviderConfig.
@@ -79,12 +87,4 @@ type DefaultClass struct {
 	Name string
 	// Plugin is the in-tree plugin whose default class it succeeds; empty: none.
 	Plugin string
-}
-
-// providerID is the full form; of a provider that has none, something has to follow the prefix.
-func (p Provider) providerID() *regexp.Regexp {
-	if p.ProviderIDForm != "" {
-		return regexp.MustCompile(p.ProviderIDForm)
-	}
-	return regexp.MustCompile("^" + regexp.QuoteMeta(p.ProviderIDPrefix) + ".")
 }

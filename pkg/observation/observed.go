@@ -1,4 +1,4 @@
-package migration
+package observation
 
 // Observed is a fact about the world in three values: known, absent, or could not look. The zero value is "could not
 // look", so that a fact that no one filled in never lets a step pass.
@@ -6,29 +6,6 @@ type Observed[T any] struct {
 	state observedState
 	value T
 	why   string
-}
-
-type observedState int
-
-const (
-	couldNotLook observedState = iota
-	absent
-	known
-)
-
-// Known is a fact that was seen.
-func Known[T any](value T) Observed[T] {
-	return Observed[T]{state: known, value: value}
-}
-
-// Absent is the certainty that there is no such thing.
-func Absent[T any]() Observed[T] {
-	return Observed[T]{state: absent}
-}
-
-// Unknown is a fact that could not be looked at, and why.
-func Unknown[T any](why string) Observed[T] {
-	return Observed[T]{why: why}
 }
 
 // Get returns the value, and whether it is known.
@@ -59,4 +36,27 @@ func (o Observed[T]) Why() string {
 		return "it was not looked at"
 	}
 	return o.why
+}
+
+type observedState int
+
+const (
+	couldNotLook observedState = iota
+	absent
+	known
+)
+
+// Known is a fact that was seen.
+func Known[T any](value T) Observed[T] {
+	return Observed[T]{state: known, value: value}
+}
+
+// Absent is the certainty that there is no such thing.
+func Absent[T any]() Observed[T] {
+	return Observed[T]{state: absent}
+}
+
+// Unknown is a fact that could not be looked at, and why.
+func Unknown[T any](why string) Observed[T] {
+	return Observed[T]{why: why}
 }

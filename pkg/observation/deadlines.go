@@ -1,4 +1,4 @@
-package migration
+package observation
 
 import (
 	"time"
@@ -54,23 +54,6 @@ type Deadlines struct {
 	CanaryRetry time.Duration
 }
 
-// RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one comes when its
-// syncer starts, and it refuses to look less often than this:
-// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/types.go#L39 (defaultFullSyncIntervalInMin)
-// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182 (getFullSyncIntervalInMin)
-// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L689-L743 (its ticker)
-const RegistrationInterval = 30 * time.Minute
-
-// RealDeadlines are those of every cluster that is not a testbed's.
-func RealDeadlines() Deadlines {
-	return Deadlines{
-		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
-		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
-		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: 2 * RegistrationInterval,
-		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
-	}
-}
-
 // OrReal are the real ones where none were given: a wait that is left out by mistake is not skipped.
 func (d Deadlines) OrReal() Deadlines {
 	if d == (Deadlines{}) {
@@ -93,37 +76,54 @@ func (d *Deadlines) ShortenWait(name string, to time.Duration) bool {
 	return true
 }
 
-// The defaults of the deadlines in a Cluster's spec.
-const (
-	defaultInitializationDeadline = 3 * time.Minute
-	defaultNodeDeadline           = 20 * time.Minute
-	defaultSoak                   = 5 * time.Minute
-)
-
-// InitializationDeadline is from the registration of a Node.
-func InitializationDeadline(cluster *ucv1.Cluster) time.Duration {
-	return secondsOr(cluster.Spec.Rollout.InitializationDeadlineSeconds, defaultInitializationDeadline)
-}
-
-// nodeDeadline is from the creation of a Machine until its Node is Ready.
-func nodeDeadline(cluster *ucv1.Cluster) time.Duration {
-	return secondsOr(cluster.Spec.Rollout.NodeDeadlineSeconds, defaultNodeDeadline)
-}
-
-// SoakTime is how long a migrated cluster has to be stable before it is completed.
-func SoakTime(cluster *ucv1.Cluster) time.Duration {
-	return secondsOr(cluster.Spec.Rollout.SoakSeconds, defaultSoak)
-}
-
-func secondsOr(seconds *int32, otherwise time.Duration) time.Duration {
-	if seconds == nil {
-		return otherwise
-	}
-	return time.Duration(*seconds) * time.Second
-}
-
 // SkewTolerance is by how much the clocks of the two clusters may differ before a Node that is initialized in time can look late: the
 // deadline is judged by ours, and a Node's registration by the user cluster's. Half of the deadline, less what a pass takes.
 func (d Deadlines) SkewTolerance(cluster *ucv1.Cluster) time.Duration {
 	return InitializationDeadline(cluster)/2 - 30*time.Second
+}
+
+// RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one comes when its
+// syncer starts, and it refuses to look less often than this:
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/types.go#L39 (defaultFullSyncIntervalInMin)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182 (getFullSyncIntervalInMin)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L689-L743 (its ticker)
+const RegistrationInterval = 30 * time.Minute
+
+// RealDeadlines are those of every cluster that is not a testbed's.
+func RealDeadlines() Deadlines {
+	return Deadlines{
+		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
+		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
+		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: 2 * RegistrationInterval,
+		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
+	}
+}
+
+// The defaults of the deadlines in a Cluster's spec.
+const (
+	defaultInitializationDeadline = 3 * time.Minute
+	defaultNodeDeadline           = 20 * time.Minute
+	DefaultSoak                   = 5 * time.Minute
+)
+
+// InitializationDeadline is from the registration of a Node.
+func InitializationDeadline(cluster *ucv1.Cluster) time.Duration {
+	return SecondsOr(cluster.Spec.Rollout.InitializationDeadlineSeconds, defaultInitializationDeadline)
+}
+
+// NodeDeadline is from the creation of a Machine until its Node is Ready.
+func NodeDeadline(cluster *ucv1.Cluster) time.Duration {
+	return SecondsOr(cluster.Spec.Rollout.NodeDeadlineSeconds, defaultNodeDeadline)
+}
+
+// SoakTime is how long a migrated cluster has to be stable before it is completed.
+func SoakTime(cluster *ucv1.Cluster) time.Duration {
+	return SecondsOr(cluster.Spec.Rollout.SoakSeconds, DefaultSoak)
+}
+
+func SecondsOr(seconds *int32, otherwise time.Duration) time.Duration {
+	if seconds == nil {
+		return otherwise
+	}
+	return time.Duration(*seconds) * time.Second
 }

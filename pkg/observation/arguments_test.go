@@ -1,4 +1,4 @@
-package migration
+package observation
 
 import (
 	"testing"
@@ -55,7 +55,6 @@ func TestArgumentsZeroValueIsNotUnderstood(t *testing.T) {
 	g.Expect(Arguments{}.Understood()).To(BeFalse())
 	g.Expect(Arguments{Problem: "x", Flags: map[string]string{}}.Understood()).To(BeFalse())
 	g.Expect(Arguments{Flags: map[string]string{}}.Understood()).To(BeTrue())
-	g.Expect(mayRunLoops(Process{})).To(BeTrue())
 }
 
 func TestFlagsAndGates(t *testing.T) {
@@ -68,27 +67,6 @@ func TestFlagsAndGates(t *testing.T) {
 		on, given := a.FeatureGate(gate)
 		g.Expect([2]bool{on, given}).To(Equal(want), gate)
 	}
-	g.Expect(a.duration("leader-elect-renew-deadline", time.Second)).To(Equal(20 * time.Second))
-	g.Expect(a.duration("v", time.Second)).To(Equal(time.Second))
-}
-
-func TestMinorOf(t *testing.T) {
-	g := NewWithT(t)
-	for version, want := range map[string]int{"1.25.16": 25, "v1.30.14": 30, "1": 0, "1.x.2": 0, "": 0} {
-		g.Expect(MinorOf(version)).To(Equal(want), version)
-	}
-}
-
-func TestObserved(t *testing.T) {
-	g := NewWithT(t)
-	var zero Observed[int]
-	g.Expect(zero.IsUnknown()).To(BeTrue())
-	g.Expect(zero.Why()).To(Equal("it was not looked at"))
-	g.Expect(Unknown[int]("timeout").Why()).To(Equal("timeout"))
-	g.Expect(Absent[int]().IsAbsent()).To(BeTrue())
-	g.Expect(Absent[int]().Why()).To(Equal("it does not exist"))
-	value, known := Known(3).Get()
-	g.Expect([]any{value, known}).To(Equal([]any{3, true}))
-	g.Expect(Ref{Kind: "Node", Name: "n"}.String()).To(Equal("Node n"))
-	g.Expect(named([]string{"g", "b", "a", "c", "d", "e", "a"})).To(Equal("a, b, c, d, e and 1 more"))
+	g.Expect(a.Duration("leader-elect-renew-deadline", time.Second)).To(Equal(20 * time.Second))
+	g.Expect(a.Duration("v", time.Second)).To(Equal(time.Second))
 }
