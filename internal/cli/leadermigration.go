@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 const leaderMigrationLong = `Render, check and explain the migration lock (KEP-2436), by which kube-controller-manager (KCM) hands the cloud loops
@@ -125,7 +126,7 @@ func verdict(violations []leadermigration.Violation) error {
 		return nil
 	}
 	errs, _ := count(violations)
-	return &exitError{errors.New(plural(errs, "violation", "violations")), exitNotSo}
+	return &exitError{errors.New(wording.Count(errs, "violation", "violations")), exitNotSo}
 }
 
 func count(violations []leadermigration.Violation) (errs, warnings int) {
@@ -137,11 +138,4 @@ func count(violations []leadermigration.Violation) (errs, warnings int) {
 		}
 	}
 	return errs, warnings
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // nonNil is an empty list instead of none, for readers of yaml and json.
@@ -23,7 +24,7 @@ func writeChecked(out io.Writer, violations []leadermigration.Violation) error {
 		return err
 	}
 	errs, warnings := count(violations)
-	_, err := fmt.Fprintf(out, "%s, %s\n", plural(errs, "error", "errors"), plural(warnings, "warning", "warnings"))
+	_, err := fmt.Fprintf(out, "%s, %s\n", wording.Count(errs, "error", "errors"), wording.Count(warnings, "warning", "warnings"))
 	return err
 }
 

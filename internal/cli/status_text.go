@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // tone of a state. The words say the same.
@@ -121,7 +122,7 @@ func (r *fleetReport) head(text *strings.Builder, s screen) {
 		}
 		part := fmt.Sprintf("%d %s", count, state.words())
 		if state == needsYou {
-			part = plural(count, state.words(), "need you")
+			part = wording.Count(count, state.words(), "need you")
 		}
 		if width += len(between) + len(part); width > s.width-1 {
 			line, width, between = line+"\n ", 1+len(part), " "

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // AddonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
@@ -74,13 +75,13 @@ func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState 
 	case set.SatisfiedBy != "":
 		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, set.SatisfiedBy
 	case len(set.Foreign) > 0:
-		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+named(set.Foreign)+"."
+		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+wording.Names(set.Foreign)+"."
 	case len(set.Drifted) > 0:
-		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+named(refNames(set.Drifted))+"."
+		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+wording.Names(refNames(set.Drifted))+"."
 	case len(set.Unhealthy) > 0 && set.Unschedulable:
 		state.Holds, state.Reason, state.Message = true, ucv1.NoNodesReason, what+" is applied; there is no Node to run it yet."
 	case len(set.Unhealthy) > 0:
-		state.Reason, state.Message = ucv1.RollingOutReason, named(set.Unhealthy)+"."
+		state.Reason, state.Message = ucv1.RollingOutReason, wording.Names(set.Unhealthy)+"."
 	default:
 		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, what+" "+set.Version+" is applied and healthy."
 	}

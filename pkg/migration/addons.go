@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
@@ -104,7 +105,7 @@ func (p *pass) loopsRunning(kcm observation.Component) string {
 	if given {
 		arguments += " --controllers=" + controllers
 	}
-	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + named(runningLoops(kcm)) +
+	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + wording.Names(runningLoops(kcm)) +
 		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then." +
 		" If the cluster is in-tree, delete the Cluster object, create it without the feature, and switch that on afterwards."
 }
@@ -131,7 +132,7 @@ func (p *pass) applied(name AddonSetName, set observation.AddonSet) outcome {
 		}
 		return does(Verb{
 			Kind: VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
-			Why: "Applying the " + string(name) + " addon: " + named(append(refNames(set.Drifted), set.Foreign...)) + ".",
+			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(refNames(set.Drifted), set.Foreign...)) + ".",
 		})
 	}
 	return holds(ucv1.HoldsReason, "")
@@ -198,7 +199,7 @@ func (p *pass) healthy(addons observation.Addons) outcome {
 	case unschedulable && len(nodes) == 0:
 		return holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
 	}
-	return waits(ucv1.RollingOutReason, named(unhealthy)+".")
+	return waits(ucv1.RollingOutReason, wording.Names(unhealthy)+".")
 }
 
 // unhealthyWorkloads of the sets, and whether a Node is all that they wait for.
@@ -217,7 +218,7 @@ func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unsche
 func pruneVerb(obsolete []observation.Ref) Verb {
 	return Verb{
 		Kind: VerbPruneAddons, Objects: obsolete,
-		Why: "Deleting addon objects that are not wanted any more: " + named(refNames(obsolete)) + ".",
+		Why: "Deleting addon objects that are not wanted any more: " + wording.Names(refNames(obsolete)) + ".",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 const (
@@ -22,7 +23,7 @@ func takeoverLine(t observation.Takeover, most int) string {
 	case len(t.Fields) == 0:
 		return t.Object + ": nothing but its owner"
 	case len(t.Fields) > most:
-		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " + plural(len(t.Fields)-most, "more field", "more fields")
+		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " + wording.Count(len(t.Fields)-most, "more field", "more fields")
 	}
 	return t.Object + ": " + strings.Join(t.Fields, ", ")
 }
@@ -56,19 +57,19 @@ func (p *pass) mayTakeOver(name AddonSetName, set observation.AddonSet) outcome 
 		}
 	}
 	if len(refused) > 0 {
-		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+named(refused)+". Delete them.")
+		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.")
 	}
 	return p.planned(name, set)
 }
 
 func (p *pass) foreign(name AddonSetName, set observation.AddonSet) string {
-	message := "These " + string(name) + " objects exist already and are not ours: " + named(set.Foreign) + "."
+	message := "These " + string(name) + " objects exist already and are not ours: " + wording.Names(set.Foreign) + "."
 	if set.DriverProblem != "" {
 		message += " " + set.DriverProblem
 	}
 	message += " Delete them, or set spec.addons.adoption to Adopt."
 	if len(set.Takeovers) > 0 {
-		message += " That would change, among others, " + named(changesOf(set, 2)) + "; all of it: ccm-migration-controller adoption " +
+		message += " That would change, among others, " + wording.Names(changesOf(set, 2)) + "; all of it: ccm-migration-controller adoption " +
 			p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
 	}
 	return message
@@ -86,13 +87,13 @@ func (p *pass) planned(name AddonSetName, set observation.AddonSet) outcome {
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: lines[:min(len(lines), maxChanges)]}
-		return records("Recording what adopting changes, before it is done: " + named(changesOf(set, 2)) + ".")
+		return records("Recording what adopting changes, before it is done: " + wording.Names(changesOf(set, 2)) + ".")
 	}
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
 		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
-			named(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
+			wording.Names(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}
 	return holds(ucv1.HoldsReason, "")
 }

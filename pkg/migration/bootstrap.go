@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // bootstrapPause is how long it is until bootstrap data is read again: no watch tells of it.
@@ -147,13 +148,13 @@ func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome {
 		return cannotLook("the bootstrap data of Machines", seen.unseen)
 	case len(seen.awaited) > 0:
 		return waitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external kubelets: "+
-			named(seen.awaited)+".", seen.after)
+			wording.Names(seen.awaited)+".", seen.after)
 	}
 	return holds(ucv1.HoldsReason, "")
 }
 
 func bootstrapsLate(late []string) outcome {
-	return fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+named(late)+
+	return fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+wording.Names(late)+
 		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
 }
 

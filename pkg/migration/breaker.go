@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it scales
@@ -121,7 +122,7 @@ func (v fleetView) overdue(pools []pool) []string {
 
 func (p *pass) breakerTripped(overdue []string) outcome {
 	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
-		p.initializationDeadline().String()+" after registering: "+named(overdue)+
+		p.initializationDeadline().String()+" after registering: "+wording.Names(overdue)+
 		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+p.undoOffer())
 }
 

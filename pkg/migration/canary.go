@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 const (
@@ -242,7 +243,7 @@ func (p *pass) canaryLacks(seen observation.Machines) []string {
 		lacks = append(lacks, "Node "+node.Name+" has no address")
 	}
 	if labels := p.topologyLacks(node); len(labels) > 0 {
-		lacks = append(lacks, fmt.Sprintf("Node %s lacks labels that the other Nodes have: %s", node.Name, named(labels)))
+		lacks = append(lacks, fmt.Sprintf("Node %s lacks labels that the other Nodes have: %s", node.Name, wording.Names(labels)))
 	}
 	if len(lacks) > 0 {
 		return lacks

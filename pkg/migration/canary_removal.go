@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
@@ -23,10 +24,10 @@ func (p *pass) removeCanary() (outcome, bool) {
 		now = stillThere(seen.Deployments)
 	}
 	if len(now) > 0 {
-		return does(Verb{Kind: VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + named(refNames(now)) + "."}), true
+		return does(Verb{Kind: VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(refNames(now)) + "."}), true
 	}
 	if late := p.stuckCanary(seen); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+named(late)+". Look at the machine-controller's events of the Machine, and "+
+		return fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
 			"at its instance in the cloud."+p.drainTroubles()), true
 	}
 	names := refNames(held)
@@ -39,7 +40,7 @@ func (p *pass) removeCanary() (outcome, bool) {
 	if len(names) == 0 {
 		return outcome{}, false
 	}
-	return waitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+named(names)+"."+p.drainTroubles(), time.Minute), true
+	return waitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+p.drainTroubles(), time.Minute), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // WithholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
@@ -66,12 +67,12 @@ func (p *pass) compareAddresses() outcome {
 	case unknown != "":
 		return cannotLook("the baseline", unknown)
 	case len(gone) > 0:
-		return fails(ucv1.InventoryChangedReason, named(gone)+". The addresses of Nodes are compared with it.")
+		return fails(ucv1.InventoryChangedReason, wording.Names(gone)+". The addresses of Nodes are compared with it.")
 	case len(changed) > 0 && !on:
 		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop cloud-node " +
-			"changes: " + named(changed) + ".")
+			"changes: " + wording.Names(changed) + ".")
 	case len(changed) > 0:
-		return p.refuseCloudNode(named(changed))
+		return p.refuseCloudNode(wording.Names(changed))
 	case !on:
 		return p.enableCloudNode()
 	}
@@ -134,7 +135,7 @@ func (p *pass) cloudNodeServes(nodes int) outcome {
 	case !known:
 		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case len(addons.CCM.Unhealthy) > 0:
-		return waits(ucv1.RollingOutReason, named(addons.CCM.Unhealthy)+".")
+		return waits(ucv1.RollingOutReason, wording.Names(addons.CCM.Unhealthy)+".")
 	}
 	out := p.ccmCanServe()
 	if out.holds && p.o.CCMLease.Value().Holder == p.facts.CloudNode.LedBy {

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
@@ -31,7 +32,7 @@ func (p *pass) volumeMigration() outcome {
 		return &ArgumentChange{
 			Target: component.Ref, Container: component.Container,
 			Set: []Flag{gatesFlag(component.Arguments, gates)},
-		}, "Switching feature gates in " + component.String() + ": " + named(missing) + "."
+		}, "Switching feature gates in " + component.String() + ": " + wording.Names(missing) + "."
 	}, "The CSI migration gates are on.")
 }
 

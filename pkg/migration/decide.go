@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -207,11 +206,4 @@ func (out outcome) state(step ucv1.Step) RowState {
 		Step: step, Holds: out.holds, Reason: out.reason, Message: out.message,
 		Unknown: out.wait != nil && out.wait.Unknown,
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }

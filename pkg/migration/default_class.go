@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // JudgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
@@ -48,7 +49,7 @@ func (p *pass) defaultClass() outcome {
 	}
 	why := "Making " + successor.String() + " the default."
 	if len(former) > 0 {
-		why = "Making " + successor.String() + " the default in place of " + named(refNames(former)) + "."
+		why = "Making " + successor.String() + " the default in place of " + wording.Names(refNames(former)) + "."
 	}
 	return does(Verb{
 		Kind: VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // defaultSkipEviction is when the machine-controller stops to drain and goes on by force, unless its flag says otherwise.
@@ -48,7 +49,7 @@ func (p *pass) drainTroubles() string {
 	const most = 3
 	slices.Sort(sentences)
 	if more := len(sentences) - most; more > 0 {
-		sentences = append(sentences[:most], "And "+plural(more, "more Machine", "more Machines")+".")
+		sentences = append(sentences[:most], "And "+wording.Count(more, "more Machine", "more Machines")+".")
 	}
 	if len(sentences) == 0 {
 		return ""
@@ -95,7 +96,7 @@ func troublesOf(d observation.Drain) []string {
 		{"VolumeAttachments of Node " + d.Node + " that do not go: ", d.Attachments},
 	} {
 		if len(kind.names) > 0 {
-			troubles = append(troubles, kind.says+named(kind.names))
+			troubles = append(troubles, kind.says+wording.Names(kind.names))
 		}
 	}
 	return troubles

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // The IDs of the findings about what the Cluster refers to. No one can accept these: without what they name there is nothing to
@@ -53,7 +54,7 @@ func blocking(id, reason, message string) *observation.Finding {
 func TextOf(f observation.Finding) string {
 	text := f.Message
 	if len(f.Objects) > 0 {
-		text = strings.TrimSuffix(text, ".") + ": " + named(f.Objects) + "."
+		text = strings.TrimSuffix(text, ".") + ": " + wording.Names(f.Objects) + "."
 	}
 	return strings.TrimSpace(text + " " + f.Action)
 }

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
@@ -101,7 +102,7 @@ func (p *pass) baselineTaken() outcome {
 	return does(Verb{
 		Kind: VerbTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
-			plural(len(inventory.LoadBalancers), "load balancer", "load balancers"), plural(len(inventory.Volumes), "volume", "volumes")),
+			wording.Count(len(inventory.LoadBalancers), "load balancer", "load balancers"), wording.Count(len(inventory.Volumes), "volume", "volumes")),
 	})
 }
 
@@ -127,7 +128,7 @@ func (p *pass) processesRecorded() outcome {
 	p.addProcesses(controlPlane.KCM)
 	p.rememberOriginals(append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
 	return records(fmt.Sprintf("Recording %s of %s before it is changed.",
-		plural(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
+		wording.Count(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
 }
 
 // mergeProcesses takes over the ends that were seen, and adds processes that appeared since: a pod that the old
@@ -219,13 +220,13 @@ func (p *pass) loopsOff() outcome {
 func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) Verb {
 	verb := Verb{
 		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
-		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + named(loops),
+		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + wording.Names(loops),
 		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
 	}
 	gates := p.o.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
 		verb.Arguments.Set = append(verb.Arguments.Set, gatesFlag(kcm.Arguments, gates))
-		verb.Why += "; and feature gates on: " + named(missing)
+		verb.Why += "; and feature gates on: " + wording.Names(missing)
 	}
 	verb.Why += "."
 	return verb
@@ -293,7 +294,7 @@ func (p *pass) nodesReady() outcome {
 	}
 	if len(notReady) > 0 {
 		return waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the cloud does not know them: "+
-			named(notReady)+". Repair or delete them.")
+			wording.Names(notReady)+". Repair or delete them.")
 	}
 	return holds(ucv1.HoldsReason, "")
 }

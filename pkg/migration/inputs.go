@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // inputFindings judges what the Cluster refers to: all objections, not the first. Those that could not be looked at
@@ -45,9 +46,9 @@ func (p *pass) checkConnection() (*observation.Finding, string) {
 
 func (p *pass) checkContenders() (*observation.Finding, string) {
 	if names, known := p.o.Contenders.Get(); known {
-		what := "Deployment " + p.kcmName() + " is also named by Cluster " + named(names)
+		what := "Deployment " + p.kcmName() + " is also named by Cluster " + wording.Names(names)
 		if p.o.Cluster.Spec.ControlPlane.Static() {
-			what = "The kubeconfig Secret is also that of Cluster " + named(names)
+			what = "The kubeconfig Secret is also that of Cluster " + wording.Names(names)
 		}
 		return blocking(FindingContenders, ucv1.InputInvalidReason, what+"; leave it in one of them."), ""
 	}
@@ -203,7 +204,7 @@ func processProblem(kcm observation.Component) string {
 	}
 	switch {
 	case len(finished) > 0:
-		return "No one saw the processes of these finished pods end: " + named(finished) + ". Make sure that they have, and delete the pods."
+		return "No one saw the processes of these finished pods end: " + wording.Names(finished) + ". Make sure that they have, and delete the pods."
 	case running > maxProcesses:
 		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, maxProcesses)
 	}
@@ -276,7 +277,7 @@ func judge(findings []observation.Finding, unknown []string, held string) outcom
 			messages = append(messages, TextOf(finding))
 		}
 		if rest := len(findings) - len(messages); rest > 0 {
-			messages = append(messages, "And "+plural(rest, "finding", "findings")+" more; the command plan shows all of them.")
+			messages = append(messages, "And "+wording.Count(rest, "finding", "findings")+" more; the command plan shows all of them.")
 		}
 		return fails(reasonOf(findings), strings.Join(messages, " "))
 	case len(unknown) > 0:

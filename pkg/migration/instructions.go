@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // A control plane that is not ours to change is changed by someone else, and the controller says what to change, in
@@ -184,7 +185,7 @@ func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string
 	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
 	if len(proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
-		return waitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+named(proving)+".", 2*time.Second)
+		return waitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+wording.Names(proving)+".", 2*time.Second)
 	}
 	return waits(ucv1.WaitingForAdministratorReason, message)
 }
@@ -193,7 +194,7 @@ func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string
 func inOrder(names []string) string {
 	const most = 5
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and " + plural(len(names)-most, "more", "more")
+		return strings.Join(names[:most], ", ") + " and " + wording.Count(len(names)-most, "more", "more")
 	}
 	return strings.Join(names, ", ")
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // Difference is one thing that is not as it was in the baseline.
@@ -133,14 +134,14 @@ func (c *comparison) loadBalancers() {
 func (c *comparison) annotations(name string, before, after map[string]string) {
 	added, changed := changedKeys(before, after)
 	if len(added) > 0 {
-		c.note(name, "has new annotations "+named(added), "its owner or the CCM added them")
+		c.note(name, "has new annotations "+wording.Names(added), "its owner or the CCM added them")
 	}
 	balancer := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return !isBalancerAnnotation(key) })
 	if len(balancer) > 0 {
-		c.note(name, "has lost or changed annotations "+named(balancer), "")
+		c.note(name, "has lost or changed annotations "+wording.Names(balancer), "")
 	}
 	if others := slices.DeleteFunc(changed, isBalancerAnnotation); len(others) > 0 {
-		c.note(name, "has lost or changed annotations "+named(others), "they are not about the load balancer")
+		c.note(name, "has lost or changed annotations "+wording.Names(others), "they are not about the load balancer")
 	}
 }
 

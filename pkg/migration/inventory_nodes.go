@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
@@ -82,14 +83,14 @@ func (c *comparison) nodeThatStayed(name string, before, after observation.NodeR
 	}
 	added, changed := changedKeys(before.Labels, after.Labels)
 	if len(added) > 0 {
-		c.note(name, "has new labels "+named(added), "someone added them")
+		c.note(name, "has new labels "+wording.Names(added), "someone added them")
 	}
 	cloud := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return !isCloudLabel(key) })
 	if len(cloud) > 0 {
-		c.note(name, "has lost or changed labels "+named(cloud), "")
+		c.note(name, "has lost or changed labels "+wording.Names(cloud), "")
 	}
 	if others := slices.DeleteFunc(changed, isCloudLabel); len(others) > 0 {
-		c.note(name, "has lost or changed labels "+named(others), "they are not the cloud's")
+		c.note(name, "has lost or changed labels "+wording.Names(others), "they are not the cloud's")
 	}
 }
 

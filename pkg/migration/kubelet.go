@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its Machine was
@@ -43,7 +44,7 @@ func (v fleetView) inTreeKubelets() []string {
 // kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
 func (v fleetView) kubeletsExternal() outcome {
 	if names := v.inTreeKubelets(); len(names) > 0 {
-		return fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+named(names)+
+		return fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
 			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in spec.rollout.acceptNodes.")
 	}
 	return holds(ucv1.HoldsReason, "")

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
@@ -165,7 +166,7 @@ func (p *pass) leaveRoll() (outcome, bool) {
 		}
 	}
 	if rolling := p.rollingDeployments(); len(rolling) > 0 {
-		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+named(rolling)+"."), true
+		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+wording.Names(rolling)+"."), true
 	}
 	return p.removeCanary()
 }

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock no one is to
@@ -234,7 +235,7 @@ func (p *pass) lockGone() outcome {
 		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
 		return does(Verb{
-			Kind: VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + named(refNames(lock.Left)) + ".",
+			Kind: VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(refNames(lock.Left)) + ".",
 		})
 	}
 	return holds(ucv1.HoldsReason, "")

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // When a cluster whose feature is off is looked at.
@@ -181,14 +182,14 @@ func countFindings(findings []observation.Finding) (counts findingCounts) {
 func (c findingCounts) text() string {
 	text := "Nothing that was found blocks a migration"
 	if c.blocking > 0 {
-		text = plural(c.blocking, "finding blocks", "findings block") + " a migration: " + named(c.ids)
+		text = wording.Count(c.blocking, "finding blocks", "findings block") + " a migration: " + wording.Names(c.ids)
 	}
 	var more []string
 	if c.warnings > 0 {
-		more = append(more, plural(c.warnings, "warning", "warnings"))
+		more = append(more, wording.Count(c.warnings, "warning", "warnings"))
 	}
 	if c.unseen > 0 {
-		more = append(more, plural(c.unseen, "check that could not look", "checks that could not look"))
+		more = append(more, wording.Count(c.unseen, "check that could not look", "checks that could not look"))
 	}
 	if len(more) > 0 {
 		text += "; also " + strings.Join(more, " and ")

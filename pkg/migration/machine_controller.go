@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
@@ -95,9 +96,9 @@ func MachineControllerGap(deployments []observation.MachineControllerDeployment)
 	case len(deployments) == 0:
 		return "No Deployment of the machine-controller was looked for."
 	case len(missing) > 0:
-		return "New Machines may join in-tree, because these do not exist: " + named(missing) + "."
+		return "New Machines may join in-tree, because these do not exist: " + wording.Names(missing) + "."
 	case len(denied) > 0:
-		return "The spec says that there is no operating-system-manager, and it exists: " + named(denied) + "."
+		return "The spec says that there is no operating-system-manager, and it exists: " + wording.Names(denied) + "."
 	}
 	return ""
 }

@@ -28,7 +28,3 @@ func TestRefsAreFoundInMessages(t *testing.T) {
 		})
 	}
 }
-
-func TestNamesAreBounded(t *testing.T) {
-	NewWithT(t).Expect(named([]string{"g", "b", "a", "c", "d", "e", "a"})).To(Equal("a, b, c, d, e and 1 more"))
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // defaultMinimumSamples is how many samples an indicator needs to be Met; mostSlow bounds the objects that are named.
@@ -222,7 +223,7 @@ func missed(indicators []ucv1.SLOIndicator) []string {
 		switch {
 		case i.Missed == 0:
 		case i.Name == string(slo.SyncErrors):
-			sentences = append(sentences, i.Name+": "+plural(int(i.Missed), "error", "errors")+" ("+strings.Join(i.Slow, ", ")+")")
+			sentences = append(sentences, i.Name+": "+wording.Count(int(i.Missed), "error", "errors")+" ("+strings.Join(i.Slow, ", ")+")")
 		default:
 			sentences = append(sentences, fmt.Sprintf("%s: %d of %d took more than %s (%s)", i.Name, i.Missed,
 				i.Within+i.Missed+i.Unsure, slo.Objective, strings.Join(i.Slow, "; ")))

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // held is what another manager must be held by for it not to count.
@@ -122,7 +123,7 @@ func (p *pass) tell(found []observation.OtherManager, by held) string {
 		told = append(told, p.describe(m, by))
 	}
 	if rest := len(found) - maxTold; rest > 0 {
-		told = append(told, "And "+plural(rest, "more", "more")+".")
+		told = append(told, "And "+wording.Count(rest, "more", "more")+".")
 	}
 	return strings.Join(told, " ") + " If it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"" + found[0].String() + "\"."
 }
@@ -151,7 +152,7 @@ func (p *pass) describe(m observation.OtherManager, by held) string {
 func (p *pass) describeLoops(m observation.OtherManager, by held) string {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
 	fence := p.o.Fence.Value()
-	runs := "It runs " + named(m.Loops())
+	runs := "It runs " + wording.Names(m.Loops())
 	switch {
 	case m.NodesOnly:
 		return runs + "."
@@ -180,5 +181,5 @@ func (p *pass) idleManagers() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " These other cloud-controller-managers have no pods: " + named(names) + "."
+	return " These other cloud-controller-managers have no pods: " + wording.Names(names) + "."
 }

@@ -1,8 +1,6 @@
 package migration
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -53,16 +51,4 @@ func does(verb Verb) outcome {
 // records is for facts that have to be persisted before anything rests on them.
 func records(why string) outcome {
 	return does(Verb{Kind: VerbRecord, Why: why})
-}
-
-// named joins names for a message: sorted, and bounded so that a large cluster does not make a large status.
-func named(names []string) string {
-	const most = 5
-	names = slices.Sorted(slices.Values(names))
-	names = slices.Compact(names)
-	if len(names) > most {
-		rest := len(names) - most
-		return strings.Join(names[:most], ", ") + " and " + plural(rest, "more", "more")
-	}
-	return strings.Join(names, ", ")
 }

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // judgePointOfNoReturn says in every pass of a started migration whether it can still be undone. What a person takes
@@ -122,7 +123,7 @@ func (p *pass) passedByMachines() (passed, unknown string) {
 	if len(names) == 0 {
 		return "", ""
 	}
-	return "No MachineDeployment can replace these external Machines: " + named(names) + ".", ""
+	return "No MachineDeployment can replace these external Machines: " + wording.Names(names) + ".", ""
 }
 
 // passedByLoadBalancers: the in-tree provider would make a second load balancer where it does not find the CCM's by its
@@ -148,7 +149,7 @@ func (p *pass) passedByLoadBalancers() (passed, unknown string) {
 	if len(names) == 0 {
 		return "", ""
 	}
-	return "The in-tree provider does not find the load balancers of these by its own names: " + named(names) + ".", ""
+	return "The in-tree provider does not find the load balancers of these by its own names: " + wording.Names(names) + ".", ""
 }
 
 // ofCanary says that a Service, or the claim of a volume, is ours: it goes before an undo ends, and nothing rests on it.
@@ -184,7 +185,7 @@ func (p *pass) passedByVolumes() (passed, unknown string) {
 	case addons.CSI.SatisfiedBy != "":
 		return "", ""
 	}
-	return "Only the CSI driver can serve these: " + named(names) + ".", ""
+	return "Only the CSI driver can serve these: " + wording.Names(names) + ".", ""
 }
 
 // inventories are those of before and of now; nothing was made since while there is no baseline.

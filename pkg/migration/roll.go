@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // pool is a MachineDeployment with its state against the wanted kubelet configuration.
@@ -55,10 +56,10 @@ func (p *pass) roll() outcome {
 		return p.awaits(view, waiting)
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
-		return fails(blockedReason(pools), "These cannot be rolled: "+named(blocked)+".")
+		return fails(blockedReason(pools), "These cannot be rolled: "+wording.Names(blocked)+".")
 	}
 	if going := goingMachines(view); len(going) > 0 {
-		return p.waitsForMachines("Waiting for Machines to go: " + named(going) + ".")
+		return p.waitsForMachines("Waiting for Machines to go: " + wording.Names(going) + ".")
 	}
 	if out, left := p.removeCanary(); left {
 		return out
@@ -196,7 +197,7 @@ func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
 	if more := len(*rolled) - maxRolled; more > 0 {
 		*rolled = slices.Delete(*rolled, 0, more)
 	}
-	verb.Why = "Rolling " + named(refNames(verb.Objects)) + ": " + intents[0].Why + "."
+	verb.Why = "Rolling " + wording.Names(refNames(verb.Objects)) + ": " + intents[0].Why + "."
 	return verb
 }
 
@@ -336,7 +337,7 @@ func (p *pass) rollsOn() string {
 			names = append(names, d.String())
 		}
 	}
-	return named(names)
+	return wording.Names(names)
 }
 
 func (v fleetView) scaledWhilePaused(d observation.MachineDeployment) bool {

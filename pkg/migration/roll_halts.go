@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an earlier
@@ -28,7 +29,7 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 		return p.breakerTripped(overdue)
 	}
 	if released := releasedPools(view, pools); len(released) > 0 {
-		return fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+named(released)+
+		return fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+wording.Names(released)+
 			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until they are done.")
 	}
 	if leftToRoll(pools) {
@@ -43,11 +44,11 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 		return out
 	}
 	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+named(late)+
+		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
-		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+named(stuck)+
+		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
 			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
 	}
 	return holds(ucv1.HoldsReason, "")
@@ -70,7 +71,7 @@ func stuckPools(view fleetView, pools []pool) []string {
 		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
 			name := d.String() + " for " + patience.String()
 			if len(pool.waitsFor) > 0 {
-				name += ", of which these are not replaced or not proven: " + named(pool.waitsFor)
+				name += ", of which these are not replaced or not proven: " + wording.Names(pool.waitsFor)
 			}
 			names = append(names, name)
 		}
@@ -96,10 +97,10 @@ func lateMachines(view fleetView) []string {
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
 func (p *pass) awaits(view fleetView, rolling []string) outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+named(lost)+
+		return fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
 			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.")
 	}
-	return p.waitsForMachines("Waiting for the Machines of " + named(rolling) + ".")
+	return p.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")
 }
 
 func lostMachines(view fleetView) []string {

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
@@ -26,7 +27,7 @@ func (p *pass) undoLoops() outcome {
 	case unknown != "":
 		return cannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	}
 	return holds(ucv1.HoldsReason, "")
 }

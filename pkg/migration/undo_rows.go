@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
@@ -30,7 +31,7 @@ func (p *pass) undoRoll() outcome {
 		}
 	}
 	if len(tainted) > 0 {
-		return waits(ucv1.WaitingForNodesReason, "Only the CCM can initialize these Nodes, which belong to no Machine that is replaced: "+named(tainted)+". Delete them if it does not.")
+		return waits(ucv1.WaitingForNodesReason, "Only the CCM can initialize these Nodes, which belong to no Machine that is replaced: "+wording.Names(tainted)+". Delete them if it does not.")
 	}
 	return holds(ucv1.HoldsReason, "")
 }
@@ -116,7 +117,7 @@ func (p *pass) detached() outcome {
 	}
 	if len(names) > 0 {
 		return waitsUntil(ucv1.WaitingForVolumesReason, "KCM has its cloud loops; the feature gates wait for these VolumeAttachments of the CSI driver to go: "+
-			named(names)+". Delete the pods that use these volumes, so that they start again elsewhere.", 5*time.Second)
+			wording.Names(names)+". Delete the pods that use these volumes, so that they start again elsewhere.", 5*time.Second)
 	}
 	return holds(ucv1.HoldsReason, "")
 }
@@ -171,7 +172,7 @@ func (p *pass) workloadWithdrawn() outcome {
 		return holds(ucv1.HoldsReason, "")
 	}
 	p.facts.Rollback.WorkloadGoneAt = nil
-	return waitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+named(pods)+
+	return waitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+wording.Names(pods)+
 		". For one whose Node is lost, make sure that it has ended, and name it in spec.handover.acceptLostManagers.", 2*time.Second)
 }
 
@@ -276,7 +277,7 @@ func (p *pass) driverUnneeded() outcome {
 		}
 	}
 	if len(names) > 0 {
-		return fails(ucv1.VolumesNeedDriverReason, "spec.handover.rollbackAddons waits, these need the CSI driver: "+named(names)+
+		return fails(ucv1.VolumesNeedDriverReason, "spec.handover.rollbackAddons waits, these need the CSI driver: "+wording.Names(names)+
 			". Delete them, or set it to false: the addons stay then, and everything else is undone already.")
 	}
 	return holds(ucv1.HoldsReason, "")

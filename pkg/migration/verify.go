@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // verify asks every Node, not only every Machine: what counts is what runs.
@@ -28,11 +29,11 @@ func (p *pass) verify() outcome {
 	case unknown != "":
 		return cannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+named(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	case len(overdue) > 0:
-		return fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+named(overdue)+".")
+		return fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
 	case len(unproven) > 0:
-		return waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+named(unproven)+".")
+		return waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+wording.Names(unproven)+".")
 	}
 	if slices.ContainsFunc(nodes, p.wasAway) {
 		p.facts.StableSince = nil

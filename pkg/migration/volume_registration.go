@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // WantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
@@ -35,11 +36,11 @@ func (p *pass) volumesRegistered() outcome {
 	switch {
 	case len(late) > 0:
 		return fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
-			p.o.Deadlines.VolumeRegistration.String()+": "+named(late)+"."+begun+
+			p.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
 		return waitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
-			named(awaited)+"."+begun, left)
+			wording.Names(awaited)+"."+begun, left)
 	}
 	return holds(ucv1.HoldsReason, "")
 }
