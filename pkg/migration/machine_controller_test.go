@@ -2,6 +2,7 @@ package migration
 
 import (
 	"testing"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -51,6 +52,26 @@ func TestMachineControllerIsKnown(t *testing.T) {
 		"an undo needs them, too": {
 			given: rollingBack, when: controllers(found, webhook), step: ucv1.StepUndoMachineController, fails: ucv1.InputInvalidReason,
 			says: []string{"machine-controller-webhook"},
+		},
+	})
+}
+
+// TestFlagsAreSetWhileTheCCMLeads: no one else initializes the Nodes that come with them.
+func TestFlagsAreSetWhileTheCCMLeads(t *testing.T) {
+	silent := func(since time.Duration) func(*observation.Observation) {
+		return func(o *observation.Observation) {
+			edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt, l.RenewedBy = ago(since), ago(since) })
+		}
+	}
+	runDecisions(t, map[string]decision{
+		"a CCM that leads":             {given: configuring, step: ucv1.StepMachineController, verb: VerbChangeArguments},
+		"one whose Lease stands still": {given: configuring, when: silent(20 * time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason},
+		"one that never leads again": {
+			given: configuring, when: silent(10 * time.Minute), step: ucv1.StepMachineController, fails: ucv1.LeaderDeadlineExceededReason,
+		},
+		"a cluster without Nodes has no Node that waits": {
+			given: configuring, when: func(o *observation.Observation) { silent(10 * time.Minute)(o); noNodes(o) },
+			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 	})
 }
