@@ -11,19 +11,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
 func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
 	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](), observation.Absent[observation.KeptProofs]()
-	baseline := s.cluster.Status.Baseline
-	if baseline == nil {
+	taken := s.cluster.Status.Baseline
+	if taken == nil {
 		return
 	}
 	secret := &corev1.Secret{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: baseline.SecretName}, secret); err != nil {
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}, secret); err != nil {
 		if !apierrors.IsNotFound(err) {
 			s.observed.Baseline = observation.Unknown[observation.Inventory](err.Error())
 			s.observed.Proofs = observation.Unknown[observation.KeptProofs](err.Error())
@@ -32,9 +32,9 @@ func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
 	}
 	s.observed.Proofs = observation.Known(observation.KeptProofs{
 		Secret:  observation.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name, UID: string(secret.UID)},
-		Version: secret.ResourceVersion, ByNode: migration.DecodeProofs(secret.Data[migration.ProofsKey]),
+		Version: secret.ResourceVersion, ByNode: baseline.DecodeProofs(secret.Data[baseline.ProofsKey]),
 	})
-	inventory, err := migration.DecodeBaseline(secret.Data)
+	inventory, err := baseline.Decode(secret.Data)
 	if err != nil {
 		// A baseline that cannot be read is not the one that was taken: its digest says so.
 		inventory = observation.Inventory{Volumes: []observation.Volume{{Name: err.Error()}}}
@@ -43,12 +43,12 @@ func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
 }
 
 func (r *Reconciler) takeBaseline(ctx context.Context, s *scope) error {
-	encoded, err := migration.EncodeBaseline(s.observed.Inventory.Value())
+	encoded, err := baseline.Encode(s.observed.Inventory.Value())
 	if err != nil {
 		return err
 	}
 	object := beside(s, "Secret", s.decision.Facts.Baseline.SecretName)
-	object.Object["data"] = map[string]any{migration.BaselineKey: base64.StdEncoding.EncodeToString(encoded)}
+	object.Object["data"] = map[string]any{baseline.Key: base64.StdEncoding.EncodeToString(encoded)}
 	return r.apply(ctx, object)
 }
 
@@ -67,14 +67,14 @@ func (r *Reconciler) keepProofs(ctx context.Context, s *scope) error {
 	if proofs == nil {
 		return nil
 	}
-	encoded, err := migration.EncodeProofs(proofs.ByNode)
+	encoded, err := baseline.EncodeProofs(proofs.ByNode)
 	if err != nil {
 		return err
 	}
 	object := beside(s, "Secret", proofs.Secret.Name)
 	object.SetUID(types.UID(proofs.Secret.UID))
 	object.SetResourceVersion(proofs.Version)
-	object.Object["data"] = map[string]any{migration.ProofsKey: base64.StdEncoding.EncodeToString(encoded)}
+	object.Object["data"] = map[string]any{baseline.ProofsKey: base64.StdEncoding.EncodeToString(encoded)}
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.ProofsFieldManager), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("keep the proofs of kubelets in %s: %w", proofs.Secret, err)

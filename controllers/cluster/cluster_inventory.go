@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 )
 
 // maxDifferences bounds the lists of status.inventory.
@@ -21,7 +21,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 	if before.CompletedAt != nil {
 		return
 	}
-	differences, known := migration.Compare(s.observed).Get()
+	differences, known := baseline.Compare(s.observed).Get()
 	if !known {
 		return
 	}
@@ -38,7 +38,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 }
 
 // count adds the differences up, and names the first of those that a person should look at.
-func count(seen *ucv1.InventoryStatus, differences []migration.Difference) {
+func count(seen *ucv1.InventoryStatus, differences []baseline.Difference) {
 	for _, difference := range differences {
 		if difference.Warning && len(seen.Warnings) < maxDifferences {
 			seen.Warnings = append(seen.Warnings, bounded(difference.String()+": "+difference.Explained, maxMessage))

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -242,9 +243,9 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		return
 	}
 	s.observed.Machines = session.Machines(ctx)
-	s.observed.Nodes = migration.WithProofs(session.Nodes(ctx), s.observed.Proofs)
-	s.observed.Inventory = migration.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
-	s.observed.Gone = session.Gone(ctx, migration.MissingOf(s.observed.Baseline, s.observed.Inventory))
+	s.observed.Nodes = baseline.WithProofs(session.Nodes(ctx), s.observed.Proofs)
+	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = observation.Absent[slo.Seen]()
 	if migration.Measures(s.cluster, s.now) {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)

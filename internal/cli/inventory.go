@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -36,7 +36,7 @@ type inventoryReport struct {
 	Secret      string                 `json:"secret"`
 	Baseline    *inventoryCounts       `json:"baseline,omitempty"`
 	Now         *inventoryCounts       `json:"now,omitempty"`
-	Differences []migration.Difference `json:"differences,omitempty"`
+	Differences []baseline.Difference  `json:"differences,omitempty"`
 	Objects     *observation.Inventory `json:"objects,omitempty"`
 	Unexplained int                    `json:"unexplained"`
 }
@@ -92,8 +92,8 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 			return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
 		}
 		observed.Machines, observed.Nodes = session.Machines(ctx), session.Nodes(ctx)
-		observed.Inventory = migration.WithNodes(session.Inventory(ctx), observed.Nodes, observed.Machines)
-		observed.Gone = session.Gone(ctx, migration.MissingOf(observed.Baseline, observed.Inventory))
+		observed.Inventory = baseline.WithNodes(session.Inventory(ctx), observed.Nodes, observed.Machines)
+		observed.Gone = session.Gone(ctx, baseline.MissingOf(observed.Baseline, observed.Inventory))
 	}
 	report, err := newInventoryReport(observed, o.diff)
 	if err != nil {
@@ -121,7 +121,7 @@ func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (
 	case err != nil:
 		return none, fmt.Errorf("read Secret %s with the baseline: %w", key, err)
 	}
-	inventory, err := migration.DecodeBaseline(secret.Data)
+	inventory, err := baseline.Decode(secret.Data)
 	if err != nil {
 		return none, fmt.Errorf("secret %s is no baseline; restore it: %w", key, err)
 	}
@@ -132,14 +132,14 @@ func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (
 }
 
 func newInventoryReport(observed observation.Observation, diff bool) (*inventoryReport, error) {
-	cluster, baseline := observed.Cluster, observed.Baseline.Value()
+	cluster, before := observed.Cluster, observed.Baseline.Value()
 	report := &inventoryReport{Cluster: cluster.Namespace + "/" + cluster.Name, TakenAt: cluster.Status.Baseline.TakenAt,
-		Secret: cluster.Status.Baseline.SecretName, Baseline: countInventory(baseline)}
+		Secret: cluster.Status.Baseline.SecretName, Baseline: countInventory(before)}
 	if !diff {
-		report.Objects = withoutValues(baseline)
+		report.Objects = withoutValues(before)
 		return report, nil
 	}
-	compared := migration.Compare(observed)
+	compared := baseline.Compare(observed)
 	differences, known := compared.Get()
 	if !known {
 		return nil, fmt.Errorf("cluster %s could not be compared with its baseline: %s", report.Cluster, compared.Why())

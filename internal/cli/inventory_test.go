@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func baseline() observation.Inventory {
+func kept() observation.Inventory {
 	return observation.Inventory{
 		Version:       observation.InventoryVersion,
 		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
@@ -28,13 +28,13 @@ func baseline() observation.Inventory {
 func clusterWithBaseline() *ucv1.Cluster {
 	cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha"}}
 	taken := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "alpha-baseline", Digest: baseline().Digest(), TakenAt: &taken}
+	cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "alpha-baseline", Digest: kept().Digest(), TakenAt: &taken}
 	return cluster
 }
 
 func TestInventoryText(t *testing.T) {
 	g := NewWithT(t)
-	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline())}
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(kept())}
 	report, err := newInventoryReport(observed, false)
 	g.Expect(err).NotTo(HaveOccurred())
 	text := &strings.Builder{}
@@ -59,7 +59,7 @@ PersistentVolume pv  Bound web/data
 
 func TestAnInventoryHasNoValuesThatTenantsWrite(t *testing.T) {
 	g := NewWithT(t)
-	whole := baseline()
+	whole := kept()
 	whole.LoadBalancers[0].Annotations = map[string]string{"note": "a secret of a tenant"}
 	whole.Nodes[0].Labels = map[string]string{"owner": "a secret of a tenant"}
 	report, err := newInventoryReport(observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(whole)}, false)
@@ -71,10 +71,10 @@ func TestAnInventoryHasNoValuesThatTenantsWrite(t *testing.T) {
 
 func TestInventoryDiffText(t *testing.T) {
 	g := NewWithT(t)
-	now := baseline()
+	now := kept()
 	now.LoadBalancers = []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}
 	now.Nodes, now.Volumes = []observation.NodeRecord{{Name: "n2", UID: "u2"}}, nil
-	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline()), Inventory: observation.Known(now),
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(kept()), Inventory: observation.Known(now),
 		Machines: observation.Known(observation.Machines{}), Gone: observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}})}
 	report, err := newInventoryReport(observed, true)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -92,24 +92,24 @@ func TestInventoryDiffText(t *testing.T) {
 
 func TestInventoryDiffThatCannotLook(t *testing.T) {
 	g := NewWithT(t)
-	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(baseline()), Inventory: observation.Unknown[observation.Inventory]("timeout")}
+	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(kept()), Inventory: observation.Unknown[observation.Inventory]("timeout")}
 	_, err := newInventoryReport(observed, true)
 	g.Expect(err).To(MatchError(ContainSubstring("timeout")))
 }
 
 func TestReadBaseline(t *testing.T) {
-	packed, err := migration.EncodeBaseline(baseline())
+	packed, err := baseline.Encode(kept())
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for name, test := range map[string]struct {
 		data map[string][]byte
 		when func(*ucv1.Cluster)
 		says string
 	}{
-		"it is read":           {data: map[string][]byte{migration.BaselineKey: packed}},
+		"it is read":           {data: map[string][]byte{baseline.Key: packed}},
 		"none was taken":       {when: func(c *ucv1.Cluster) { c.Status.Baseline = nil }, says: "has no baseline"},
 		"it is gone":           {says: "is gone; restore it"},
-		"it is something else": {data: map[string][]byte{migration.OldBaselineKey: []byte("password")}, says: "is no baseline"},
-		"it is not the one of the status": {data: map[string][]byte{migration.BaselineKey: packed},
+		"it is something else": {data: map[string][]byte{baseline.OldKey: []byte("password")}, says: "is no baseline"},
+		"it is not the one of the status": {data: map[string][]byte{baseline.Key: packed},
 			when: func(c *ucv1.Cluster) { c.Status.Baseline.Digest = "other" }, says: "is not the baseline that was taken"},
 	} {
 		t.Run(name, func(t *testing.T) {

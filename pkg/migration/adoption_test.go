@@ -17,8 +17,8 @@ func theirs(fields ...string) observation.AddonSet {
 	return observation.AddonSet{Foreign: []string{object}, Takeovers: []observation.Takeover{{Object: object, Kind: "Deployment", Fields: fields}}}
 }
 
-func adopting(set observation.AddonSet, plan *ucv1.AdoptionStatus) func() observation.Observation {
-	return func() observation.Observation {
+func adopting(set observation.AddonSet, plan *ucv1.AdoptionStatus) func() Observation {
+	return func() Observation {
 		o := applying()
 		o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 		o.Cluster.Status.Adoption = plan
@@ -34,7 +34,7 @@ func plannedAgo(d time.Duration, lines ...string) *ucv1.AdoptionStatus {
 func TestAdoption(t *testing.T) {
 	set := theirs("spec.replicas", "spec.template.spec.containers[ccm].image", "spec.template.spec.nodeName")
 	const line = "Deployment kube-system/ccm (Helm release occm): spec.replicas, spec.template.spec.containers[ccm].image, spec.template.spec.nodeName"
-	never := func() observation.Observation {
+	never := func() Observation {
 		o := adopting(set, nil)()
 		o.Cluster.Spec.Addons.Adoption = ""
 		return o
@@ -47,7 +47,7 @@ func TestAdoption(t *testing.T) {
 			},
 		},
 		"why a driver does not satisfy is said": {
-			given: never, when: func(o *observation.Observation) {
+			given: never, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}, DriverProblem: "CSIDriver cinder is registered on 0 of 2 Nodes."}})
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"are not ours: CSIDriver cinder. CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},

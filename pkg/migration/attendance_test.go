@@ -13,8 +13,8 @@ import (
 
 // attendanceCase is one look at who runs the cloud loops.
 type attendanceCase struct {
-	given   func() observation.Observation
-	when    func(*observation.Observation)
+	given   func() Observation
+	when    func(*Observation)
 	status  metav1.ConditionStatus
 	reason  string
 	since   time.Duration // before noon; zero: they are not known to be unattended
@@ -55,8 +55,8 @@ func runAttendance(t *testing.T, cases map[string]attendanceCase) {
 }
 
 // gap is the hand-over after KCM's loops were switched off and its old process ended: the CCM waits behind its fence.
-func gap(ended time.Duration) func() observation.Observation {
-	return func() observation.Observation {
+func gap(ended time.Duration) func() Observation {
+	return func() Observation {
 		o := fenced()
 		o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(ended+time.Minute), stampAgo(ended+time.Minute)
 		o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(ended)
@@ -67,12 +67,12 @@ func gap(ended time.Duration) func() observation.Observation {
 }
 
 // unreadable is a kubeconfig without credentials: nothing of the user cluster can be looked at.
-func unreadable(message string) func(*observation.Observation) {
+func unreadable(message string) func(*Observation) {
 	return cutOff(ucv1.UnauthorizedReason, message)
 }
 
-func cutOff(reason, message string) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func cutOff(reason, message string) func(*Observation) {
+	return func(o *Observation) {
 		o.Connection = observation.Connection{Reason: reason, Message: message}
 		o.KCMLease, o.CCMLease, o.Lock = observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lock]("no")
 		o.Addons, o.Fence, o.Nodes, o.OtherManagers = observation.Unknown[observation.Addons]("no"), observation.Unknown[observation.Fence]("no"), observation.Unknown[[]observation.Node]("no"), observation.Unknown[[]observation.OtherManager]("no")
@@ -80,8 +80,8 @@ func cutOff(reason, message string) func(*observation.Observation) {
 }
 
 // stopped is a CCM whose Lease was renewed for the last time.
-func stopped(since time.Duration) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func stopped(since time.Duration) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.CCMLease, func(l *observation.Lease) {
 			l.RenewTime, l.ChangedAt, l.RenewedBy = ago(since), ago(since-time.Second), ago(since)
 		})
@@ -94,10 +94,10 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 		"KCM in-tree, before anything is touched": {given: loud, status: yes, reason: ucv1.AttendedReason, says: "KCM leads"},
 		"the CCM of a finished cluster":           {given: finished, status: yes, reason: ucv1.AttendedReason, says: "The CCM leads"},
 		"a CCM that leads forgets that none did": {
-			given: finished, when: func(o *observation.Observation) { o.Cluster.Status.UnattendedSince = stampAgo(time.Hour) }, status: yes, reason: ucv1.AttendedReason,
+			given: finished, when: func(o *Observation) { o.Cluster.Status.UnattendedSince = stampAgo(time.Hour) }, status: yes, reason: ucv1.AttendedReason,
 		},
 		"the holder of the migration lock": {
-			given: gap(time.Minute), when: func(o *observation.Observation) {
+			given: gap(time.Minute), when: func(o *Observation) {
 				o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
 				o.Lock = observation.Known(observation.Lock{Lease: observation.Lease{Holder: "new_1", DurationSeconds: 15, AcquireTime: ago(time.Minute), RenewTime: ago(time.Second),
 					ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}})
@@ -108,12 +108,10 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 			says: "any more",
 		},
 		"a Lease that was only acquired may be of a manager that crashes": {
-			given: finished, when: func(o *observation.Observation) {
-				edit(&o.CCMLease, func(l *observation.Lease) { l.AcquireTime = l.RenewTime })
-			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
+			given: finished, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.AcquireTime = l.RenewTime }) }, status: unknown, reason: ucv1.LookingReason, unsure: true,
 		},
 		"a Lease that is seen for the first time proves no manager": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.CCMLease, func(l *observation.Lease) { l.WatchedAt, l.ChangedAt = ago(0), ago(0) })
 			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
 		},
@@ -130,32 +128,32 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 	const no, unknown = metav1.ConditionFalse, metav1.ConditionUnknown
 	runAttendance(t, map[string]attendanceCase{
 		"a control plane that is scaled to 0 is hibernated": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				unreadable("The API server refuses connections")(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Replicas, c.KCM.Pods = 0, nil })
 			}, status: unknown, reason: ucv1.HibernatedReason,
 		},
 		"a cluster without Nodes has nothing to run the CCM on": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(time.Hour)(o)
 				o.Nodes = observation.Known([]observation.Node{})
 			}, status: unknown, reason: ucv1.NoNodesReason,
 		},
 		"its first Node begins the time": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(time.Hour)(o)
 				edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].CreatedAt = ago(5 * time.Second) })
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 5 * time.Second,
 		},
 		"and so does a control plane that wakes": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(30 * time.Minute)(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].StartedAt = ago(20 * time.Second) })
 				edit(&o.KCMLease, func(l *observation.Lease) { l.AcquireTime = ago(10 * time.Second) })
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 20 * time.Second,
 		},
 		"a CCM that crashes says so": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(30 * time.Second)(o)
 				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: []string{"Deployment kube-system/ccm crashes."}}})
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
@@ -165,13 +163,13 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 			status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "Another tool has to apply the CCM",
 		},
 		"a fence that a person closed says how it is opened": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(5 * time.Minute)(o)
 				o.Fence = observation.Known(observation.Fence{Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"})
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 5 * time.Minute, overdue: true, person: true, says: "fence",
 		},
 		"a cluster that was created with the feature had no manager yet": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal, UnattendedSince: stampAgo(time.Hour)}
 				o.CCMLease = observation.Absent[observation.Lease]()
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: time.Hour,
@@ -183,14 +181,14 @@ func TestWhatIsNoManagerOfTheCloudLoops(t *testing.T) {
 	const no = metav1.ConditionFalse
 	runAttendance(t, map[string]attendanceCase{
 		"another CCM that elects by the same Lease runs nothing either": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				stopped(10 * time.Minute)(o)
 				edit(&o.Fence, func(f *observation.Fence) { f.Lease = "kube-system/ccm" })
 				beside(ourLease)(o)
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 10 * time.Minute, overdue: true, person: true,
 		},
 		"a KCM without election that crashes runs nothing": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				arguments := inTree()
 				arguments.Flags["leader-elect"] = "false"
 				setKCM(o, arguments)
@@ -226,25 +224,35 @@ func TestTheGapOfAHandOver(t *testing.T) {
 			overdue: true, person: true, says: missing,
 		},
 		"the limit is the spec's": {
-			given: gap(2 * time.Minute), when: func(o *observation.Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },
+			given: gap(2 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },
 			status: no, reason: unattended, since: 2 * time.Minute,
 		},
 		"a CCM that is not ours may run them": {
 			given: gap(5 * time.Minute), when: beside(free), status: metav1.ConditionUnknown, reason: ucv1.CouldNotLookReason, says: "is not ours",
 		},
 		"a pause holds up no call": {
-			given: gap(5 * time.Minute), when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true },
+			given: gap(5 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.Paused = true },
 			status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true, says: "spec.paused",
 		},
+	})
+}
+
+func TestSinceWhenOutlivesTheManager(t *testing.T) {
+	const no, unattended = metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason
+	before := func(o *Observation) {
+		o.Cluster.Status.UnattendedSince = stampAgo(40 * time.Minute)
+		stopped(50 * time.Second)(o)
+	}
+	runAttendance(t, map[string]attendanceCase{
 		"a manager that was killed in the gap finds when it began": {
-			given: gap(5 * time.Minute), when: func(o *observation.Observation) {
+			given: gap(5 * time.Minute), when: func(o *Observation) {
 				edit(&o.KCMLease, func(l *observation.Lease) {
 					l.Holder, l.ChangedAt, l.WatchedAt, l.RenewTime = "old_1", ago(20*time.Second), ago(20*time.Second), ago(5*time.Minute)
 				})
 			}, status: no, reason: unattended, since: 5 * time.Minute, overdue: true, person: true,
 		},
 		"what was persisted before it was killed stays": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				o.Cluster.Status.UnattendedSince = stampAgo(10 * time.Minute)
 				edit(&o.CCMLease, func(l *observation.Lease) {
 					l.WatchedAt, l.ChangedAt, l.RenewTime = ago(0), ago(0), ago(11*time.Minute)
@@ -252,15 +260,11 @@ func TestTheGapOfAHandOver(t *testing.T) {
 			}, status: no, reason: unattended, since: 10 * time.Minute, overdue: true, person: true, unsure: true,
 		},
 		"a manager that led in between begins it again, although none was seen alive": {
-			given: finished, when: func(o *observation.Observation) {
-				o.Cluster.Status.UnattendedSince = stampAgo(40 * time.Minute)
-				stopped(50 * time.Second)(o)
-			}, status: no, reason: unattended, since: 50 * time.Second,
+			given: finished, when: before, status: no, reason: unattended, since: 50 * time.Second,
 		},
 		"one that only acquired the Lease does not": {
-			given: finished, when: func(o *observation.Observation) {
-				o.Cluster.Status.UnattendedSince = stampAgo(40 * time.Minute)
-				stopped(50 * time.Second)(o)
+			given: finished, when: func(o *Observation) {
+				before(o)
 				edit(&o.CCMLease, func(l *observation.Lease) { l.AcquireTime = l.RenewTime })
 			}, status: no, reason: unattended, since: 40 * time.Minute, overdue: true, person: true,
 		},

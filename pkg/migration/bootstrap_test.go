@@ -11,8 +11,8 @@ import (
 )
 
 // booted is a roll in which workers was rolled, and whose new Node has just registered; its MachineSet is that old.
-func booted(age time.Duration) func() observation.Observation {
-	return func() observation.Observation {
+func booted(age time.Duration) func() Observation {
+	return func() Observation {
 		o := pooled{replicas: 2, surge: 1, old: "RR", fresh: "U"}.observation()
 		o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(180))
 		edit(&o.Nodes, func(nodes *[]observation.Node) {
@@ -31,15 +31,15 @@ func booted(age time.Duration) func() observation.Observation {
 	}
 }
 
-func booting(kubelet observation.BootstrapKubelet, revision string) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func booting(kubelet observation.BootstrapKubelet, revision string) func(*Observation) {
+	return func(o *Observation) {
 		o.Bootstraps = observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: kubelet, Revision: revision}, "canary": {Kubelet: kubelet, Revision: revision}})
 	}
 }
 
 // became lets a MachineSet be the newest one again since then.
-func became(age time.Duration) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func became(age time.Duration) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Sets {
 				if m.Sets[i].Current {
@@ -53,20 +53,20 @@ func became(age time.Duration) func(*observation.Observation) {
 func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	const secret = "Secret cloud-init-settings/workers-kube-system-provisioning-config of MachineDeployment kube-system/workers"
 	young, old := booted(time.Minute), booted(4*time.Minute)
-	waitsFor := func(given func() observation.Observation, when func(*observation.Observation), words ...string) decision {
+	waitsFor := func(given func() Observation, when func(*Observation), words ...string) decision {
 		return decision{given: given, when: when, step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason, says: words}
 	}
-	goesOn := func(when func(*observation.Observation)) decision {
+	goesOn := func(when func(*Observation)) decision {
 		return decision{given: young, when: when, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason}
 	}
-	unmade := func(o *observation.Observation) {
+	unmade := func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Sets {
 				m.Sets[i].Current = false
 			}
 		})
 	}
-	unjoined := func(o *observation.Observation) {
+	unjoined := func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Machines {
 				if m.Machines[i].Annotation == "true" {
@@ -84,7 +84,7 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 		"external of the revision before says nothing":                 waitsFor(young, booting(observation.BootstrapExternal, "1"), secret, "newest revision"),
 		"without a MachineSet of the newest template nothing is known": waitsFor(old, both(booting(observation.BootstrapExternal, ""), unmade), secret, "newest revision"),
 		"what does not exist may still come while no Machine joined":   waitsFor(old, both(booting(observation.BootstrapMissing, ""), unjoined), secret, "is not there yet"),
-		"without an operating-system-manager nothing comes": goesOn(both(booting(observation.BootstrapMissing, ""), unjoined, func(o *observation.Observation) {
+		"without an operating-system-manager nothing comes": goesOn(both(booting(observation.BootstrapMissing, ""), unjoined, func(o *Observation) {
 			o.Cluster.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 		})),
 		"in-tree calls a person after the deadline": {
@@ -98,15 +98,13 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 			given: old, when: both(booting(observation.BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
 		},
 		"what could not be looked at is waited for": {
-			given: young, when: func(o *observation.Observation) {
+			given: young, when: func(o *Observation) {
 				o.Bootstraps = observation.Unknown[map[string]observation.BootstrapData]("timeout")
 			},
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"},
 		},
 		"what no one looked for is not there by that": {
-			given: young, when: func(o *observation.Observation) {
-				o.Bootstraps = observation.Known(map[string]observation.BootstrapData{})
-			},
+			given: young, when: func(o *Observation) { o.Bootstraps = observation.Known(map[string]observation.BootstrapData{}) },
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"a MachineDeployment that is not rolled has its former data": {given: rolling, when: booting(observation.BootstrapInTree, "1"), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
@@ -122,7 +120,7 @@ func TestBootstrapDataHoldsSteps(t *testing.T) {
 }
 
 func TestBootstrapDataOfTheCanary(t *testing.T) {
-	young := func() observation.Observation {
+	young := func() Observation {
 		o := made()
 		o.Cluster.Status.Canary.StartedAt = stampAgo(time.Minute)
 		return o
@@ -136,7 +134,7 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 			given: made, when: booting(observation.BootstrapInTree, ""), step: ucv1.StepRoll, verb: VerbRecord, says: []string{"not proven in time"},
 		},
 		"in-tree: a person is called": {
-			given: made, when: func(o *observation.Observation) {
+			given: made, when: func(o *Observation) {
 				booting(observation.BootstrapInTree, "")(o)
 				o.Cluster.Status.Canary.FailedAt = stampAgo(time.Minute)
 			},
@@ -144,7 +142,7 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 		},
 		"of an earlier one": {given: young, when: booting(observation.BootstrapExternal, "9"), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason},
 		"could not be looked at": {
-			given: young, when: func(o *observation.Observation) {
+			given: young, when: func(o *Observation) {
 				o.Bootstraps = observation.Unknown[map[string]observation.BootstrapData]("timeout")
 			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
@@ -162,7 +160,7 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 }
 
 func TestBootstrapsAreLookedForWhereTheyDecide(t *testing.T) {
-	names := func(o observation.Observation) []string {
+	names := func(o Observation) []string {
 		found := []string{}
 		for _, ref := range BootstrapsOf(o, noon()) {
 			found = append(found, ref.Name)

@@ -13,7 +13,7 @@ import (
 
 // turning is a MachineDeployment of two replicas in the middle of its roll: one old Machine, one new one whose Node registered
 // four minutes ago and is not initialized.
-func turning() observation.Observation {
+func turning() Observation {
 	o := verifying()
 	edit(&o.Machines, func(m *observation.Machines) {
 		old := outdated()
@@ -38,30 +38,30 @@ func endless() observation.Guard {
 }
 
 // proving is the same with a new Machine that is proven.
-func proving() observation.Observation {
+func proving() Observation {
 	o := turning()
 	firstNode(proveFirst)(&o)
 	return o
 }
 
 // alone is the end of it: one replica, and the old Machine is gone.
-func alone(o *observation.Observation) {
+func alone(o *Observation) {
 	machines(func(m *observation.Machines) {
 		m.Deployments[0].Replicas, m.Sets[1].Replicas = 1, 0
 		m.Machines = slices.DeleteFunc(m.Machines, func(machine observation.Machine) bool { return machine.UID == "old" })
 	})(o)
 }
 
-func firstDeployment(change func(*observation.MachineDeployment)) func(*observation.Observation) {
+func firstDeployment(change func(*observation.MachineDeployment)) func(*Observation) {
 	return machines(func(m *observation.Machines) { change(&m.Deployments[0]) })
 }
 
-func firstNode(change func(*observation.Node)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Nodes, func(n *[]observation.Node) { change(&(*n)[0]) }) }
+func firstNode(change func(*observation.Node)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { change(&(*n)[0]) }) }
 }
 
-func both(changes ...func(*observation.Observation)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func both(changes ...func(*Observation)) func(*Observation) {
+	return func(o *Observation) {
 		for _, change := range changes {
 			change(o)
 		}
@@ -69,7 +69,7 @@ func both(changes ...func(*observation.Observation)) func(*observation.Observati
 }
 
 // lateSecond is another MachineDeployment with a Node that is not initialized.
-func lateSecond(o *observation.Observation) {
+func lateSecond(o *Observation) {
 	edit(&o.Machines, func(m *observation.Machines) {
 		second(m)
 		d, set, machine := &m.Deployments[1], &m.Sets[len(m.Sets)-1], &m.Machines[len(m.Machines)-1]
@@ -84,7 +84,7 @@ func lateSecond(o *observation.Observation) {
 	})
 }
 
-func lacksLeader(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }
+func lacksLeader(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }
 
 func proveFirst(n *observation.Node) {
 	*n = provenNode("n1")
@@ -108,9 +108,7 @@ func TestBreakerTrips(t *testing.T) {
 			given: turning, when: firstNode(func(n *observation.Node) { n.CreatedAt = ago(2 * time.Minute) }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"the deadline is that of the spec": {
-			given: turning, when: func(o *observation.Observation) {
-				o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(600))
-			},
+			given: turning, when: func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(600)) },
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"every late Node is named": {
@@ -120,15 +118,15 @@ func TestBreakerTrips(t *testing.T) {
 			given: proving, when: lateSecond, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node n2 of Machine"},
 		},
 		"the old Node of a MachineDeployment that was not told to roll is none of ours": {
-			given: rolling, when: both(firstNode(func(n *observation.Node) { n.Uninitialized = true }), func(o *observation.Observation) { o.Cluster.Status.RolledMachineDeployments = nil }),
+			given: rolling, when: both(firstNode(func(n *observation.Node) { n.Uninitialized = true }), func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = nil }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
 		},
 		"a deleted Cluster says how to let it go as it is": {
-			given: turning, when: func(o *observation.Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
+			given: turning, when: func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
 			says: []string{"or at once with annotation usercluster.k8c.io/abandon=true"},
 		},
 		"a rollback is not held up": {
-			given: turning, when: func(o *observation.Observation) {
+			given: turning, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Status.Rollback = true, &ucv1.RollbackStatus{StartedAt: stampAgo(time.Minute)}
 			},
 			step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
@@ -136,11 +134,11 @@ func TestBreakerTrips(t *testing.T) {
 	})
 }
 
-func halted(o *observation.Observation) {
+func halted(o *Observation) {
 	o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(time.Minute)}
 }
 
-func violated(o *observation.Observation) { measure(slow(time.Minute, "a", "b")...)(o) }
+func violated(o *Observation) { measure(slow(time.Minute, "a", "b")...)(o) }
 
 func noted(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).NotTo(BeNil()) }
 
@@ -178,15 +176,15 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 			})), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) },
 		},
 		"a person who looked is heard while nothing is measured": {
-			given: proving, when: both(halted, func(o *observation.Observation) {
+			given: proving, when: both(halted, func(o *Observation) {
 				o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Spec.SLO.CountSince = nil, stampAgo(time.Second)
 			}), step: ucv1.StepMachineController, verb: VerbRecord,
 		},
 		"it goes on when a person looked": {
-			given: proving, when: both(halted, func(o *observation.Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: VerbStepMachineSet,
 		},
 		"nothing is held where a violation is only reported": {
-			given: proving, when: both(halted, func(o *observation.Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
 			step: ucv1.StepRoll, verb: VerbStepMachineSet,
 		},
 	})
@@ -215,7 +213,7 @@ func TestBreakerTakes(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"kube-system/workers, by argocd"},
 		},
 		"what was taken but not noted is noted": {
-			given: proving, when: func(o *observation.Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: VerbStepMachineSet,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 	})
@@ -279,21 +277,19 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 }
 
 func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {
-	age := func(d time.Duration) func(*observation.Observation) {
+	age := func(d time.Duration) func(*Observation) {
 		return firstNode(func(n *observation.Node) { n.CreatedAt = ago(d) })
 	}
 	for name, test := range map[string]struct {
-		when func(*observation.Observation)
+		when func(*Observation)
 		want time.Duration
 	}{
 		"a young Node is looked at when the objectives are missed": {age(10 * time.Second), 52 * time.Second},
 		"and again at the breaker's deadline":                      {age(100 * time.Second), 82 * time.Second},
 		"which may come first": {
-			both(age(10*time.Second), func(o *observation.Observation) {
-				o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(15))
-			}), 7 * time.Second,
+			both(age(10*time.Second), func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(15)) }), 7 * time.Second,
 		},
-		"a row that waits for something else does not matter": {both(age(10*time.Second), func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }), 52 * time.Second},
+		"a row that waits for something else does not matter": {both(age(10*time.Second), func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }), 52 * time.Second},
 		"one that is late is looked at as usual":              {age(4 * time.Minute), 0},
 		"one that is initialized is not awaited":              {firstNode(proveFirst), 0},
 		"nor is one of a Machine that goes":                   {both(age(10*time.Second), machines(func(m *observation.Machines) { m.Machines[0].Deleting = true })), 0},

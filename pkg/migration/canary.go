@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -151,7 +152,7 @@ func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32
 // proven: the CCM then makes its load balancer for this Node, too, so that the address says that it is among the targets. Nothing
 // is sent through it: what address a cluster shows is the tenant's to choose, and none that this controller should connect to.
 func (p *pass) canaryPlan() (plan CanaryPlan, balanced bool, unknown string) {
-	before, _, unknown := p.baselineAsTaken()
+	before, _, unknown := baseline.AsTaken(p.o.Baseline, p.facts.Baseline)
 	plan = CanaryPlan{Image: p.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: p.canaryClass()}
 	if plan.Image == "" {
 		plan.Image = DefaultCanaryImage

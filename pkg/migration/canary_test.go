@@ -11,14 +11,14 @@ import (
 )
 
 // unproven is ready to roll, but for the canary.
-func unproven() observation.Observation {
+func unproven() Observation {
 	o := rolling()
 	o.Cluster.Status.Canary = nil
 	return o
 }
 
 // begun has recorded its canary five minutes ago, and made nothing of it.
-func begun() observation.Observation {
+func begun() Observation {
 	o := unproven()
 	o.Cluster.Status.Canary = &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(5 * time.Minute)}
 	o.StorageClasses = observation.Known([]observation.StorageClass{{Ref: observation.Ref{Kind: "StorageClass", Name: "cinder"}, Provisioner: "cinder.csi.openstack.org"}})
@@ -26,7 +26,7 @@ func begun() observation.Observation {
 }
 
 // made has a canary with everything that is asked for.
-func made() observation.Observation {
+func made() Observation {
 	o := begun()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments = append(m.Deployments, observation.MachineDeployment{
@@ -60,20 +60,20 @@ func canaryObjects(kinds ...string) []observation.CanaryObject {
 	return objects
 }
 
-func workload(change func(*observation.CanaryWorkload)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Canary, change) }
+func workload(change func(*observation.CanaryWorkload)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Canary, change) }
 }
 
-func canaryNode(change func(*observation.Node)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Nodes, func(n *[]observation.Node) { change(&(*n)[1]) }) }
+func canaryNode(change func(*observation.Node)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { change(&(*n)[1]) }) }
 }
 
-func lacking(when func(*observation.Observation), says string) decision {
+func lacking(when func(*Observation), says string) decision {
 	return decision{given: made, when: when, step: ucv1.StepRoll, wait: ucv1.ProvingCanaryReason, says: []string{says}}
 }
 
 // withCanary adds all that made has of it.
-func withCanary(o *observation.Observation) {
+func withCanary(o *Observation) {
 	with := made()
 	o.Canary, o.Cluster.Status.Canary = with.Canary, with.Cluster.Status.Canary
 	edit(&o.Machines, func(m *observation.Machines) {
@@ -84,10 +84,10 @@ func withCanary(o *observation.Observation) {
 }
 
 func TestCanaryComesFirst(t *testing.T) {
-	kind := func(kind ucv1.CanaryKind) func(*observation.Observation) {
-		return func(o *observation.Observation) { o.Cluster.Spec.Rollout.Canary = kind }
+	kind := func(kind ucv1.CanaryKind) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Spec.Rollout.Canary = kind }
 	}
-	planned := func(o *observation.Observation) {}
+	planned := func(o *Observation) {}
 	runDecisions(t, map[string]decision{
 		"it is recorded before it is made": {
 			given: unproven, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
@@ -104,7 +104,7 @@ func TestCanaryComesFirst(t *testing.T) {
 			step: ucv1.StepRoll, verb: VerbCreateCanary,
 		},
 		"without a StorageClass of the driver and without a load balancer it does without, and says so": {
-			given: begun, when: func(o *observation.Observation) {
+			given: begun, when: func(o *Observation) {
 				o.StorageClasses = observation.Known([]observation.StorageClass{{Provisioner: "elsewhere"}})
 				edit(&o.Baseline, func(i *observation.Inventory) { i.LoadBalancers = nil })
 				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
@@ -113,7 +113,7 @@ func TestCanaryComesFirst(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(HaveLen(2)) },
 		},
 		"its MachineDeployment went: another one is taken": {
-			given: begun, when: func(o *observation.Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
+			given: begun, when: func(o *Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
 			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"kube-system/workers"},
 		},
 		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
@@ -125,17 +125,13 @@ func TestCanaryComesFirst(t *testing.T) {
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"classes that cannot be looked at are not taken for none": {
-			given: begun, when: func(o *observation.Observation) {
-				o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout")
-			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor is a baseline": {
-			given: begun, when: func(o *observation.Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor its workload": {
-			given: made, when: func(o *observation.Observation) {
-				o.Canary = observation.Unknown[observation.CanaryWorkload]("timeout")
-			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: made, when: func(o *Observation) { o.Canary = observation.Unknown[observation.CanaryWorkload]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -171,14 +167,14 @@ func TestCanaryIsProven(t *testing.T) {
 
 func TestCanaryFails(t *testing.T) {
 	tainted := canaryNode(func(n *observation.Node) { n.Uninitialized = true })
-	since := func(start, failed time.Duration) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	since := func(start, failed time.Duration) func(*Observation) {
+		return func(o *Observation) {
 			o.Cluster.Status.Canary.StartedAt, o.Cluster.Status.Canary.FailedAt = stampAgo(start), stampAgo(failed)
 		}
 	}
 	runDecisions(t, map[string]decision{
 		"its deadline passes": {
-			given: made, when: both(tainted, func(o *observation.Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
+			given: made, when: both(tainted, func(o *Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
 			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"not proven in time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.FailedAt).To(Equal(stampAgo(0))) },
 		},
@@ -202,8 +198,8 @@ func TestCanaryFails(t *testing.T) {
 }
 
 func TestCanaryIsRemoved(t *testing.T) {
-	proven := func(o *observation.Observation) { o.Cluster.Status.Canary.ProvenAt = stampAgo(time.Second) }
-	goingSince := func(kind string, since time.Duration) func(*observation.Observation) {
+	proven := func(o *Observation) { o.Cluster.Status.Canary.ProvenAt = stampAgo(time.Second) }
+	goingSince := func(kind string, since time.Duration) func(*Observation) {
 		return workload(func(w *observation.CanaryWorkload) {
 			w.Objects = canaryObjects(kind)
 			w.Objects[0].DeletingSince = ago(since)
@@ -211,7 +207,7 @@ func TestCanaryIsRemoved(t *testing.T) {
 	}
 	nothing := workload(func(w *observation.CanaryWorkload) { w.Objects = nil })
 	machineOnly := machines(func(m *observation.Machines) { m.Deployments = m.Deployments[:1] })
-	done := func(o *observation.Observation) {
+	done := func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
 			m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = generation, generation, "true"
 		})
@@ -248,7 +244,7 @@ func TestCanaryIsRemoved(t *testing.T) {
 func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person asks for none": {
-			given: made, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
 		"nothing is left that it would be for": {
 			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: VerbRemoveCanary,
@@ -257,7 +253,7 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 			given: deleted(made), step: ucv1.StepRoll, verb: VerbRemoveCanary,
 		},
 		"the migration is undone": {
-			given: made, when: func(o *observation.Observation) {
+			given: made, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })

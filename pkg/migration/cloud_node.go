@@ -2,13 +2,13 @@ package migration
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -61,8 +61,8 @@ func (p *pass) compareAddresses() outcome {
 	if !known {
 		return cannotLook("the Nodes", p.o.Nodes.Why())
 	}
-	before, gone, unknown := p.baselineAsTaken()
-	changed := addressChanges(before, nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
+	before, gone, unknown := baseline.AsTaken(p.o.Baseline, p.facts.Baseline)
+	changed := baseline.AddressChanges(before, nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
 	switch on := cloudNodeOn(p.facts); {
 	case unknown != "":
 		return cannotLook("the baseline", unknown)
@@ -152,23 +152,4 @@ func (p *pass) cloudNodeInTime(out outcome) outcome {
 	}
 	return fails(out.reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",
 		enabled.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
-}
-
-// addressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
-// not the same twice.
-func addressChanges(i observation.Inventory, nodes []observation.Node, accepted []string) []string {
-	now := map[string]observation.Node{}
-	for _, node := range nodes {
-		now[node.UID] = node
-	}
-	var changed []string
-	for _, before := range i.Nodes {
-		after, there := now[before.UID]
-		name := "Node " + before.Name
-		if !there || slices.Equal(before.Addresses, after.Addresses) || slices.Contains(accepted, name) {
-			continue
-		}
-		changed = append(changed, name+" had "+orNothing(before.Addresses)+" and has "+orNothing(after.Addresses))
-	}
-	return changed
 }

@@ -14,7 +14,7 @@ import (
 func kubeletAddresses() []string { return []string{"ExternalIP 192.0.2.9", "InternalIP 10.0.0.4"} }
 
 // comparing is ready to switch the loop cloud-node on.
-func comparing() observation.Observation {
+func comparing() Observation {
 	o := configuring()
 	edit(&o.Provider, func(p *observation.Provider) { p.CloudNodeLater = true })
 	edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].Addresses = kubeletAddresses() })
@@ -26,19 +26,19 @@ func comparing() observation.Observation {
 }
 
 // compared is ready to see another CCM lead.
-func compared() observation.Observation {
+func compared() Observation {
 	o := comparing()
 	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{EnabledAt: stampAgo(time.Minute), LedBy: "ccm_0"}
 	return o
 }
 
-func readdressed(o *observation.Observation) {
+func readdressed(o *Observation) {
 	edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].Addresses = []string{"InternalIP 192.0.2.9"} })
 }
 
 const difference = "Node n1 had ExternalIP 192.0.2.9, InternalIP 10.0.0.4 and has InternalIP 192.0.2.9"
 
-func refused(o *observation.Observation) {
+func refused(o *Observation) {
 	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{Conflict: difference, Judged: "2/7"}
 	edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "7" })
 }
@@ -52,32 +52,32 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 			},
 		},
 		"a CCM that does not lead is waited for": {
-			given: comparing, when: func(o *observation.Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" }) },
+			given: comparing, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" }) },
 			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
 		},
 		"the rollout of the CCM is waited for": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"1 of 2"} })
 			},
 			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, says: []string{"1 of 2"},
 		},
 		"a rollout that does not end calls a person": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"1 of 2"} })
 				o.Cluster.Status.CloudNode.EnabledAt = stampAgo(11 * time.Minute)
 			},
 			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"no CCM leads with it. 1 of 2."},
 		},
 		"the process that led without the loop does not count": {
-			given: compared, when: func(o *observation.Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },
+			given: compared, when: func(o *Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },
 			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
 
-func untilStamp(ago time.Duration) func(*observation.Observation) {
-	return func(o *observation.Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(ago) }
+func untilStamp(ago time.Duration) func(*Observation) {
+	return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(ago) }
 }
 
 func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			given: compared, when: untilStamp(-time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForNodesReason,
 		},
 		"a leader that is lost begins it again": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				untilStamp(-time.Second)(o)
 				edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" })
 			},
@@ -103,11 +103,11 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 		"who was away meanwhile looks once more": {
-			given: compared, when: func(o *observation.Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: VerbRecord,
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: VerbRecord,
 			says: []string{"changes addresses"},
 		},
 		"and waits until the CCM leads again": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				untilStamp(0)(o)
 				edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" })
 			},
@@ -115,11 +115,11 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
 		},
 		"what changes after the first flag is not the loop's": {
-			given: compared, when: func(o *observation.Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, verb: VerbRecord,
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, verb: VerbRecord,
 			says: []string{"new Machines join"},
 		},
 		"and the loop stays on where the CCM is gone": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				untilStamp(0)(o)
 				flagged(o, 0)
 				edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" })
@@ -128,19 +128,17 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"without Nodes there is no one to lead": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				o.Nodes, o.CCMLease = observation.Known([]observation.Node{}), observation.Absent[observation.Lease]()
 			},
 			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 		"other providers have it from the start": {
-			given: comparing, when: func(o *observation.Observation) {
-				edit(&o.Provider, func(p *observation.Provider) { p.CloudNodeLater = false })
-			},
+			given: comparing, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CloudNodeLater = false }) },
 			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 		"Nodes that cannot be looked at": {
-			given: comparing, when: func(o *observation.Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }, step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
+			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }, step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -157,32 +155,32 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 			given: comparing, when: refused, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference, "acceptChanges"},
 		},
 		"also while the cloud configuration cannot be looked at": {
-			given: comparing, when: func(o *observation.Observation) {
+			given: comparing, when: func(o *Observation) {
 				refused(o)
 				o.CloudConfig = observation.Unknown[observation.CloudConfig]("timeout")
 			},
 			step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,
 		},
 		"another cloud configuration is tried": {
-			given: comparing, when: func(o *observation.Observation) {
+			given: comparing, when: func(o *Observation) {
 				refused(o)
 				edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "8" })
 			},
 			step: ucv1.StepMachineController, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
 		},
 		"so is another spec": {
-			given: comparing, when: func(o *observation.Observation) { refused(o); o.Cluster.Generation++ },
+			given: comparing, when: func(o *Observation) { refused(o); o.Cluster.Generation++ },
 			step: ucv1.StepMachineController, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
 		},
 		"what is accepted is no difference": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Node n1"}
 			},
 			step: ucv1.StepMachineController, verb: VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"a Node of the same name is another one": {
-			given: compared, when: func(o *observation.Observation) {
+			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].UID = "new" })
 			},
@@ -193,11 +191,11 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
 		},
 		"a baseline that is gone is named": {
-			given: compared, when: func(o *observation.Observation) { o.Baseline = observation.Absent[observation.Inventory]() },
+			given: compared, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() },
 			step: ucv1.StepMachineController, fails: ucv1.InventoryChangedReason, says: []string{"with the baseline is gone"},
 		},
 		"a baseline that cannot be looked at": {
-			given: compared, when: func(o *observation.Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") },
+			given: compared, when: func(o *Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") },
 			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 	})
@@ -226,7 +224,7 @@ func TestTheCCMIsWithoutTheLoopCloudNode(t *testing.T) {
 }
 
 // flagged has the flag set in one of the Deployments.
-func flagged(o *observation.Observation, at int) {
+func flagged(o *Observation, at int) {
 	edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) {
 		(*d)[at].Arguments.Flags = map[string]string{strings.TrimLeft((*d)[at].Flag, "-"): "true"}
 	})

@@ -22,28 +22,28 @@ func begunAgain(g Gomega, f ucv1.Facts) {
 func notBegunAgain(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
 
 // loops has its owner put KCM's old arguments back.
-func loops(o *observation.Observation, owner string) {
+func loops(o *Observation, owner string) {
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
 }
 
 func TestGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"loops that come back in the template stop everything, with their owner": {
-			given: rolling, when: func(o *observation.Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: VerbRecord,
+			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: VerbRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAgain,
 		},
 		"loops that come back without an owner stop everything": {
-			given: rolling, when: func(o *observation.Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
+			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by someone"},
 		},
 		"loops that come back in a pod stop everything": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a pod that cannot be read stops everything, and the CCM goes on: no one was seen to run its loops": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Pods = append(c.KCM.Pods, kcmPod("odd", observation.Arguments{Problem: "a shell"}))
 				})
@@ -51,7 +51,7 @@ func TestGuard(t *testing.T) {
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a pod with the old arguments that has ended breaks nothing": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					ended := kcmPod("old", inTree())
 					ended.Ended = true
@@ -61,11 +61,11 @@ func TestGuard(t *testing.T) {
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"the guard also watches over a completed migration": {
-			given: finished, when: func(o *observation.Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
+			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: VerbRecord,
 			fails: ucv1.CloudLoopsContendedReason,
 		},
 		"who runs the loops now is recorded at once": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
@@ -74,20 +74,18 @@ func TestGuard(t *testing.T) {
 			},
 		},
 		"a KCM Deployment that is gone needs a person": {
-			given: rolling, when: func(o *observation.Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover,
+			given: rolling, when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
 		},
 	})
 }
 
 func TestAFenceThatSomeoneClosed(t *testing.T) {
-	closed := func(o *observation.Observation) {
-		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
-	}
+	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, verb: VerbOpenFence},
 		"it stays closed while someone renews KCM's Lease": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				closed(o)
 				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder, l.ChangedAt = "stranger_1", noon().Add(-time.Second) })
 			},
@@ -99,14 +97,14 @@ func TestAFenceThatSomeoneClosed(t *testing.T) {
 func TestGuardMayOnlyReport(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person may want only a report": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				loops(o, "argocd")
 				o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention
 			},
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAgain,
 		},
 		"a fence that cannot be looked at is not closed, and a person is called all the same": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				loops(o, "argocd")
 				o.Fence = observation.Unknown[observation.Fence]("timeout")
 			},
@@ -116,8 +114,8 @@ func TestGuardMayOnlyReport(t *testing.T) {
 }
 
 // contendedSince is a cluster whose KCM ran loops again and whose fence was closed.
-func contendedSince(kcm observation.Arguments) func() observation.Observation {
-	return func() observation.Observation {
+func contendedSince(kcm observation.Arguments) func() Observation {
+	return func() Observation {
 		o := rolling()
 		h := o.Cluster.Status.Handover
 		h.ContendedAt, h.StartedAt, h.LoopsOffAt = stampAgo(time.Minute), stampAgo(time.Minute), stampAgo(time.Minute)
@@ -135,32 +133,32 @@ func contendedSince(kcm observation.Arguments) func() observation.Observation {
 func TestContention(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the fence is closed when it is noted that KCM runs loops again": {
-			given: contendedSince(inTree()), when: func(o *observation.Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open = true }) },
+			given: contendedSince(inTree()), when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open = true }) },
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"while KCM runs loops the fence stays closed, and KCM is not changed again": {
 			given: contendedSince(inTree()), step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a pod that still runs loops is a person's matter": {
-			given: contendedSince(silentArguments()), when: func(o *observation.Observation) {
+			given: contendedSince(silentArguments()), when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("loud", inTree())) })
 				o.Processes[0].EndedAt = nil
 			},
 			step: ucv1.StepHandover, line: "Silent", fails: ucv1.CloudLoopsContendedReason, says: []string{"Pod user-alpha/loud"},
 		},
 		"the fence is not opened again before the silence is proven again": {
-			given: contendedSince(silentArguments()), when: func(o *observation.Observation) { o.Processes[0].EndedAt = nil },
+			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Processes[0].EndedAt = nil },
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"was not seen to end"},
 		},
 		"the fence is opened again when the silence is proven again": {
 			given: contendedSince(silentArguments()), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"a completed migration is handed over again too": {
-			given: contendedSince(silentArguments()), when: func(o *observation.Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Hour) },
+			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Hour) },
 			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"the CCM's objects are not repaired while KCM runs loops": {
-			given: contendedSince(inTree()), when: func(o *observation.Observation) {
+			given: contendedSince(inTree()), when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
@@ -169,13 +167,13 @@ func TestContention(t *testing.T) {
 }
 
 func TestContentionWithTheLock(t *testing.T) {
-	armedAgain := func(o *observation.Observation) {
+	armedAgain := func(o *Observation) {
 		setKCM(o, locked(inTree()))
 		edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "new_1" })
 	}
 	runDecisions(t, map[string]decision{
 		"KCM loses the lock while the CCM leads with it": {
-			given: bothLocked, when: func(o *observation.Observation) { setKCM(o, inTree()) },
+			given: bothLocked, when: func(o *Observation) { setKCM(o, inTree()) },
 			step: ucv1.StepHandover, line: "KCMArmed", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM gets its loops back with the lock": {
@@ -185,7 +183,7 @@ func TestContentionWithTheLock(t *testing.T) {
 			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a hand-over that is begun again needs silence, because the CCM has no lock": {
-			given: unlocking, when: func(o *observation.Observation) {
+			given: unlocking, when: func(o *Observation) {
 				armedAgain(o)
 				o.Cluster.Status.Handover.ContendedAt = stampAgo(time.Minute)
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })

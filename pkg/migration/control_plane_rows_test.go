@@ -74,7 +74,7 @@ func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
 func TestFinalizeRow(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"every component is changed, one a pass": {
-			given: completed, when: func(o *observation.Observation) {
+			given: completed, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true}}
 				})
@@ -82,13 +82,13 @@ func TestFinalizeRow(t *testing.T) {
 			step: ucv1.StepFinalize, verb: VerbChangeArguments, says: []string{"kube-apiserver"},
 		},
 		"a rollout is waited for": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepFinalize, wait: ucv1.RollingOutReason,
 		},
 		"arguments of another component that are not understood block": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}}}
 				})
@@ -99,8 +99,8 @@ func TestFinalizeRow(t *testing.T) {
 }
 
 // besideKCM is a kube-apiserver that is not ours, with these flags.
-func besideKCM(foreign bool, flags map[string]string) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func besideKCM(foreign bool, flags map[string]string) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 			c.NotSeen = []string{"kube-scheduler"}
 			c.Neighbors = []observation.Neighbor{{Field: "spec.controlPlane.kubeAPIServer", Foreign: foreign, Component: observation.Component{
@@ -117,19 +117,19 @@ func TestNoRowHoldsAgainstWhatIsSeenBesideKCM(t *testing.T) {
 			step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"Deployment kube-apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider", "Foreign"},
 		},
 		"one that cannot be read blocks": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				besideKCM(false, nil)(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.Neighbors[0].Arguments.Problem = "odd" })
 			}, step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"kubeAPIServer): odd"},
 		},
 		"a pod of before counts": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				besideKCM(false, map[string]string{})(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.Neighbors[0].Pods = []observation.Process{{Arguments: inTree()}} })
 			}, step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"--cloud-provider"},
 		},
 		"one whose gate is off blocks before a kubelet is external": {
-			given: configuring, when: func(o *observation.Observation) {
+			given: configuring, when: func(o *Observation) {
 				gated("CSIMigration=true,InTreePluginOpenStackUnregister=false")(o)
 				besideKCM(false, map[string]string{"feature-gates": "CSIMigration=false"})(o)
 			}, step: ucv1.StepVolumeMigration, fails: ucv1.ComponentUnclaimedReason, says: []string{"kube-apiserver"},
@@ -153,8 +153,8 @@ func TestRowsSayWhatTheyLookedAt(t *testing.T) {
 }
 
 // gated is a KCM with these feature gates, where the minor still has some of the migration.
-func gated(gates string) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func gated(gates string) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.Provider, func(p *observation.Provider) {
 			p.MigrationGates = map[string]bool{"CSIMigration": true, "InTreePluginOpenStackUnregister": false}
 		})
@@ -169,7 +169,7 @@ func gated(gates string) func(*observation.Observation) {
 func TestVolumeMigrationRow(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"missing gates are switched on beside those that are there": {
-			given: configuring, when: func(o *observation.Observation) {
+			given: configuring, when: func(o *Observation) {
 				gated("A=true,CSIMigration=false")(o)
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 			},
@@ -177,7 +177,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 			says: []string{"CSIMigration=true, InTreePluginOpenStackUnregister=false"},
 		},
 		"gates that are on are rolled out before the machine-controller": {
-			given: configuring, when: func(o *observation.Observation) {
+			given: configuring, when: func(o *Observation) {
 				gated("CSIMigration=true,InTreePluginOpenStackUnregister=false")(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
@@ -187,7 +187,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 		"a catalogue that cannot be looked at is not taken for one without gates": {
-			given: configuring, when: func(o *observation.Observation) { o.Provider = observation.Unknown[observation.Provider]("timeout") },
+			given: configuring, when: func(o *Observation) { o.Provider = observation.Unknown[observation.Provider]("timeout") },
 			step: ucv1.StepVolumeMigration, wait: ucv1.CouldNotLookReason,
 		},
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func unseen() observation.Observation {
+func unseen() Observation {
 	o := fresh()
 	o.Cluster.Status.Facts = ucv1.Facts{}
 	return o
@@ -21,7 +21,7 @@ func origin(want ucv1.Origin) func(Gomega, ucv1.Facts) {
 	return func(g Gomega, f ucv1.Facts) { g.Expect(f.Origin).To(Equal(want)) }
 }
 
-func misspelled(o *observation.Observation) {
+func misspelled(o *Observation) {
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
 	o.UnknownProvider = "Provider opnstack is not in the catalogue; did you mean openstack?"
 }
@@ -32,7 +32,7 @@ func TestOrigin(t *testing.T) {
 			given: unseen, when: featureOff, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
 		},
 		"a Cluster with the feature explicitly off is in-tree": {
-			given: unseen, when: func(o *observation.Observation) {
+			given: unseen, when: func(o *Observation) {
 				featureOff(o)
 				o.Cluster.Spec.Features.ExternalCloudProvider = new(false)
 			}, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
@@ -42,16 +42,16 @@ func TestOrigin(t *testing.T) {
 			says: []string{"did you mean openstack?", "delete the Cluster"}, facts: origin(ucv1.OriginInTree),
 		},
 		"a pause does not hide that the provider is unknown": {
-			given: unseen, when: func(o *observation.Observation) { misspelled(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepInTree,
+			given: unseen, when: func(o *Observation) { misspelled(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepInTree,
 			fails: ucv1.NotSupportedReason, facts: origin(ucv1.OriginInTree),
 		},
 		"a control plane that two Clusters name needs a person although the feature is off": {
-			given: unseen, when: func(o *observation.Observation) {
+			given: unseen, when: func(o *Observation) {
 				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, observation.Known([]string{"user-alpha/beta"})
 			}, step: ucv1.StepInTree, fails: ucv1.InputInvalidReason, says: []string{"also named by Cluster user-alpha/beta"}, facts: origin(ucv1.OriginInTree),
 		},
 		"other Clusters that cannot be listed need no one while the feature is off": {
-			given: unseen, when: func(o *observation.Observation) {
+			given: unseen, when: func(o *Observation) {
 				featureOff(o)
 				o.Contenders = observation.Unknown[[]string]("timeout")
 			}, step: ucv1.StepInTree, facts: origin(ucv1.OriginInTree),
@@ -65,43 +65,39 @@ func TestOrigin(t *testing.T) {
 func TestOriginOfAFlip(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a flip that was seen is a migration, whatever KCM runs": {
-			given: unseen, when: func(o *observation.Observation) {
+			given: unseen, when: func(o *Observation) {
 				o.Cluster.Status.Origin = ucv1.OriginInTree
 				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepAdmitted, verb: VerbRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"a flip that was missed is a migration when KCM runs loops, annotations or not": {
-			given: unseen, when: func(o *observation.Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: origin(ucv1.OriginMigrating),
+			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"an edited Cluster whose KCM runs no loop is external": {
-			given: unseen, when: func(o *observation.Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature is external": {
-			given: unseen, when: func(o *observation.Observation) { o.Cluster.Generation = 1; setKCM(o, finalArguments()) },
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1; setKCM(o, finalArguments()) },
 			step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature beside a loud KCM is external all the same": {
-			given: unseen, when: func(o *observation.Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"and then it is blocked with the arguments": {
-			given: unseen, when: func(o *observation.Observation) {
-				o.Cluster.Generation, o.Cluster.Status.Origin = 1, ucv1.OriginExternal
-			},
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation, o.Cluster.Status.Origin = 1, ucv1.OriginExternal },
 			step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason, says: []string{"--cloud-provider=openstack"},
 		},
 		"a missed flip waits for a control plane that cannot be looked at": {
-			given: unseen, when: func(o *observation.Observation) {
-				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
-			},
+			given: unseen, when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") },
 			step: ucv1.StepAdmitted, wait: ucv1.CouldNotLookReason, facts: origin(""),
 		},
 		"a missed flip without KCM needs a person": {
-			given: unseen, when: func(o *observation.Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
+			given: unseen, when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
 			step: ucv1.StepAdmitted, fails: ucv1.InputInvalidReason, facts: origin(""),
 		},
 		"a missed flip with arguments that are not understood needs a person": {
-			given: unseen, when: func(o *observation.Observation) {
+			given: unseen, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "a shell"} })
 			},
 			step: ucv1.StepAdmitted, fails: ucv1.InputInvalidReason, says: []string{"a shell"}, facts: origin(""),
@@ -110,17 +106,17 @@ func TestOriginOfAFlip(t *testing.T) {
 }
 
 func TestAnnotationsAreRestored(t *testing.T) {
-	lost := func(o *observation.Observation) { delete(o.Cluster.Annotations, ucv1.CSIMigrationNeededAnnotation) }
+	lost := func(o *Observation) { delete(o.Cluster.Annotations, ucv1.CSIMigrationNeededAnnotation) }
 	runDecisions(t, map[string]decision{
 		"a lost annotation never holds up the migration": {
 			given: starting, when: lost, step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
 		},
 		"a lost annotation is restored while the migration waits": {
-			given: fenced, when: func(o *observation.Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbRestoreAnnotations,
+			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbRestoreAnnotations,
 			wait: ucv1.NodesNotReadyReason,
 		},
 		"a lost annotation is restored while a person is called for": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				lost(o)
 				machines(func(m *observation.Machines) { m.Deployments[0].Paused = true })(o)
 			},
@@ -128,10 +124,10 @@ func TestAnnotationsAreRestored(t *testing.T) {
 		},
 		"a completed migration needs none": {given: finished, when: lost, step: ucv1.StepFinished},
 		"a cluster created with the feature gets none": {
-			given: external, when: func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
 		},
 		"a provider that cannot migrate gets none": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				lost(o)
 				notReady(o)
 				edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false })
@@ -175,8 +171,8 @@ func TestPausedStillSees(t *testing.T) {
 	g.Expect(Decide(o, noon()).Facts.Origin).To(Equal(ucv1.OriginInTree))
 }
 
-func deleted(given func() observation.Observation) func() observation.Observation {
-	return func() observation.Observation {
+func deleted(given func() Observation) func() Observation {
+	return func() Observation {
 		o := given()
 		o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon()))
 		return o
@@ -191,11 +187,11 @@ func TestDeletion(t *testing.T) {
 		},
 		"before the hand-over it just goes": {given: deleted(applying), step: ucv1.StepAddons, verb: VerbRelease},
 		"the line before KCM is touched is not walked for its sake": {
-			given: deleted(starting), when: func(o *observation.Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, verb: VerbRelease,
+			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, verb: VerbRelease,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(BeNil()) },
 		},
 		"with the feature off it just goes": {
-			given: deleted(unseen), when: func(o *observation.Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, verb: VerbRelease,
+			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, verb: VerbRelease,
 		},
 		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments},
 		"in the hand-over it says why it waits": {
@@ -217,14 +213,14 @@ func TestDeletion(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
 		},
 		"Machines that cannot be looked at are not taken for rolled out": {
-			given: deleted(rolling), when: func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
+			given: deleted(rolling), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"Machines that cannot be looked at do not matter before anything was rolled": {
-			given: deleted(recording), when: func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, step: ucv1.StepRoll, verb: VerbRelease,
+			given: deleted(recording), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, step: ucv1.StepRoll, verb: VerbRelease,
 		},
 		"without its KCM it just goes": {
-			given: deleted(loud), when: func(o *observation.Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover, verb: VerbRelease,
+			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover, verb: VerbRelease,
 		},
 		"a completed one just goes": {given: deleted(finished), step: ucv1.StepFinished, verb: VerbRelease},
 	})

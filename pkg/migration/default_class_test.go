@@ -17,7 +17,7 @@ func storageClass(name, provisioner string, isDefault bool) observation.StorageC
 }
 
 // judging is completed, but for the default StorageClass.
-func judging() observation.Observation {
+func judging() Observation {
 	o := finished()
 	edit(&o.Provider, func(p *observation.Provider) {
 		p.DefaultClass = observation.DefaultClass{Name: "cinder", Plugin: cinder}
@@ -27,8 +27,8 @@ func judging() observation.Observation {
 }
 
 func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
-	classes := func(classes ...observation.StorageClass) func(*observation.Observation) {
-		return func(o *observation.Observation) { o.StorageClasses = observation.Known(classes) }
+	classes := func(classes ...observation.StorageClass) func(*Observation) {
+		return func(o *Observation) { o.StorageClasses = observation.Known(classes) }
 	}
 	judged := func(name string) func(Gomega, ucv1.Facts) {
 		return func(g Gomega, f ucv1.Facts) {
@@ -65,24 +65,22 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 			given: judging, when: classes(storageClass("cinder", "csi.example.com", false)), step: ucv1.StepFinalize, wait: ucv1.RollingOutReason,
 		},
 		"where the driver is someone else's, the default is, too": {
-			given: judging, when: func(o *observation.Observation) {
+			given: judging, when: func(o *Observation) {
 				classes(storageClass("standard", cinder, true))(o)
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.SatisfiedBy = "CSIDriver of Helm" })
 			}, step: ucv1.StepFinalize, verb: VerbRecord, facts: judged(""),
 		},
 		"classes that cannot be looked at are not none": {
-			given: judging, when: func(o *observation.Observation) {
-				o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout")
-			},
+			given: judging, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") },
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, says: []string{"the StorageClasses: timeout"},
 		},
 		"what was judged is not looked at again": {
-			given: judging, when: func(o *observation.Observation) {
+			given: judging, when: func(o *Observation) {
 				o.Cluster.Status.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: "cinder", JudgedAt: stampAgo(time.Minute)}
 			}, step: ucv1.StepFinished,
 		},
 		"flags that can be removed go first": {
-			given: judging, when: func(o *observation.Observation) {
+			given: judging, when: func(o *Observation) {
 				setKCM(o, silentArguments())
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 			}, step: ucv1.StepFinalize, verb: VerbChangeArguments,

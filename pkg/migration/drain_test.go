@@ -11,7 +11,7 @@ import (
 )
 
 // draining has a Machine that has been going for a minute.
-func draining() observation.Observation {
+func draining() Observation {
 	o := verifying()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Machines = append(m.Machines, observation.Machine{
@@ -43,7 +43,7 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"does not go", "web/front-0", "by force, at 2026-01-01T13:00:00Z"},
 		},
 		"the machine-controller's own time counts": {
-			given: draining, when: func(o *observation.Observation) {
+			given: draining, when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) {
 					(*d)[0].Arguments.Flags["skip-eviction-after"] = "30m"
 				})
@@ -51,7 +51,7 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T12:29:00Z"},
 		},
 		"what could not be looked at is not named": {
-			given: draining, when: func(o *observation.Observation) { o.Drains = observation.Unknown[[]observation.Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: draining, when: func(o *Observation) { o.Drains = observation.Unknown[[]observation.Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 	})
 }

@@ -23,13 +23,13 @@ func unready(change func(*observation.Finding)) observation.Finding {
 	return finding
 }
 
-func found(findings ...observation.Finding) func(*observation.Observation) {
-	return func(o *observation.Observation) { o.Findings = observation.Known(findings) }
+func found(findings ...observation.Finding) func(*Observation) {
+	return func(o *Observation) { o.Findings = observation.Known(findings) }
 }
 
 // accepting has the findings, and what a person accepted.
-func accepting(findings []observation.Finding, accepted ...ucv1.AcceptedFinding) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func accepting(findings []observation.Finding, accepted ...ucv1.AcceptedFinding) func(*Observation) {
+	return func(o *Observation) {
 		o.Findings = observation.Known(findings)
 		o.Cluster.Spec.Preflight.Accept = accepted
 	}
@@ -46,11 +46,11 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 	}
 	until := func(a ucv1.AcceptedFinding, d time.Duration) ucv1.AcceptedFinding { a.Until = stampAgo(-d); return a }
 	start := decision{given: fresh, step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"Starting the migration"}}
-	passes := func(when func(*observation.Observation)) decision { start.when = when; return start }
-	blocks := func(when func(*observation.Observation), says ...string) decision {
+	passes := func(when func(*Observation)) decision { start.when = when; return start }
+	blocks := func(when func(*Observation), says ...string) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: says}
 	}
-	waits := func(when func(*observation.Observation), says ...string) decision {
+	waits := func(when func(*Observation), says ...string) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: says}
 	}
 	runDecisions(t, map[string]decision{
@@ -61,7 +61,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		"two that could not be looked at are told once": waits(found(unready(unseen), unready(unseen)), "Could not look at the Nodes: timeout."),
 		"a warning that no one could look at does not":  passes(found(unready(func(f *observation.Finding) { unseen(f); f.Severity = observation.Warning }))),
 		"one that needs the cloud does not":             passes(found(unready(func(f *observation.Finding) { unseen(f); f.BeforeRoll = true }))),
-		"no one looked":                                 waits(func(o *observation.Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, "what preflight asks of the cluster"),
+		"no one looked":                                 waits(func(o *Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, "what preflight asks of the cluster"),
 		"an accepted one does not":                      passes(accepting(one, accept())),
 		"one whose objects are accepted does not":       passes(accepting(one, accept("Node n1", "Node n2"))),
 		"one that is accepted in two parts does not":    passes(accepting(one, accept("Node n1"), accept("Node n2"))),
@@ -72,7 +72,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		"one that no one could look at, accepted":       passes(accepting([]observation.Finding{unready(unseen)}, accept())),
 		"what the Cluster refers to cannot be accepted": {
 			given: fresh, step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"does not exist; create it"},
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.CloudConfig = observation.Absent[observation.CloudConfig]()
 				o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: FindingCloudConfig, Reason: "no"}}
 			},
@@ -95,7 +95,7 @@ func TestWhatTheCloudSaysHoldsTheRollBack(t *testing.T) {
 			given: recording, when: found(unseen), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"the cloud: timeout"},
 		},
 		"no one looked": {
-			given: recording, when: func(o *observation.Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: recording, when: func(o *Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 			says: []string{"what only the cloud can tell"},
 		},
 		"one of before the start does not": {given: recording, when: found(unready(nil)), step: ucv1.StepRoll, verb: VerbRecord},

@@ -12,6 +12,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
+// Observation is what the cases of tables change.
+type Observation = observation.Observation
+
 const generation = "1767268800"
 
 func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
@@ -68,7 +71,7 @@ func switchedOn() *ucv1.Cluster {
 }
 
 // finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
-func finished() observation.Observation {
+func finished() Observation {
 	started, configured, cluster := ago(time.Hour), ago(30*time.Minute), switchedOn()
 	inventory := observation.Inventory{
 		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
@@ -90,7 +93,7 @@ func finished() observation.Observation {
 		Canary:      &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
 		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
-	o := observation.Observation{
+	o := Observation{
 		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
 		Keeper:      observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
 		CloudConfig: observation.Known(observation.CloudConfig{}),
@@ -168,21 +171,21 @@ func oneMachine() observation.Machines {
 
 // The stages, each ready to do the next thing of its step.
 
-func completed() observation.Observation {
+func completed() Observation {
 	o := finished()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	setKCM(&o, silentArguments())
 	return o
 }
 
-func verifying() observation.Observation {
+func verifying() Observation {
 	o := completed()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
 	o.Cluster.Status.CompletedAt, o.Cluster.Status.PointOfNoReturnAt, o.Cluster.Status.StableSince = nil, nil, nil
 	return o
 }
 
-func rolling() observation.Observation {
+func rolling() Observation {
 	o := verifying()
 	o.Cluster.Status.RolledMachineDeployments = nil
 	o.Machines = observation.Known(outdated())
@@ -197,7 +200,7 @@ func outdated() observation.Machines {
 	return machines
 }
 
-func configuring() observation.Observation {
+func configuring() Observation {
 	o := rolling()
 	o.Cluster.Status.RollGeneration, o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Status.Canary = "", nil, nil
 	edit(&o.MachineController, func(deployments *[]observation.MachineControllerDeployment) {
@@ -207,7 +210,7 @@ func configuring() observation.Observation {
 }
 
 // fenced is ready to open the fence.
-func fenced() observation.Observation {
+func fenced() Observation {
 	o := configuring()
 	o.Cluster.Status.Handover.FenceOpenedAt, o.Cluster.Status.Handover.FinishedAt = nil, nil
 	o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(2*time.Minute), stampAgo(2*time.Minute)
@@ -217,7 +220,7 @@ func fenced() observation.Observation {
 }
 
 // loud is ready to switch the loops off.
-func loud() observation.Observation {
+func loud() Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
@@ -229,7 +232,7 @@ func loud() observation.Observation {
 }
 
 // starting is ready to take the baseline.
-func starting() observation.Observation {
+func starting() Observation {
 	o := loud()
 	o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, ProbedAt: stampAgo(time.Minute)}
 	o.Cluster.Status.Baseline, o.Processes = nil, nil
@@ -237,7 +240,7 @@ func starting() observation.Observation {
 	return o
 }
 
-func applying() observation.Observation {
+func applying() Observation {
 	o := starting()
 	o.Addons = observation.Known(observation.Addons{
 		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
@@ -245,13 +248,13 @@ func applying() observation.Observation {
 	return o
 }
 
-func fresh() observation.Observation {
+func fresh() Observation {
 	o := applying()
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating}
 	return o
 }
 
-func setKCM(o *observation.Observation, arguments observation.Arguments) {
+func setKCM(o *Observation, arguments observation.Arguments) {
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 		c.KCM.Arguments = arguments
 		c.KCM.Pods = []observation.Process{kcmPod("new", arguments)}
@@ -259,7 +262,7 @@ func setKCM(o *observation.Observation, arguments observation.Arguments) {
 }
 
 // external is a cluster that was created with the feature, before anything was done.
-func external() observation.Observation {
+func external() Observation {
 	o := applying()
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginExternal}
 	o.Cluster.Annotations = nil
@@ -269,8 +272,8 @@ func external() observation.Observation {
 
 // decision is what a test expects of Decide: the step and one of verb, wait and failure with words of its message.
 type decision struct {
-	given func() observation.Observation
-	when  func(*observation.Observation)
+	given func() Observation
+	when  func(*Observation)
 	step  ucv1.Step
 	line  string
 	verb  VerbKind

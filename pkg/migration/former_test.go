@@ -26,7 +26,7 @@ func heldUntil(lease observation.Lease, holder string) observation.Lease {
 }
 
 // orphaned is a roll in which the CCM's leader was drained.
-func orphaned() observation.Observation {
+func orphaned() Observation {
 	o := rolling()
 	o.CCMLease = observation.Known(heldUntil(o.CCMLease.Value(), "ccm_1"))
 	o.CCMProcesses = observation.Known([]observation.Process{formerProcess("ccm")})
@@ -34,35 +34,31 @@ func orphaned() observation.Observation {
 }
 
 func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
-	lease := func(change func(*observation.Lease)) func(*observation.Observation) {
-		return func(o *observation.Observation) { edit(&o.CCMLease, change) }
+	lease := func(change func(*observation.Lease)) func(*Observation) {
+		return func(o *Observation) { edit(&o.CCMLease, change) }
 	}
-	holder := func(change func(*observation.Process)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
-			edit(&o.CCMProcesses, func(p *[]observation.Process) { change(&(*p)[0]) })
-		}
+	holder := func(change func(*observation.Process)) func(*Observation) {
+		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]observation.Process) { change(&(*p)[0]) }) }
 	}
-	beside := func(change func(*observation.Process)) func(*observation.Observation) {
+	beside := func(change func(*observation.Process)) func(*Observation) {
 		other := formerProcess("ccm")
 		other.PodUID, other.ContainerID = "other", "c-other"
 		change(&other)
-		return func(o *observation.Observation) {
-			edit(&o.CCMProcesses, func(p *[]observation.Process) { *p = append(*p, other) })
-		}
+		return func(o *Observation) { edit(&o.CCMProcesses, func(p *[]observation.Process) { *p = append(*p, other) }) }
 	}
-	onHost := func(taken time.Time) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	onHost := func(taken time.Time) func(*Observation) {
+		return func(o *Observation) {
 			holder(func(p *observation.Process) { p.HostNetwork = true })(o)
 			lease(func(l *observation.Lease) { l.HeldSince = taken })(o)
 		}
 	}
-	frees := func(when func(*observation.Observation)) decision {
+	frees := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
 	}
-	leaves := func(when func(*observation.Observation)) decision {
+	leaves := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
 	}
-	unled := func(when func(*observation.Observation)) decision {
+	unled := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason}
 	}
 	runDecisions(t, map[string]decision{
@@ -82,7 +78,7 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 		"not while no one holds it":              unled(lease(func(l *observation.Lease) { l.Holder = "" })),
 		"not when it was renewed after that end": leaves(lease(func(l *observation.Lease) { l.RenewTime = ago(3900 * time.Millisecond) })),
 		"not while it stands still too short":    leaves(lease(func(l *observation.Lease) { l.ChangedAt = ago(1900 * time.Millisecond) })),
-		"not when it has run out": unled(func(o *observation.Observation) {
+		"not when it has run out": unled(func(o *Observation) {
 			holder(func(p *observation.Process) { p.FinishedAt, p.EndedAt = ago(20*time.Second), ago(20*time.Second) })(o)
 			lease(func(l *observation.Lease) { l.RenewTime, l.ChangedAt = ago(20*time.Second), ago(20*time.Second) })(o)
 		}),
@@ -95,32 +91,26 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 }
 
 func TestWhenNoLeaseIsFreed(t *testing.T) {
-	leaves := func(when func(*observation.Observation)) decision {
+	leaves := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
 	}
 	runDecisions(t, map[string]decision{
 		"not while the fence is closed": {
-			given: orphaned, when: func(o *observation.Observation) {
-				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
-			},
+			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
 			step: ucv1.StepAddons, verb: VerbOpenFence,
 		},
 		"not while other managers cannot be looked at": {
-			given: orphaned, when: func(o *observation.Observation) {
-				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout")
-			},
+			given: orphaned, when: func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") },
 			step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
-		"not while pods cannot be looked at": leaves(func(o *observation.Observation) {
-			o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout")
-		}),
-		"not while it is paused": {given: orphaned, when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepRoll},
-		"not when all is finished": {given: func() observation.Observation {
+		"not while pods cannot be looked at": leaves(func(o *Observation) { o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout") }),
+		"not while it is paused":             {given: orphaned, when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepRoll},
+		"not when all is finished": {given: func() Observation {
 			o := finished()
 			o.CCMLease, o.CCMProcesses = orphaned().CCMLease, orphaned().CCMProcesses
 			return o
 		}, step: ucv1.StepFinished},
-		"not in a cluster that was created with the feature": {given: func() observation.Observation {
+		"not in a cluster that was created with the feature": {given: func() Observation {
 			o := external()
 			o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 			return o
@@ -172,7 +162,7 @@ func TestAClearedLeaseTellsWhenItWasHeld(t *testing.T) {
 }
 
 // kcmRolls is a roll of Machines during which KCM's leader was replaced.
-func kcmRolls() observation.Observation {
+func kcmRolls() Observation {
 	o := rolling()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
@@ -182,22 +172,20 @@ func kcmRolls() observation.Observation {
 }
 
 func TestKCMsLeaseIsFreed(t *testing.T) {
-	kcm := func(change func(*observation.Component)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
-			edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.KCM) })
-		}
+	kcm := func(change func(*observation.Component)) func(*Observation) {
+		return func(o *Observation) { edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.KCM) }) }
 	}
 	type freed struct {
-		when func(*observation.Observation)
+		when func(*Observation)
 		want bool
 	}
-	frees := func(when func(*observation.Observation)) freed { return freed{when, true} }
-	leaves := func(when func(*observation.Observation)) freed { return freed{when, false} }
-	lock := func(kind string) func(*observation.Observation) {
+	frees := func(when func(*Observation)) freed { return freed{when, true} }
+	leaves := func(when func(*Observation)) freed { return freed{when, false} }
+	lock := func(kind string) func(*Observation) {
 		return kcm(func(c *observation.Component) { c.Arguments.Flags["leader-elect-resource-lock"] = kind })
 	}
 	for name, test := range map[string]freed{
-		"of a pod that is gone": frees(func(*observation.Observation) {}),
+		"of a pod that is gone": frees(func(*Observation) {}),
 		"of one that is there": frees(kcm(func(c *observation.Component) {
 			ended := formerProcess("gone")
 			ended.Arguments = finalArguments()
@@ -205,18 +193,14 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 		})),
 		"of type leases":                              frees(lock("leases")),
 		"not of endpointsleases":                      leaves(lock("endpointsleases")),
-		"not in a minor whose default is another one": leaves(func(o *observation.Observation) { o.Cluster.Spec.Version = "1.19.16" }),
+		"not in a minor whose default is another one": leaves(func(o *Observation) { o.Cluster.Spec.Version = "1.19.16" }),
 		"not when a pod elects otherwise": leaves(kcm(func(c *observation.Component) {
 			c.Pods[0].Arguments.Flags = map[string]string{"leader-elect-resource-lock": "configmapsleases"}
 		})),
-		"not under the hostname of a Node": leaves(kcm(func(c *observation.Component) { c.Former[0].HostNetwork = true })),
-		"not without the right to": leaves(func(o *observation.Observation) {
-			edit(&o.KCMLeaseRight, func(r *observation.LeaseRight) { r.May = false })
-		}),
-		"not while the right cannot be looked at": leaves(func(o *observation.Observation) {
-			o.KCMLeaseRight = observation.Unknown[observation.LeaseRight]("timeout")
-		}),
-		"not where someone else changes KCM":        leaves(func(o *observation.Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }),
+		"not under the hostname of a Node":          leaves(kcm(func(c *observation.Component) { c.Former[0].HostNetwork = true })),
+		"not without the right to":                  leaves(func(o *Observation) { edit(&o.KCMLeaseRight, func(r *observation.LeaseRight) { r.May = false }) }),
+		"not while the right cannot be looked at":   leaves(func(o *Observation) { o.KCMLeaseRight = observation.Unknown[observation.LeaseRight]("timeout") }),
+		"not where someone else changes KCM":        leaves(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }),
 		"not before a longer retry period was over": leaves(kcm(func(c *observation.Component) { c.Arguments.Flags["leader-elect-retry-period"] = "5s" })),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,12 +218,12 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 }
 
 func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
-	granted := func(o *observation.Observation) {
+	granted := func(o *Observation) {
 		o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 		o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
 	}
-	withoutRight := func(o *observation.Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil }
-	waiting := func(o *observation.Observation) {
+	withoutRight := func(o *Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil }
+	waiting := func(o *Observation) {
 		granted(o)
 		edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 	}
@@ -252,7 +236,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: VerbGrantLease, facts: has},
 		"it is not asked for where it is no use": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				withoutRight(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases"
@@ -263,13 +247,13 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
-			given: configured, when: func(o *observation.Observation) {
+			given: configured, when: func(o *Observation) {
 				waiting(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
 		"it stays while the Lease is to be freed": {
-			given: configured, when: func(o *observation.Observation) {
+			given: configured, when: func(o *Observation) {
 				waiting(o)
 				o.KCMLease = kcmRolls().KCMLease
 				edit(&o.KCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
@@ -278,7 +262,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: revoked},
 		"all is finished when the next KCM leads": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				granted(o)
 				o.KCMLease = kcmRolls().KCMLease
 				edit(&o.KCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
@@ -286,7 +270,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 			}, step: ucv1.StepFinalize, wait: ucv1.RollingOutReason, facts: has,
 		},
 		"a deleted Cluster takes it back first": {
-			given: rolling, when: func(o *observation.Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
+			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
 			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: revoked,
 		},
 	})

@@ -34,34 +34,6 @@ func FuzzLoopsOff(f *testing.F) {
 	})
 }
 
-// FuzzBaseline: what someone put into the Secret does not panic, and what is read is packed and read again as it was.
-func FuzzBaseline(f *testing.F) {
-	packed, err := EncodeBaseline(observation.Inventory{Volumes: []observation.Volume{{Name: "a"}}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(true, packed)
-	f.Add(false, []byte(`{"nodes":[{}]}`))
-	f.Add(true, []byte("\x1f\x8b"))
-	f.Fuzz(func(t *testing.T, isPacked bool, data []byte) {
-		g := NewWithT(t)
-		key := OldBaselineKey
-		if isPacked {
-			key = BaselineKey
-		}
-		inventory, err := DecodeBaseline(map[string][]byte{key: data})
-		if err != nil {
-			g.Expect(inventory).To(BeZero())
-			return
-		}
-		packed, err := EncodeBaseline(inventory)
-		g.Expect(err).NotTo(HaveOccurred())
-		again, err := DecodeBaseline(map[string][]byte{BaselineKey: packed})
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(EncodeBaseline(again)).To(Equal(packed))
-	})
-}
-
 // FuzzHolder: the holder of a Lease is one hostname and something unique, and no other host's.
 func FuzzHolder(f *testing.F) {
 	f.Add("kcm-1", "kcm", "0f3c")

@@ -10,16 +10,16 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func notReady(o *observation.Observation) {
+func notReady(o *Observation) {
 	edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false })
 }
 
-func noNodes(o *observation.Observation) {
+func noNodes(o *Observation) {
 	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
 }
 
 // recorded has taken the baseline.
-func recorded(o *observation.Observation) {
+func recorded(o *Observation) {
 	inventory := o.Inventory.Value()
 	o.Cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "b", Digest: inventory.Digest()}
 }
@@ -36,11 +36,11 @@ func TestProcessesAreRecorded(t *testing.T) {
 			},
 		},
 		"a NotReady Node holds up the record, because the loops would delete it": {
-			given: starting, when: func(o *observation.Observation) { recorded(o); notReady(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded",
+			given: starting, when: func(o *Observation) { recorded(o); notReady(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded",
 			wait: ucv1.NodesNotReadyReason, says: []string{"n1"},
 		},
 		"processes that ended already are not recorded, unreadable ones are": {
-			given: starting, when: func(o *observation.Observation) {
+			given: starting, when: func(o *Observation) {
 				recorded(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					ended, unreadable, silent := kcmPod("ended", inTree()), kcmPod("odd", observation.Arguments{Problem: "a shell"}), kcmPod("silent", silentArguments())
@@ -55,14 +55,14 @@ func TestProcessesAreRecorded(t *testing.T) {
 			},
 		},
 		"a process that the old template made since is added to the record": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.Processes).To(HaveLen(2)) },
 		},
 		"a full record forgets one that has ended, and none that may run": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				for range maxProcesses - 1 {
 					o.Processes = append(o.Processes, ucv1.ManagerProcess{PodUID: "running"})
 				}
@@ -85,7 +85,7 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 			given: loud, when: notReady, step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.NodesNotReadyReason,
 		},
 		"a command line that is not understood is never changed": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments = observation.Arguments{Problem: "argument $(X) is a variable"}
 				})
@@ -93,25 +93,25 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.InputInvalidReason, says: []string{"argument $(X) is a variable"},
 		},
 		"loops that were switched off and not noted are noted, so that we know them when they come back": {
-			given: fenced, when: func(o *observation.Observation) { o.Cluster.Status.Handover.LoopsOffAt = nil },
+			given: fenced, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = nil },
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that a former CCM left is freed before the fence opens": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(time.Minute), WatchedAt: ago(time.Minute)})
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbReleaseCCMLease, says: []string{"gone_1", "has run out"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt).To(BeNil()) },
 		},
 		"one that has not run out yet is left alone": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(10 * time.Second), WatchedAt: ago(time.Minute)})
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"silence that is not proven is waited for": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"is still rolling out"},
@@ -120,7 +120,7 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 			given: fenced, when: notReady, step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.NodesNotReadyReason,
 		},
 		"a fence that is open already is noted": {
-			given: fenced, when: func(o *observation.Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open = true }) },
+			given: fenced, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open = true }) },
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt.Time).To(Equal(noon())) },
 		},
@@ -138,36 +138,36 @@ func TestTheCCMHasToLead(t *testing.T) {
 			},
 		},
 		"a Lease that stands still proves no leader": {
-			given: opened, when: func(o *observation.Observation) {
+			given: opened, when: func(o *Observation) {
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(16 * time.Second) })
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 		},
 		"a Lease that we never saw change proves no leader": {
-			given: opened, when: func(o *observation.Observation) {
+			given: opened, when: func(o *Observation) {
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = time.Time{} })
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 		},
 		"the first look at a Lease is no renewal": {
-			given: opened, when: func(o *observation.Observation) {
+			given: opened, when: func(o *Observation) {
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt, l.WatchedAt = ago(time.Second), ago(time.Second) })
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 		},
 		"a Lease without holder proves no leader": {
-			given: opened, when: func(o *observation.Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" }) },
+			given: opened, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.Holder = "" }) },
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.WaitingForLeaderReason,
 		},
 		"a CCM that does not lead in time needs a person": {
-			given: opened, when: func(o *observation.Observation) {
+			given: opened, when: func(o *Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
 				o.CCMLease = observation.Absent[observation.Lease]()
 			},
 			step: ucv1.StepHandover, line: "Leading", fails: ucv1.LeaderDeadlineExceededReason, says: []string{"2026-01-01T11:57:00Z"},
 		},
 		"without Nodes the hand-over ends without a leader": {
-			given: opened, when: func(o *observation.Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() },
+			given: opened, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() },
 			step: ucv1.StepHandover, line: "Leading", verb: VerbRecord, says: []string{"as soon as there is a Node"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
@@ -175,7 +175,7 @@ func TestTheCCMHasToLead(t *testing.T) {
 			},
 		},
 		"Nodes that cannot be looked at are not taken for none": {
-			given: opened, when: func(o *observation.Observation) {
+			given: opened, when: func(o *Observation) {
 				o.Nodes, o.CCMLease = observation.Unknown[[]observation.Node]("timeout"), observation.Absent[observation.Lease]()
 			},
 			step: ucv1.StepHandover, line: "Leading", wait: ucv1.CouldNotLookReason,
@@ -186,31 +186,31 @@ func TestTheCCMHasToLead(t *testing.T) {
 func TestTheHandoverIsBounded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"loops that come back within the hand-over need a person, who wins against no one": {
-			given: loud, when: func(o *observation.Observation) { o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second) },
+			given: loud, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second) },
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a hand-over that waits too long needs a person": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				notReady(o)
 				o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute)
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason, says: []string{"The hand-over began at 2026-01-01T11:49:00Z", "n1"},
 		},
 		"a hand-over that cannot look for long is no failure": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				o.Nodes = observation.Unknown[[]observation.Node]("timeout")
 				o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute)
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.CouldNotLookReason,
 		},
 		"a slow CSI driver does not prolong the hand-over": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Unhealthy = []string{"x"} })
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"a cluster created with the feature takes no baseline": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{})
 				o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
 			},

@@ -13,8 +13,8 @@ import (
 )
 
 // withTemplate is an in-tree cluster whose KCM would be started with these arguments.
-func withTemplate(arguments observation.Arguments, replicas int32) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func withTemplate(arguments observation.Arguments, replicas int32) func(*Observation) {
+	return func(o *Observation) {
 		featureOff(o)
 		o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginInTree}
 		o.InTree = observation.Known(observation.Component{Ref: kcmRef(), Arguments: arguments, Replicas: replicas})
@@ -23,15 +23,15 @@ func withTemplate(arguments observation.Arguments, replicas int32) func(*observa
 
 func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 	external := observation.Arguments{Flags: map[string]string{"cloud-provider": "external"}}
-	seen := func(kcm observation.Observed[observation.Component]) func(*observation.Observation) {
-		return func(o *observation.Observation) { withTemplate(inTree(), 1)(o); o.InTree = kcm }
+	seen := func(kcm observation.Observed[observation.Component]) func(*Observation) {
+		return func(o *Observation) { withTemplate(inTree(), 1)(o); o.InTree = kcm }
 	}
-	static := func(o *observation.Observation) {
+	static := func(o *Observation) {
 		seen(observation.Unknown[observation.Component]("it consists of static pods"))(o)
 		o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	}
-	paused := func(when func(*observation.Observation)) func(*observation.Observation) {
-		return func(o *observation.Observation) { when(o); o.Cluster.Spec.Paused = true }
+	paused := func(when func(*Observation)) func(*Observation) {
+		return func(o *Observation) { when(o); o.Cluster.Spec.Paused = true }
 	}
 	step := ucv1.StepInTree
 	runDecisions(t, map[string]decision{
@@ -60,24 +60,22 @@ func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 }
 
 func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
-	looked := func(o *observation.Observation) {
-		o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{Leader: ucv1.LeaderLeads}
-	}
-	never := func(o *observation.Observation) { o.Cluster.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }
-	static := func(o *observation.Observation) {
+	looked := func(o *Observation) { o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{Leader: ucv1.LeaderLeads} }
+	never := func(o *Observation) { o.Cluster.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }
+	static := func(o *Observation) {
 		o.InTree = observation.Unknown[observation.Component]("it consists of static pods")
 		o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	}
 	for name, test := range map[string]struct {
-		change func(*observation.Observation)
+		change func(*Observation)
 		want   []string
 	}{
-		"a KCM that runs them, before a look": {func(*observation.Observation) {}, []string{"Deployment user-alpha/kcm run cloud-node-lifecycle-controller", "was not looked at yet"}},
+		"a KCM that runs them, before a look": {func(*Observation) {}, []string{"Deployment user-alpha/kcm run cloud-node-lifecycle-controller", "was not looked at yet"}},
 		"after one":                           {looked, []string{"ReadyToMigrate says what the last look"}},
 		"where none is wanted":                {never, []string{"nor whether KCM leads, because spec.preflight.lookAhead is Never"}},
 		"one that sleeps":                     {withTemplate(inTree(), 0), []string{"is scaled to 0", "was not looked at"}},
 		"static pods":                         {static, []string{"The control plane is in the user cluster."}},
-		"one that was not looked at":          {func(o *observation.Observation) { o.InTree = observation.Unknown[observation.Component]("x") }, []string{"was not looked at"}},
+		"one that was not looked at":          {func(o *Observation) { o.InTree = observation.Unknown[observation.Component]("x") }, []string{"was not looked at"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := fresh()
@@ -90,14 +88,14 @@ func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
 	}
 }
 
-func sleeps(o *observation.Observation) {
+func sleeps(o *Observation) {
 	unreached(o)
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods, c.KCM.Replicas, c.Others = nil, 0, nil })
 }
 
 func TestALookSaysWhetherKCMLeads(t *testing.T) {
-	holder := func(change func(*observation.Lease)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	holder := func(change func(*observation.Lease)) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.KCMLease, func(l *observation.Lease) {
 				l.Holder = o.ControlPlane.Value().KCM.Pods[0].PodName + "_1"
 				l.WatchedAt, l.ChangedAt, l.RenewTime = noon(), noon(), ago(time.Second)
@@ -106,20 +104,20 @@ func TestALookSaysWhetherKCMLeads(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		change func(*observation.Observation)
+		change func(*Observation)
 		leader ucv1.LookedLeader
 	}{
-		"a process of it renews its Lease":           {func(*observation.Observation) {}, ucv1.LeaderLeads},
+		"a process of it renews its Lease":           {func(*Observation) {}, ucv1.LeaderLeads},
 		"one read shows that it holds it":            {holder(func(*observation.Lease) {}), ucv1.LeaderLeads},
 		"one that did not renew it in time does not": {holder(func(l *observation.Lease) { l.RenewTime = ago(time.Minute) }), ucv1.LeaderNotSeen},
 		"someone else holds it":                      {holder(func(l *observation.Lease) { l.Holder = "elsewhere_1" }), ucv1.LeaderNotSeen},
-		"no one holds it":                            {func(o *observation.Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, ucv1.LeaderMissing},
-		"a process whose own arguments show them off": {func(o *observation.Observation) {
+		"no one holds it":                            {func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, ucv1.LeaderMissing},
+		"a process whose own arguments show them off": {func(o *Observation) {
 			setKCM(o, switchedOff())
 			o.KCMLease = observation.Absent[observation.Lease]()
 		}, ucv1.LeaderMissing},
 		"the user cluster cannot be reached": {unreached, ucv1.LeaderNotSeen},
-		"a CCM that leads is no KCM": {func(o *observation.Observation) {
+		"a CCM that leads is no KCM": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()
 			o.CCMLease = ahead().KCMLease
 		}, ucv1.LeaderMissing},
@@ -197,9 +195,9 @@ func TestWhereNoLookIsWantedNothingIsClaimedOfTheLeader(t *testing.T) {
 
 func TestAnUndoneClusterWhoseControlPlaneSleepsRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"it is scaled to 0": {given: asked, when: func(o *observation.Observation) { done(o); sleeps(o) }, step: ucv1.StepRolledBack},
+		"it is scaled to 0": {given: asked, when: func(o *Observation) { done(o); sleeps(o) }, step: ucv1.StepRolledBack},
 		"arguments that are not understood are not taken for off": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				done(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "it is a script."} })
 			}, step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},

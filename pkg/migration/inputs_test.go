@@ -11,8 +11,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func kcmArguments(change func(map[string]string)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func kcmArguments(change func(map[string]string)) func(*Observation) {
+	return func(o *Observation) {
 		arguments := inTree()
 		change(arguments.Flags)
 		setKCM(o, arguments)
@@ -22,14 +22,14 @@ func kcmArguments(change func(map[string]string)) func(*observation.Observation)
 func TestAProviderThatNoOneKnows(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a provider outside of the catalogue blocks": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Provider, o.UnknownProvider = observation.Absent[observation.Provider](), "Provider opnstack is not in the catalogue; did you mean openstack?"
 			},
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason,
 			says: []string{"did you mean openstack? The name is immutable", "delete the Cluster and create it"},
 		},
 		"a provider that an earlier version knew blocks, and its Cluster is not to be deleted": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Provider, o.UnknownProvider = observation.Absent[observation.Provider](), "Provider simcloud is not in the catalogue."
 				o.Cluster.Status.Inherited = &ucv1.InheritedConfiguration{}
 			},
@@ -41,36 +41,36 @@ func TestAProviderThatNoOneKnows(t *testing.T) {
 func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a kubeconfig that is refused blocks with its reason": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Connection = observation.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: "It uses exec."}
 			},
 			step: ucv1.StepPreflight, fails: ucv1.KubeconfigRefusedReason, says: []string{"It uses exec."},
 		},
 		"a user cluster that does not answer is no finding": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Connection = observation.Connection{Reason: ucv1.UnreachableReason, Message: "no route."}
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the user cluster: no route."},
 		},
 		"two Clusters that name the same control plane block": {
-			given: fresh, when: func(o *observation.Observation) { o.Contenders = observation.Known([]string{"beta"}) },
+			given: fresh, when: func(o *Observation) { o.Contenders = observation.Known([]string{"beta"}) },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Deployment user-alpha/kube-controller-manager", "Cluster beta"},
 		},
 		"a contended Deployment is named as the spec names it": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Contenders = observation.Known([]string{"beta"})
 				o.Cluster.Spec.ControlPlane.KubeControllerManager.Name = "kcm"
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"user-alpha/kcm"},
 		},
 		"a version without a CCM blocks": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.VersionProblem = "There is no CCM for 1.99." })
 			},
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"There is no CCM for 1.99."},
 		},
 		"a version that must not migrate blocks": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) {
 					p.VersionProblem, p.MigrationProblem = "There is no CCM for 1.99.", "Migrate with 1.25 (https://example.com)."
 				})
@@ -78,23 +78,21 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"Migrate with 1.25 (https://example.com)."},
 		},
 		"a provider that never was in-tree blocks": {
-			given: fresh, when: func(o *observation.Observation) {
-				edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false })
-			},
+			given: fresh, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason, says: []string{"never was in-tree"},
 		},
 		"a ProviderProfile that cannot be used blocks": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "ProviderProfile openstack cannot be used." })
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"ProviderProfile openstack cannot be used."},
 		},
 		"a missing cloud configuration blocks": {
-			given: fresh, when: func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
+			given: fresh, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud", "does not exist"},
 		},
 		"a cloud configuration without its keys blocks": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.CloudConfig = observation.Known(observation.CloudConfig{Problem: "key cloud.conf is missing."})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud: key cloud.conf is missing."},
@@ -105,11 +103,11 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 func TestFindingsAboutKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a missing KCM Deployment blocks": {
-			given: fresh, when: func(o *observation.Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
+			given: fresh, when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
 		},
 		"KCM arguments that are not understood block with the argument": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments = observation.Arguments{Problem: "argument sh -c is a shell"}
 				})
@@ -117,7 +115,7 @@ func TestFindingsAboutKCM(t *testing.T) {
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"argument sh -c is a shell"},
 		},
 		"arguments of another component that are not understood block": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}}}
 				})
@@ -125,7 +123,7 @@ func TestFindingsAboutKCM(t *testing.T) {
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Deployment kube-apiserver: odd"},
 		},
 		"arguments of a live pod that are not understood block with the pod": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Pods = []observation.Process{kcmPod("p", observation.Arguments{Problem: "odd"})}
 				})
@@ -137,11 +135,11 @@ func TestFindingsAboutKCM(t *testing.T) {
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"--cloud-provider=aws"},
 		},
 		"a cluster name that would rename load balancers blocks": {
-			given: fresh, when: func(o *observation.Observation) { o.Cluster.Spec.Cloud.ClusterName = "other" },
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Cloud.ClusterName = "other" },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"spec.cloud.clusterName is other", "uses prod"},
 		},
 		"the default cluster name of KCM is kubernetes": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				kcmArguments(func(flags map[string]string) { delete(flags, "cluster-name") })(o)
 				o.Cluster.Spec.Cloud.ClusterName = "kubernetes"
 			},
@@ -154,28 +152,28 @@ func TestFindingsAboutKCM(t *testing.T) {
 func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM that leads beside KCM already blocks with its holder": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "helm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Lease ccm is held by helm_1"},
 		},
 		"the Lease of a CCM that is gone does not block": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Holder: "helm_1", DurationSeconds: 15, WatchedAt: ago(time.Minute)})
 			},
 			step: ucv1.StepPreflight, verb: VerbRecord,
 		},
 		"a Lease of a CCM that cannot be looked at holds the start up": {
-			given: fresh, when: func(o *observation.Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			given: fresh, when: func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
 		},
 		"finished pods whose processes no one saw end block with their names": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].Finished = true })
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Pod user-alpha/old"},
 		},
 		"more processes than can be recorded block": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					for i := range 21 {
 						c.KCM.Pods = append(c.KCM.Pods, kcmPod(fmt.Sprint(i), inTree()))
@@ -185,20 +183,20 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"has 22 pods; at most 20"},
 		},
 		"all findings are named, not the first": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.CloudConfig, o.ControlPlane = observation.Absent[observation.CloudConfig](), observation.Absent[observation.ControlPlane]()
 				o.Contenders = observation.Unknown[[]string]("timeout")
 			},
 			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"Secret user-alpha/cloud", "kube-controller-manager does not exist"},
 		},
 		"what could not be looked at is named together": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.CloudConfig, o.ControlPlane = observation.Unknown[observation.CloudConfig]("forbidden"), observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"Secret user-alpha/cloud: forbidden; the control plane: timeout."},
 		},
 		"a finding after the start holds nothing up": {
-			given: rolling, when: func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			given: rolling, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 	})
 }
@@ -252,17 +250,17 @@ func TestExternalRowAsksKCM(t *testing.T) {
 			},
 		},
 		"a KCM that runs loops blocks with its arguments": {
-			given: external, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason,
+			given: external, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason,
 			says: []string{"--cloud-provider=openstack --controllers=*,tokencleaner", "no CCM is put beside it"},
 		},
 		"a pod of KCM that still runs loops blocks": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("old", inTree())) })
 			},
 			step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason,
 		},
 		"a pod of KCM that ran loops and has ended does not block": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					old := kcmPod("old", inTree())
 					old.Ended = true
@@ -272,7 +270,7 @@ func TestExternalRowAsksKCM(t *testing.T) {
 			step: ucv1.StepAddons, verb: VerbRecord,
 		},
 		"loops that come back before the hand-over block, and are not switched off by us": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{})
 				o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, StartedAt: stampAgo(0)}
 				setKCM(o, inTree())
@@ -285,30 +283,26 @@ func TestExternalRowAsksKCM(t *testing.T) {
 func TestExternalRowFinishes(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"findings block here too": {
-			given: external, when: func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
 		},
 		"a provider that never was in-tree is fine": {
-			given: external, when: func(o *observation.Observation) {
-				edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false })
-			},
+			given: external, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			step: ucv1.StepAddons, verb: VerbRecord,
 		},
 		"after the hand-over the cluster is finished, and stays so when its cloud configuration is gone": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				o.Cluster.Status.Origin = ucv1.OriginExternal
 				o.CloudConfig = observation.Absent[observation.CloudConfig]()
 			},
 			step: ucv1.StepFinished,
 		},
 		"a CCM that serves a Node completes the cluster": {
-			given: finished, when: func(o *observation.Observation) {
-				o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil
-			},
+			given: finished, when: func(o *Observation) { o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil },
 			step: ucv1.StepHandover, verb: VerbRecord, says: []string{"the CCM serves the cluster"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CompletedAt.Time).To(Equal(noon())) },
 		},
 		"without a Node there is nothing left to do": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil
 				noNodes(o)
 				o.CCMLease = observation.Absent[observation.Lease]()
@@ -316,7 +310,7 @@ func TestExternalRowFinishes(t *testing.T) {
 			step: ucv1.StepFinished,
 		},
 		"with its first Node, a CCM that does not lead is waited for": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil
 				o.CCMLease = observation.Absent[observation.Lease]()
 			},

@@ -13,20 +13,20 @@ import (
 
 const silentControllers = "--controllers=*,tokencleaner,-cloud-node-lifecycle,-route,-service"
 
-func instruct(o *observation.Observation) {
+func instruct(o *Observation) {
 	o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
 	if handover := o.Cluster.Status.Handover; handover != nil {
 		handover.KCMLeaseGrantedAt = nil
 	}
 }
 
-func instructedLoud() observation.Observation {
+func instructedLoud() Observation {
 	o := loud()
 	instruct(&o)
 	return o
 }
 
-func instructedFenced() observation.Observation {
+func instructedFenced() Observation {
 	o := fenced()
 	instruct(&o)
 	o.Cluster.Status.Handover.ChangingSince = stampAgo(2 * time.Minute)
@@ -43,7 +43,7 @@ func staticPod(node string, arguments observation.Arguments) observation.Process
 }
 
 // staticPlane is KCM on Nodes a, b, and c, whose arguments are given; a holds the Lease.
-func staticPlane(o *observation.Observation, a, b, c observation.Arguments) {
+func staticPlane(o *Observation, a, b, c observation.Arguments) {
 	o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	pods := []observation.Process{staticPod("a", a), staticPod("b", b), staticPod("c", c)}
 	kcm := observation.Component{
@@ -60,7 +60,7 @@ func staticPlane(o *observation.Observation, a, b, c observation.Arguments) {
 }
 
 // recordStatic records the processes of the Nodes; those named have ended.
-func recordStatic(o *observation.Observation, ended ...string) {
+func recordStatic(o *Observation, ended ...string) {
 	o.Cluster.Status.Handover.Processes = nil
 	for _, node := range []string{"a", "b", "c"} {
 		process := ucv1.ManagerProcess{
@@ -77,7 +77,7 @@ func recordStatic(o *observation.Observation, ended ...string) {
 }
 
 // half is a hand-over whose administrator has changed Nodes b and c.
-func half() observation.Observation {
+func half() Observation {
 	o := loud()
 	staticPlane(&o, inTree(), silentArguments(), silentArguments())
 	recordStatic(&o, "b", "c")
@@ -96,7 +96,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			given: instructedLoud, when: notReady, step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.NodesNotReadyReason,
 		},
 		"the moment at which the loops are off is noted": {
-			given: instructedFenced, when: func(o *observation.Observation) {
+			given: instructedFenced, when: func(o *Observation) {
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.ChangingSince = nil, nil
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
@@ -106,18 +106,18 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			},
 		},
 		"the proof is the same: a process that was not seen to end is waited for": {
-			given: instructedFenced, when: func(o *observation.Observation) { onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = nil }) },
+			given: instructedFenced, when: func(o *Observation) { onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = nil }) },
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason,
 		},
 		"with the proof the fence is opened": {given: instructedFenced, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
 		"loops that are on again are contended": {
-			given: instructedFenced, when: func(o *observation.Observation) {
+			given: instructedFenced, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = inTree() })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
 		},
 		"an unreadable command line is not waited for": {
-			given: instructedLoud, when: func(o *observation.Observation) {
+			given: instructedLoud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "a shell"} })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.InputInvalidReason,
@@ -128,15 +128,15 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 		},
 		"when they are gone the migration is finished": {given: finished, when: instruct, step: ucv1.StepFinished},
 		"a deleted Cluster whose KCM no one has changed goes": {
-			given: instructedLoud, when: func(o *observation.Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
+			given: instructedLoud, when: func(o *Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
 			step: ucv1.StepHandover, verb: VerbRelease,
 		},
 		"a deleted Cluster of which one Node is changed stays until the hand-over is done": {
-			given: half, when: func(o *observation.Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
+			given: half, when: func(o *Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},
 		"a deleted Cluster whose first change is seen only now stays, too": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				o.Cluster.DeletionTimestamp, o.Cluster.Status.Handover.ChangingSince = new(metav1.NewTime(noon())), nil
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
@@ -147,11 +147,11 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 func TestTheAdministratorsTime(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the first change it does not count": {
-			given: instructedLoud, when: func(o *observation.Observation) { o.Cluster.Status.Handover.StartedAt = stampAgo(90 * 24 * time.Hour) },
+			given: instructedLoud, when: func(o *Observation) { o.Cluster.Status.Handover.StartedAt = stampAgo(90 * 24 * time.Hour) },
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},
 		"the first change is noted": {
-			given: half, when: func(o *observation.Observation) { o.Cluster.Status.Handover.ChangingSince = nil },
+			given: half, when: func(o *Observation) { o.Cluster.Status.Handover.ChangingSince = nil },
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ChangingSince.Time).To(Equal(noon())) },
 		},
@@ -164,12 +164,12 @@ func TestTheAdministratorsTime(t *testing.T) {
 			given: half, when: notReady, step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},
 		"ten minutes later a person is called": {
-			given: half, when: func(o *observation.Observation) { o.Cluster.Status.Handover.ChangingSince = stampAgo(11 * time.Minute) },
+			given: half, when: func(o *Observation) { o.Cluster.Status.Handover.ChangingSince = stampAgo(11 * time.Minute) },
 			step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.WaitingForAdministratorReason,
 			says: []string{"began at 2026-01-01T11:49:00Z and no one may be running the cloud loops", "on Node a"},
 		},
 		"a Node that cannot be seen is no Node whose loops are off": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				staticPlane(o, silentArguments(), silentArguments(), silentArguments())
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], []string{"Node a shows no static pod."}, false
@@ -180,7 +180,7 @@ func TestTheAdministratorsTime(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
 		},
 		"a change that was taken back is forgotten": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				staticPlane(o, inTree(), inTree(), inTree())
 				recordStatic(o)
 			},
@@ -191,8 +191,8 @@ func TestTheAdministratorsTime(t *testing.T) {
 }
 
 type instructionTest struct {
-	given func() observation.Observation
-	when  func(*observation.Observation)
+	given func() Observation
+	when  func(*Observation)
 	want  []ucv1.Instruction
 }
 
@@ -218,14 +218,14 @@ func TestInstructions(t *testing.T) {
 			}},
 		},
 		"of three Nodes the leader's is last, and those that are proven are done": {
-			given: half, when: func(o *observation.Observation) { staticPlane(o, inTree(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
+			given: half, when: func(o *Observation) { staticPlane(o, inTree(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
 				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Set: []string{silentControllers}},
 				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{silentControllers}, Done: true},
 				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{silentControllers}, Leader: true},
 			},
 		},
 		"loops that were switched off in another way are as good": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				staticPlane(o, inTree(), silentArguments(), observation.Arguments{Flags: map[string]string{"cloud-provider": "external"}})
 			},
 			want: []ucv1.Instruction{
@@ -235,7 +235,7 @@ func TestInstructions(t *testing.T) {
 			},
 		},
 		"a hand-over that was begun keeps its list while something before it waits": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"Deployment kube-system/ccm has no pod"} })
 			},
 			want: []ucv1.Instruction{
@@ -245,7 +245,7 @@ func TestInstructions(t *testing.T) {
 			},
 		},
 		"a flag that is to go is named": {
-			given: completed, when: func(o *observation.Observation) {
+			given: completed, when: func(o *Observation) {
 				instruct(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["cloud-config"] = "/etc/x" })
 			}, want: []ucv1.Instruction{{
@@ -255,7 +255,7 @@ func TestInstructions(t *testing.T) {
 		},
 		"there are none when nothing is to be done":  {given: finished, when: instruct},
 		"there are none while a Node is NotReady":    {given: instructedLoud, when: notReady},
-		"there are none while the Cluster is paused": {given: half, when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }},
+		"there are none while the Cluster is paused": {given: half, when: func(o *Observation) { o.Cluster.Spec.Paused = true }},
 		"there are none where we change KCM":         {given: loud},
 	})
 }
@@ -263,14 +263,14 @@ func TestInstructions(t *testing.T) {
 func TestInstructionsThatAreNotDone(t *testing.T) {
 	runInstructions(t, map[string]instructionTest{
 		"a Node whose former process is not proven to have ended is not done": {
-			given: half, when: func(o *observation.Observation) { recordStatic(o, "b") }, want: []ucv1.Instruction{
+			given: half, when: func(o *Observation) { recordStatic(o, "b") }, want: []ucv1.Instruction{
 				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Set: []string{silentControllers}, Done: true},
 				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{silentControllers}},
 				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{silentControllers}, Leader: true},
 			},
 		},
 		"a Node that shows no pod for now comes first: the others wait for it": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				recordStatic(o, "c")
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Pods, c.KCM.Missing = []observation.Process{c.KCM.Pods[0], c.KCM.Pods[2]}, []string{"b"}
@@ -283,7 +283,7 @@ func TestInstructionsThatAreNotDone(t *testing.T) {
 			},
 		},
 		"a Node whose new container does not run is not done": {
-			given: half, when: func(o *observation.Observation) {
+			given: half, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[1].RunningSince = time.Time{} })
 			},
 			want: []ucv1.Instruction{

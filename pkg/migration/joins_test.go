@@ -13,8 +13,8 @@ import (
 )
 
 // unjoined takes the Node of every new Machine away, and says since when the MachineDeployment is known to wait for one.
-func unjoined(since time.Duration) func() observation.Observation {
-	return func() observation.Observation {
+func unjoined(since time.Duration) func() Observation {
+	return func() Observation {
 		o := pooled{3, 1, 0, "RRR", "U"}.observation()
 		edit(&o.Machines, func(m *observation.Machines) {
 			for i := range m.Machines {
@@ -67,8 +67,8 @@ func TestANodeThatJoinsEndsTheWait(t *testing.T) {
 }
 
 // unlinked is a Node that waits for the CCM and that no Machine names, while one waits for its Node.
-func unlinked(registered time.Duration) func() observation.Observation {
-	return func() observation.Observation {
+func unlinked(registered time.Duration) func() Observation {
+	return func() Observation {
 		o := unjoined(10 * time.Minute)()
 		o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(180))
 		edit(&o.Machines, func(m *observation.Machines) {
@@ -86,7 +86,7 @@ func unlinked(registered time.Duration) func() observation.Observation {
 }
 
 func TestANodeThatNoMachineNames(t *testing.T) {
-	accepted := func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
+	accepted := func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
 	runDecisions(t, map[string]decision{
 		"it trips the breaker": {
 			given: unlinked(5 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node unlinked, which no Machine names yet"},

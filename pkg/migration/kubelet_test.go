@@ -23,7 +23,7 @@ func TestKubeletsAreProvenExternal(t *testing.T) {
 			given: verifying, when: firstNode(func(n *observation.Node) { unproven(n); n.CreatedAt = ago(0) }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a Node that a person vouches for needs no proof": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				firstNode(unproven)(o)
 				o.Cluster.Spec.Rollout.AcceptNodes = []string{"n1"}
 			},

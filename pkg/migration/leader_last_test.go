@@ -8,8 +8,8 @@ import (
 )
 
 func TestKCMsLeaderEndsLast(t *testing.T) {
-	replicated := func(change func(*observation.Process)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	replicated := func(change func(*observation.Process)) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 				c.KCM.Replicas = 2
 				c.KCM.Pods = []observation.Process{kcmPod("old", inTree()), kcmPod("standby", inTree())}
@@ -30,14 +30,14 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 			given: loud, when: replicated(func(p *observation.Process) { p.Terminating = true }), step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"a Lease that cannot be looked at is waited for": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				replicated(nothing)(o)
 				o.KCMLease = observation.Unknown[observation.Lease]("timeout")
 			},
 			step: ucv1.StepHandover, line: "LeaderEndsLast", wait: ucv1.CouldNotLookReason,
 		},
 		"pods that are someone else's to change are left alone": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				replicated(nothing)(o)
 				o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
 			},

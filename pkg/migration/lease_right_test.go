@@ -10,23 +10,29 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
+// rightStays is there although it was deleted that long ago.
+func rightStays(since time.Duration) func(*Observation) {
+	return func(o *Observation) {
+		handover := o.Cluster.Status.Handover
+		handover.KCMLeaseGrantedAt, handover.KCMLeaseRevokedAt = stampAgo(time.Hour), stampAgo(since)
+		o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
+	}
+}
+
+func rightIsLeft() []string {
+	return []string{"RoleBinding", KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
+}
+
 // TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.
 func TestARightThatStaysIsNotForgotten(t *testing.T) {
-	stays := func(since time.Duration) func(*observation.Observation) {
-		return func(o *observation.Observation) {
-			handover := o.Cluster.Status.Handover
-			handover.KCMLeaseGrantedAt, handover.KCMLeaseRevokedAt = stampAgo(time.Hour), stampAgo(since)
-			o.KCMLeaseRight = observation.Known(observation.LeaseRight{May: true, There: true})
-		}
-	}
-	waiting := func(since time.Duration) func(*observation.Observation) {
-		return func(o *observation.Observation) {
-			stays(since)(o)
+	waiting := func(since time.Duration) func(*Observation) {
+		return func(o *Observation) {
+			rightStays(since)(o)
 			edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 		}
 	}
-	gone := func(when func(*observation.Observation)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	gone := func(when func(*Observation)) func(*Observation) {
+		return func(o *Observation) {
 			when(o)
 			o.KCMLeaseRight = observation.Known(observation.LeaseRight{})
 		}
@@ -41,7 +47,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 		g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil())
 		g.Expect(f.Handover.KCMLeaseRevokedAt).To(BeNil())
 	}
-	left := []string{"RoleBinding", KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
+	left := rightIsLeft()
 	runDecisions(t, map[string]decision{
 		"before the end the roll goes on": {
 			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: kept(time.Minute),
@@ -53,39 +59,44 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: forgotten,
 		},
 		"at the end a person is told what is left, and how to delete it": {
-			given: finished, when: stays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"then it is tried again beside that": {
-			given: finished, when: stays(revokePause), step: ucv1.StepFinalize, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
+			given: finished, when: rightStays(revokePause), step: ucv1.StepFinalize, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
 		},
-		"all is finished when it is gone": {given: finished, when: gone(stays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
+		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
 		"what cannot be looked at is not gone": {
-			given: finished, when: func(o *observation.Observation) {
-				stays(time.Minute)(o)
+			given: finished, when: func(o *Observation) {
+				rightStays(time.Minute)(o)
 				o.KCMLeaseRight = observation.Unknown[observation.LeaseRight]("timeout")
 			},
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, facts: kept(time.Minute),
 		},
 		"at the end of an undo a person is told, too": {
-			given: loopsBack, when: stays(time.Minute), step: ucv1.StepUndoAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepUndoAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"and it is tried again": {
-			given: loopsBack, when: stays(revokePause), step: ucv1.StepUndoAddons, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason,
+			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepUndoAddons, verb: VerbRevokeLease, fails: ucv1.CouldNotActReason,
 		},
+	})
+}
+
+func TestADeletedClusterNamesTheRightThatIsLeft(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a deleted Cluster does not wait for it, and says what is left": {
-			given: rolling, when: func(o *observation.Observation) {
-				stays(time.Minute)(o)
+			given: rolling, when: func(o *Observation) {
+				rightStays(time.Minute)(o)
 				o.Cluster.DeletionTimestamp = stampAgo(time.Second)
 			},
-			step: ucv1.StepRoll, verb: VerbRelease, says: left,
+			step: ucv1.StepRoll, verb: VerbRelease, says: rightIsLeft(),
 		},
 		"nor does one that is let go although nothing can be looked at": {
-			given: rolling, when: func(o *observation.Observation) {
-				stays(time.Hour)(o)
+			given: rolling, when: func(o *Observation) {
+				rightStays(time.Hour)(o)
 				o.Cluster.DeletionTimestamp, o.Cluster.Annotations = stampAgo(time.Second), map[string]string{ucv1.AbandonAnnotation: "true"}
 				o.Connection, o.KCMLease, o.KCMLeaseRight = observation.Connection{}, observation.Unknown[observation.Lease]("timeout"), observation.Unknown[observation.LeaseRight]("timeout")
 			},
-			step: ucv1.StepRoll, verb: VerbRelease, says: left,
+			step: ucv1.StepRoll, verb: VerbRelease, says: rightIsLeft(),
 		},
 	})
 }

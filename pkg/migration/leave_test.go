@@ -13,39 +13,39 @@ import (
 
 // What a person, or what runs in the user cluster, does to the cloud loops after the hand-over.
 
-func fenceClosed(o *observation.Observation) {
+func fenceClosed(o *Observation) {
 	edit(&o.Fence, func(fence *observation.Fence) { fence.Open, fence.Allowed = false, nil })
 }
 
-func leaseStands(o *observation.Observation) {
+func leaseStands(o *Observation) {
 	edit(&o.CCMLease, func(lease *observation.Lease) {
 		lease.RenewTime, lease.ChangedAt = ago(20*time.Second), ago(20*time.Second)
 	})
 }
 
-func ccmGone(o *observation.Observation) {
+func ccmGone(o *Observation) {
 	leaseStands(o)
 	edit(&o.Addons, func(a *observation.Addons) {
 		a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
 	})
 }
 
-func kcmLoud(o *observation.Observation) { setKCM(o, inTree()) }
+func kcmLoud(o *Observation) { setKCM(o, inTree()) }
 
-func nodeless(o *observation.Observation) {
+func nodeless(o *Observation) {
 	o.Nodes, o.CCMLease = observation.Known[[]observation.Node](nil), observation.Absent[observation.Lease]()
 	edit(&o.Addons, func(a *observation.Addons) {
 		a.CCM.Unhealthy, a.CCM.Unschedulable = []string{"Deployment kube-system/ccm: 0 of 1"}, true
 	})
 }
 
-func completedNow(o *observation.Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }
+func completedNow(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }
 
 const waitsForCCM = "The Cluster is being deleted; it goes when the CCM is seen to run the cloud loops, or at once with annotation usercluster.k8c.io/abandon=true. "
 
 func TestADeletedClusterGoesWhenAManagerIsSeenToRunTheLoops(t *testing.T) {
 	t.Parallel()
-	for stage, given := range map[string]func() observation.Observation{"in the roll": rolling, "finished": finished} {
+	for stage, given := range map[string]func() Observation{"in the roll": rolling, "finished": finished} {
 		step, releasedAt := ucv1.StepRoll, ucv1.StepAddons // A Cluster that is not completed may not be released.
 		if stage == "finished" {
 			step, releasedAt = ucv1.StepFinished, ucv1.StepFinished
@@ -69,26 +69,24 @@ func repairedBeforeItGoes(step ucv1.Step) map[string]decision {
 		"also when the CCM has ended of it":        {when: both(fenceClosed, leaseStands), step: ucv1.StepHandover, verb: VerbOpenFence},
 		"also when there is no Node that it is on": {when: both(fenceClosed, nodeless), step: ucv1.StepHandover, verb: VerbOpenFence},
 		"not while KCM is not proven silent": {
-			when: both(fenceClosed, func(o *observation.Observation) {
+			when: both(fenceClosed, func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			}),
 			step: ucv1.StepHandover, wait: ucv1.ProvingSilenceReason, says: []string{waitsForCCM + "The fence was closed by someone and is not opened again yet."},
 		},
-		"not while a pause holds everything": {when: both(fenceClosed, func(o *observation.Observation) { o.Cluster.Spec.Paused = true }), step: ucv1.StepHandover},
+		"not while a pause holds everything": {when: both(fenceClosed, func(o *Observation) { o.Cluster.Spec.Paused = true }), step: ucv1.StepHandover},
 		"a fence that others keep open needs no opening": {
-			when: func(o *observation.Observation) {
-				edit(&o.Fence, func(fence *observation.Fence) { fence.Open = false })
-			}, step: ucv1.StepAddons, verb: VerbRelease,
+			when: func(o *Observation) { edit(&o.Fence, func(fence *observation.Fence) { fence.Open = false }) }, step: ucv1.StepAddons, verb: VerbRelease,
 		},
 		"a CCM that is gone is applied again": {when: ccmGone, step: ucv1.StepHandover, verb: VerbApplyAddons},
 		"also while its Lease still tells of it": {
-			when: both(ccmGone, func(o *observation.Observation) { o.CCMLease = finished().CCMLease }), step: ucv1.StepHandover, verb: VerbApplyAddons,
+			when: both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease }), step: ucv1.StepHandover, verb: VerbApplyAddons,
 		},
 		"not while the fence cannot be looked at": {
-			when: both(ccmGone, func(o *observation.Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
+			when: both(ccmGone, func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
 		"not while its Lease cannot be looked at": {
-			when: both(ccmGone, func(o *observation.Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
+			when: both(ccmGone, func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
 	}
 }
@@ -100,34 +98,34 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 			says: []string{waitsForCCM + "Lease kube-system/ccm is not being renewed by ccm_1. Look at the pods of the CCM and their logs."},
 		},
 		"a CCM without a Lease is waited for": {
-			when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM},
+			when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM},
 		},
 		"one that crashes at every start does not lead": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				edit(&o.CCMLease, func(lease *observation.Lease) { lease.AcquireTime = lease.RenewTime })
 			},
 			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM + "ccm_1 acquired Lease kube-system/ccm and did not renew it yet. Look at the pods of the CCM"},
 		},
 		"one that was seen to end does not lead, whatever its Lease says": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.CCMProcesses = observation.Known([]observation.Process{{PodName: "ccm", Hostname: "ccm", StartedAt: ago(time.Hour), Started: true, Ended: true, FinishedAt: ago(time.Second)}})
 			}, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM + "ccm_1, which holds Lease kube-system/ccm, has ended."},
 		},
 		"one that never leads calls a person": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				edit(&o.CCMLease, func(lease *observation.Lease) { lease.ChangedAt, lease.WatchedAt = ago(time.Hour), ago(time.Hour) })
 			}, step: ucv1.StepHandover, fails: ucv1.LeaderDeadlineExceededReason, says: []string{waitsForCCM, "Look at the logs of its pods in the user cluster."},
 			never: "spec.handover.rollback",
 		},
 		"what drifted beside a CCM that leads stays": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Drifted = []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}} })
 			},
 			step: ucv1.StepAddons, verb: VerbRelease,
 		},
 		"without Nodes no one has to lead": {when: nodeless, step: step, verb: VerbRelease},
 		"without Nodes, a Lease that cannot be looked at": {
-			when: both(nodeless, func(o *observation.Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
+			when: both(nodeless, func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
 	}
 }
@@ -143,20 +141,20 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 			},
 		},
 		"KCM that runs loops again beside a CCM that is gone": {
-			when: both(kcmLoud, ccmGone, func(o *observation.Observation) { o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention }),
+			when: both(kcmLoud, ccmGone, func(o *Observation) { o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention }),
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM that runs loops again is said, where it is only to be reported": {
-			when: both(kcmLoud, func(o *observation.Observation) { o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention }),
+			when: both(kcmLoud, func(o *Observation) { o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention }),
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{waitsForCCM},
 		},
 		"another CCM beside ours": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.OtherManagers = observation.Known([]observation.OtherManager{{Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: "occm"}, KnownBy: "name"}})
 			}, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{waitsForCCM},
 		},
 		"what was released is not repaired, and is said": {
-			when: released(both(completedNow, func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() })),
+			when: released(both(completedNow, func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() })),
 			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason,
 			says: []string{waitsForCCM + "The CCM's Lease does not exist. Another tool has to apply the CCM, because spec.addons.management is Released."},
 		},
@@ -166,33 +164,27 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 			says: []string{waitsForCCM + "The CCM may not lead, because its fence is closed. Open it with: ccm-migration-controller fence open alpha -n user-alpha."},
 		},
 		"what was released and drifted goes when its CCM leads": {
-			when: released(both(ccmGone, func(o *observation.Observation) { o.CCMLease = finished().CCMLease })), step: releasedAt, verb: VerbRelease,
+			when: released(both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease })), step: releasedAt, verb: VerbRelease,
 		},
-		"what was released goes when its CCM leads": {when: released(func(*observation.Observation) {}), step: releasedAt, verb: VerbRelease},
-		"annotation abandon lets it go":             {when: both(fenceClosed, func(o *observation.Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }), step: ucv1.StepAddons, verb: VerbRelease},
+		"what was released goes when its CCM leads": {when: released(func(*Observation) {}), step: releasedAt, verb: VerbRelease},
+		"annotation abandon lets it go":             {when: both(fenceClosed, func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }), step: ucv1.StepAddons, verb: VerbRelease},
 	}
 }
 
 func notLookedAtBeforeItGoes() map[string]decision {
 	tests := map[string]decision{}
-	for fact, change := range map[string]func(*observation.Observation){
-		"the CCM's Lease": func(o *observation.Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") },
-		"the CCM's processes": func(o *observation.Observation) {
-			o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout")
-		},
-		"the fence": func(o *observation.Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") },
+	for fact, change := range map[string]func(*Observation){
+		"the CCM's Lease":     func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") },
+		"the CCM's processes": func(o *Observation) { o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout") },
+		"the fence":           func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") },
 	} {
 		tests["could not look at "+fact] = decision{
 			when: change, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM + "Could not look at " + fact + ": timeout."},
 		}
 	}
-	for name, change := range map[string]func(*observation.Observation){
-		"the control plane": func(o *observation.Observation) {
-			o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
-		},
-		"other managers": func(o *observation.Observation) {
-			o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout")
-		},
+	for name, change := range map[string]func(*Observation){
+		"the control plane": func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") },
+		"other managers":    func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") },
 	} {
 		tests["could not look at "+name] = decision{when: change, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM}}
 	}
@@ -201,7 +193,7 @@ func notLookedAtBeforeItGoes() map[string]decision {
 
 func TestADeletedClusterWhoseAddonsCannotBeLookedAt(t *testing.T) {
 	t.Parallel()
-	unseen := func(o *observation.Observation) {
+	unseen := func(o *Observation) {
 		o.Addons = observation.Unknown[observation.Addons]("Secret user-alpha/cloud does not exist")
 	}
 	runDecisions(t, map[string]decision{
@@ -219,7 +211,7 @@ func TestADeletedClusterWhoseAddonsCannotBeLookedAt(t *testing.T) {
 // One that was completed and begins the hand-over again is in its middle, like any other.
 func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 	t.Parallel()
-	contended := func(o *observation.Observation) {
+	contended := func(o *Observation) {
 		o.Cluster.Status.Handover.FinishedAt, o.Cluster.Status.Handover.FenceOpenedAt = nil, nil
 		o.Cluster.Status.Handover.ContendedAt = stampAgo(time.Minute)
 	}
@@ -239,7 +231,7 @@ func TestADeletedClusterWhoseKubeconfigIsRefusedCallsAPerson(t *testing.T) {
 	t.Parallel()
 	runDecisions(t, map[string]decision{
 		"finished": {
-			given: deleted(finished), when: func(o *observation.Observation) {
+			given: deleted(finished), when: func(o *Observation) {
 				o.Connection = observation.Connection{Reason: ucv1.UnauthorizedReason, Message: "The kubeconfig is refused", Refused: true}
 				o.CCMLease, o.Fence, o.Addons = observation.Unknown[observation.Lease]("refused"), observation.Unknown[observation.Fence]("refused"), observation.Unknown[observation.Addons]("refused")
 				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("refused")

@@ -17,7 +17,7 @@ func locked(arguments observation.Arguments) observation.Arguments {
 
 // Stages of protocol LeaderMigration, each ready to do the next thing.
 
-func wantsLock() observation.Observation {
+func wantsLock() Observation {
 	o := fresh()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 	o.Lock = observation.Known(observation.Lock{Denied: []string{KCMUser + " may not create Leases."}})
@@ -25,7 +25,7 @@ func wantsLock() observation.Observation {
 }
 
 // unlocked is ready to give KCM the lock.
-func unlocked() observation.Observation {
+func unlocked() Observation {
 	o := loud()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 	o.Cluster.Status.Handover.Protocol = ucv1.LeaderMigrationProtocol
@@ -34,7 +34,7 @@ func unlocked() observation.Observation {
 }
 
 // kcmLocked is ready to open the fence: an armed KCM holds both Leases.
-func kcmLocked() observation.Observation {
+func kcmLocked() Observation {
 	o := unlocked()
 	o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
 	o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(30 * time.Second)
@@ -53,7 +53,7 @@ func lockLease(holder string) observation.Lease {
 }
 
 // bothLocked is ready to switch the loops off.
-func bothLocked() observation.Observation {
+func bothLocked() Observation {
 	o := kcmLocked()
 	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(20 * time.Second)
 	edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
@@ -62,7 +62,7 @@ func bothLocked() observation.Observation {
 }
 
 // kcmUnlocked waits for the CCM to take the lock.
-func kcmUnlocked() observation.Observation {
+func kcmUnlocked() Observation {
 	o := bothLocked()
 	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(15 * time.Second)
 	o.Cluster.Status.Handover.Processes = append(o.Cluster.Status.Handover.Processes,
@@ -75,7 +75,7 @@ func kcmUnlocked() observation.Observation {
 }
 
 // unlocking is ready to remove what is left.
-func unlocking() observation.Observation {
+func unlocking() Observation {
 	o := kcmUnlocked()
 	o.Cluster.Status.Handover.LockTakenAt = stampAgo(time.Second)
 	edit(&o.Lock, func(l *observation.Lock) {
@@ -87,8 +87,8 @@ func unlocking() observation.Observation {
 }
 
 // lockOf has the Lease of the lock as given.
-func lockOf(lease observation.Lease) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lease }) }
+func lockOf(lease observation.Lease) func(*Observation) {
+	return func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lease }) }
 }
 
 func renewedBy(holder string, before time.Duration) observation.Lease {
@@ -97,4 +97,4 @@ func renewedBy(holder string, before time.Duration) observation.Lease {
 	return lease
 }
 
-func withoutNodes(o *observation.Observation) { o.Nodes = observation.Known([]observation.Node{}) }
+func withoutNodes(o *Observation) { o.Nodes = observation.Known([]observation.Node{}) }

@@ -12,16 +12,16 @@ import (
 )
 
 func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
-	refused := func(change func(*observation.Observation), says ...string) decision {
+	refused := func(change func(*Observation), says ...string) decision {
 		return decision{given: wantsLock, when: change, step: ucv1.StepPreflight, fails: ucv1.MigrationLockRefusedReason, says: says}
 	}
-	flag := func(name, value string) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	flag := func(name, value string) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags[name] = value })
 		}
 	}
-	version := func(version string) func(*observation.Observation) {
-		return func(o *observation.Observation) { o.Cluster.Spec.Version = version }
+	version := func(version string) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Spec.Version = version }
 	}
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
@@ -29,26 +29,22 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Auto never takes it": {
-			given: wantsLock, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
+			given: wantsLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
 			verb: VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
-		"a minor whose KCM does not know the provider":     refused(version("1.26.15"), "openstack"),
-		"a release of KCM that is known to be bad":         {given: wantsLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
-		"a minor before both managers could read one file": refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
-		"a provider whose CCM ignores the lock":            refused(azure, "accepts the flags and ignores them"),
-		"a KCM without leader election":                    refused(flag("leader-elect", "false"), "--leader-elect=false"),
-		"a KCM that someone armed already":                 refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
-		"a KCM whose Leases are elsewhere":                 refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
-		"a KCM that runs no loop":                          refused(flag("cloud-provider", "external"), "nothing to hand over"),
-		"a lock that someone holds": refused(func(o *observation.Observation) {
-			edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") })
-		}, "is held by other_1 already"),
+		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
+		"a release of KCM that is known to be bad":          {given: wantsLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
+		"a minor before both managers could read one file":  refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
+		"a provider whose CCM ignores the lock":             refused(azure, "accepts the flags and ignores them"),
+		"a KCM without leader election":                     refused(flag("leader-elect", "false"), "--leader-elect=false"),
+		"a KCM that someone armed already":                  refused(flag("enable-leader-migration", "true"), "has --enable-leader-migration already"),
+		"a KCM whose Leases are elsewhere":                  refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
+		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
+		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
-		"a control plane that someone else changes": refused(func(o *observation.Observation) {
-			o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange
-		}, "changed by someone else"),
+		"a control plane that someone else changes":         refused(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }, "changed by someone else"),
 		"all of them at once": {
-			given: wantsLock, when: func(o *observation.Observation) {
+			given: wantsLock, when: func(o *Observation) {
 				azure(o)
 				leasesAreFree(o)
 				flag("leader-elect", "false")(o)
@@ -57,11 +53,11 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			says: []string{"ignores them", "--leader-elect=false", "although our fence is closed"},
 		},
 		"a lock that cannot be looked at is waited for": {
-			given: wantsLock, when: func(o *observation.Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
+			given: wantsLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
 			wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
 		},
 		"a cluster that was created with the feature has no loops to hand over": {
-			given: external, when: func(o *observation.Observation) {
+			given: external, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 				o.Lock = observation.Known(observation.Lock{})
 			},
@@ -70,7 +66,7 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	})
 }
 
-func azure(o *observation.Observation) {
+func azure(o *Observation) {
 	edit(&o.Provider, func(p *observation.Provider) { p.InTreeName = "azure" })
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["cloud-provider"] = "azure" })
 }
@@ -78,11 +74,11 @@ func azure(o *observation.Observation) {
 func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"what both managers need for the Lease is granted first": {
-			given: unlocked, when: func(o *observation.Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Granted = false }) },
+			given: unlocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Granted = false }) },
 			step: ucv1.StepHandover, line: "LockAllowed", verb: VerbAllowLock,
 		},
 		"and then it is looked at again": {
-			given: unlocked, when: func(o *observation.Observation) {
+			given: unlocked, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Denied = []string{KCMUser + " may not create Leases."} })
 			},
 			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{KCMUser + " may not create Leases."},
@@ -92,7 +88,7 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
 		"a lock that was given and not noted is noted": {
-			given: kcmLocked, when: func(o *observation.Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
+			given: kcmLocked, when: func(o *Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
 			step: ucv1.StepHandover, line: "KCMArmed", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
@@ -103,27 +99,27 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", verb: VerbOpenFence,
 		},
 		"a CCM that does not lead keeps the loops on": {
-			given: bothLocked, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
+			given: bothLocked, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
 
 func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
-	pod := func(process observation.Process) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	pod := func(process observation.Process) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(slices.Clone(c.KCM.Pods), process) })
 		}
 	}
 	runDecisions(t, map[string]decision{
 		"a KCM that lost the lock again is contended": {
-			given: kcmLocked, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
+			given: kcmLocked, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
 		},
 		"an old pod without the lock keeps the fence closed": {
 			given: kcmLocked, when: pod(kcmPod("stray", inTree())), step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
 			says: []string{"Pod user-alpha/stray may run cloud loops without the migration lock"},
 		},
 		"a pod with another lock keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
+			given: kcmLocked, when: func(o *Observation) {
 				other := locked(inTree())
 				other.Flags["leader-migration-config"] = "/etc/other.yaml"
 				pod(kcmPod("stray", other))(o)
@@ -131,7 +127,7 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"user-alpha/stray"},
 		},
 		"a pod that ignores the lock, because it does not elect, keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
+			given: kcmLocked, when: func(o *Observation) {
 				other := locked(inTree())
 				other.Flags["leader-elect"] = "false"
 				pod(kcmPod("stray", other))(o)
@@ -139,33 +135,27 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"user-alpha/stray"},
 		},
 		"a recorded process that was not seen to end keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
-				o.Cluster.Status.Handover.Processes[0].EndedAt, o.Processes = nil, nil
-			},
+			given: kcmLocked, when: func(o *Observation) { o.Cluster.Status.Handover.Processes[0].EndedAt, o.Processes = nil, nil },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"Pod user-alpha/old"},
 		},
 		"a rollout that goes on keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
+			given: kcmLocked, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"still rolling out"},
 		},
 		"a stranger that holds KCM's Lease keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
-				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" })
-			},
+			given: kcmLocked, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"stranger_1"},
 		},
 		"no one holding the lock keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
+			given: kcmLocked, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease = observation.Lease{} })
 			},
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
-			given: kcmLocked, when: func(o *observation.Observation) {
-				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) })
-			},
+			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
 			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
 		},
 	})
@@ -177,14 +167,14 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 			given: bothLocked, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"a fence that was opened and not noted stays open beside a KCM with the lock": {
-			given: bothLocked, when: func(o *observation.Observation) {
+			given: bothLocked, when: func(o *Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = nil
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"without Nodes no CCM is waited for": {
-			given: bothLocked, when: func(o *observation.Observation) {
+			given: bothLocked, when: func(o *Observation) {
 				withoutNodes(o)
 				o.CCMLease = observation.Absent[observation.Lease]()
 			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
@@ -195,7 +185,7 @@ func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 func TestTheCCMTakesTheLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a KCM with the lock breaks the proof of silence": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
+			given: kcmUnlocked, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Pods = append(c.KCM.Pods, kcmPod("armed-3", locked(inTree())))
 				})
@@ -211,7 +201,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"a holder that vanished keeps it": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
+			given: kcmUnlocked, when: func(o *Observation) {
 				lockOf(renewedBy("armed_1", 10*time.Second))(o)
 				for i := range o.Processes {
 					o.Processes[i].VanishedAt = microAgo(9 * time.Second)
@@ -220,7 +210,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason, says: []string{"one lease duration"},
 		},
 		"a CCM whose fence was opened long ago has its time to take it": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
+			given: kcmUnlocked, when: func(o *Observation) {
 				lockOf(observation.Lease{})(o)
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
 				o.CCMLease = observation.Absent[observation.Lease]()
@@ -231,9 +221,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			given: kcmUnlocked, when: lockOf(observation.Lease{}), step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"the CCM has the lock when it holds both Leases": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
-				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_1") })
-			},
+			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_1") }) },
 			step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.LockTakenAt.Time).To(Equal(noon()))
@@ -241,13 +229,11 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			},
 		},
 		"a lock of another process of the CCM is not taken": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
-				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_2") })
-			},
+			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_2") }) },
 			step: ucv1.StepHandover, line: "LockTaken", wait: ucv1.ArmingReason,
 		},
 		"without Nodes no one takes it": {
-			given: kcmUnlocked, when: func(o *observation.Observation) {
+			given: kcmUnlocked, when: func(o *Observation) {
 				withoutNodes(o)
 				o.CCMLease = observation.Absent[observation.Lease]()
 			}, step: ucv1.StepHandover, line: "LockTaken", verb: VerbRecord,
@@ -258,19 +244,17 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 func TestTheLockIsRemoved(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a lock that is renewed is not deleted": {
-			given: unlocking, when: func(o *observation.Observation) {
-				edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_0") })
-			},
+			given: unlocking, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_0") }) },
 			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.ArmingReason, says: []string{"still held by ccm_0"},
 		},
 		"what is left of it is deleted": {
 			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", verb: VerbRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
 		},
 		"a lock that cannot be looked at is not done with": {
-			given: unlocking, when: func(o *observation.Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
+			given: unlocking, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
 		},
 		"then the hand-over is done, and the gap stays as it was": {
-			given: unlocking, when: func(o *observation.Observation) {
+			given: unlocking, when: func(o *Observation) {
 				o.Cluster.Status.Handover.GapSeconds = new(int64(6))
 				edit(&o.Lock, func(l *observation.Lock) { l.Left = nil })
 			},
@@ -280,7 +264,7 @@ func TestTheLockIsRemoved(t *testing.T) {
 			},
 		},
 		"a CCM that was rolled out without the lock has its time to lead": {
-			given: unlocking, when: func(o *observation.Observation) {
+			given: unlocking, when: func(o *Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Minute)
 				edit(&o.Lock, func(l *observation.Lock) { l.Left = nil })
 				o.CCMLease = observation.Absent[observation.Lease]()

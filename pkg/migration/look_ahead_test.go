@@ -14,7 +14,7 @@ import (
 )
 
 // ahead is an in-tree cluster that a migration could start in, as a look sees it now.
-func ahead() observation.Observation {
+func ahead() Observation {
 	o := starting()
 	o.Cluster = o.Cluster.DeepCopy()
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
@@ -119,40 +119,38 @@ func TestOneThatHasNoTurnAsksAgain(t *testing.T) {
 
 func TestWhatALookSays(t *testing.T) {
 	for name, test := range map[string]struct {
-		change  func(*observation.Observation)
+		change  func(*Observation)
 		status  metav1.ConditionStatus
 		reason  string
 		message string
 		retries bool
 	}{
-		"nothing is in the way": {func(*observation.Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found blocks a migration.", false},
-		"warnings and infos are not": {func(o *observation.Observation) {
+		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found blocks a migration.", false},
+		"warnings and infos are not": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}, {ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
 				{ID: "D", Severity: observation.Warning, NotLookedAt: true}, {ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "C", Reason: "Known."}}
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "blocks a migration; also 1 warning and 1 check that could not look.", false},
-		"blocking findings are counted and named": {func(o *observation.Observation) {
+		"blocking findings are counted and named": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.FindingsReason, "3 findings block a migration: A, B.", false},
-		"one that is accepted is none": {func(o *observation.Observation) {
+		"one that is accepted is none": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "A", Reason: "Known."}}
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing", false},
-		"what the Cluster refers to is judged, too": {func(o *observation.Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
+		"what the Cluster refers to is judged, too": {func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
 			metav1.ConditionFalse, ucv1.FindingsReason, "1 finding blocks a migration: CloudConfigUnusable.", false},
-		"a provider that never was in-tree": {func(o *observation.Observation) {
-			edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false })
-		},
+		"a provider that never was in-tree": {func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
-		"a blocking check that could not look has not passed": {func(o *observation.Observation) {
+		"a blocking check that could not look has not passed": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Message: "Could not look at the Nodes."}})
 		}, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
-		"KCM does not lead, whatever else was found": {func(o *observation.Observation) {
+		"KCM does not lead, whatever else was found": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, "No manager runs the cloud loops: no process of", true},
-		"a KCM without cloud loops does not have to lead": {func(o *observation.Observation) {
+		"a KCM without cloud loops does not have to lead": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()
 			setKCM(o, observation.Arguments{Flags: map[string]string{"cloud-provider": "external"}})
 			o.InTree = observation.Known(o.ControlPlane.Value().KCM)
@@ -177,7 +175,7 @@ func TestWhatALookSays(t *testing.T) {
 	}
 }
 
-func unreached(o *observation.Observation) {
+func unreached(o *Observation) {
 	o.Connection = observation.Connection{Reason: ucv1.UnreachableReason, Message: "It hangs"}
 	o.Findings, o.KCMLease, o.CCMLease = observation.Unknown[[]observation.Finding]("it hangs"), observation.Unknown[observation.Lease]("it hangs"), observation.Unknown[observation.Lease]("it hangs")
 }
@@ -216,14 +214,14 @@ func TestLooksEndWithTheFeatureAndWithNever(t *testing.T) {
 }
 
 func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
-	stranger := func(change func(*observation.Lease)) observation.Observation {
+	stranger := func(change func(*observation.Lease)) Observation {
 		o := ahead()
 		o.KCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "kcm"}, Holder: "elsewhere_1", DurationSeconds: 15, ChangedAt: noon(), WatchedAt: noon()})
 		edit(&o.KCMLease, change)
 		return o
 	}
 	for name, test := range map[string]struct {
-		given  observation.Observation
+		given  Observation
 		awaits bool
 	}{
 		"while no one can tell whether he lives": {stranger(func(*observation.Lease) {}), true},
@@ -236,8 +234,8 @@ func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
 		"but when that may have left off": {stranger(func(l *observation.Lease) {
 			l.Holder, l.RenewTime = ahead().ControlPlane.Value().KCM.Pods[0].PodName+"_1", ago(time.Hour)
 		}), true},
-		"not when the Lease cannot be looked at": {func() observation.Observation { o := ahead(); unreached(&o); return o }(), false},
-		"not when the control plane is not known": {func() observation.Observation {
+		"not when the Lease cannot be looked at": {func() Observation { o := ahead(); unreached(&o); return o }(), false},
+		"not when the control plane is not known": {func() Observation {
 			o := stranger(func(*observation.Lease) {})
 			o.ControlPlane = observation.Unknown[observation.ControlPlane]("x")
 			return o

@@ -20,7 +20,7 @@ func switchedOff() observation.Arguments {
 func TestLoopsThatAreOffAlready(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"are a finding before the start": {
-			given: fresh, when: func(o *observation.Observation) { setKCM(o, switchedOff()) }, step: ucv1.StepPreflight, fails: ucv1.LoopsOffAlreadyReason,
+			given: fresh, when: func(o *Observation) { setKCM(o, switchedOff()) }, step: ucv1.StepPreflight, fails: ucv1.LoopsOffAlreadyReason,
 			says: []string{"no migration of this Cluster did"},
 		},
 	})

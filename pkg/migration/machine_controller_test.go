@@ -9,8 +9,8 @@ import (
 )
 
 // controllers replaces what was found of the machine-controller.
-func controllers(deployments ...observation.MachineControllerDeployment) func(*observation.Observation) {
-	return func(o *observation.Observation) { o.MachineController = observation.Known(deployments) }
+func controllers(deployments ...observation.MachineControllerDeployment) func(*Observation) {
+	return func(o *Observation) { o.MachineController = observation.Known(deployments) }
 }
 
 // TestMachineControllerIsKnown: a Deployment that is left out hands out in-tree kubelets while another annotates their Machines as external.
@@ -18,15 +18,15 @@ func TestMachineControllerIsKnown(t *testing.T) {
 	found, webhook := machineControllers()[0], missingController(observation.MachineWebhook)
 	named, denied := webhook, found
 	named.Named, denied.Denied = true, true
-	without := func(changes ...func(*observation.Observation)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	without := func(changes ...func(*Observation)) func(*Observation) {
+		return func(o *Observation) {
 			noNodes(o)
 			for _, change := range append(changes, controllers(missingController(observation.MachineController), webhook)) {
 				change(o)
 			}
 		}
 	}
-	blocks := func(given func() observation.Observation, when func(*observation.Observation), says ...string) decision {
+	blocks := func(given func() Observation, when func(*Observation), says ...string) decision {
 		return decision{given: given, when: when, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: append(says, "Correct spec.machineController")}
 	}
 	runDecisions(t, map[string]decision{
@@ -34,8 +34,8 @@ func TestMachineControllerIsKnown(t *testing.T) {
 			"these do not exist: Deployment user-alpha/machine-controller, Deployment user-alpha/machine-controller-webhook"),
 		"one that is missing blocks":                            blocks(configured, controllers(found, webhook), "machine-controller-webhook"),
 		"one that is missing blocks in the middle of a roll":    blocks(rolling, controllers(found, webhook), "machine-controller-webhook"),
-		"one that is missing blocks a cluster without Machines": blocks(configured, func(o *observation.Observation) { noNodes(o); controllers(found, webhook)(o) }, "machine-controller-webhook"),
-		"one that the spec names and that is missing blocks, even if nothing else is there": blocks(configured, func(o *observation.Observation) { noNodes(o); controllers(named)(o) },
+		"one that is missing blocks a cluster without Machines": blocks(configured, func(o *Observation) { noNodes(o); controllers(found, webhook)(o) }, "machine-controller-webhook"),
+		"one that the spec names and that is missing blocks, even if nothing else is there": blocks(configured, func(o *Observation) { noNodes(o); controllers(named)(o) },
 			"machine-controller-webhook"),
 		"an operating-system-manager that exists against the spec blocks": blocks(configured, controllers(found, denied), "The spec says that there is no operating-system-manager"),
 		"Deployments that were not looked for block":                      blocks(configured, controllers(), "was looked for"),
@@ -43,10 +43,10 @@ func TestMachineControllerIsKnown(t *testing.T) {
 			given: verifying, when: without(), step: ucv1.StepVerify, verb: VerbRecord,
 		},
 		"a cluster without the CRDs goes on": {
-			given: verifying, when: without(func(o *observation.Observation) { o.Machines = observation.Absent[observation.Machines]() }), step: ucv1.StepVerify, verb: VerbRecord,
+			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() }), step: ucv1.StepVerify, verb: VerbRecord,
 		},
 		"Machines that cannot be looked at are not taken for none": {
-			given: verifying, when: without(func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }),
+			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }),
 			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 		"an undo needs them, too": {
@@ -58,8 +58,8 @@ func TestMachineControllerIsKnown(t *testing.T) {
 
 // TestFlagsAreSetWhileTheCCMLeads: no one else initializes the Nodes that come with them.
 func TestFlagsAreSetWhileTheCCMLeads(t *testing.T) {
-	silent := func(since time.Duration) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	silent := func(since time.Duration) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt, l.RenewedBy = ago(since), ago(since) })
 		}
 	}
@@ -70,7 +70,7 @@ func TestFlagsAreSetWhileTheCCMLeads(t *testing.T) {
 			given: configuring, when: silent(10 * time.Minute), step: ucv1.StepMachineController, fails: ucv1.LeaderDeadlineExceededReason,
 		},
 		"a cluster without Nodes has no Node that waits": {
-			given: configuring, when: func(o *observation.Observation) { silent(10 * time.Minute)(o); noNodes(o) },
+			given: configuring, when: func(o *Observation) { silent(10 * time.Minute)(o); noNodes(o) },
 			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 	})

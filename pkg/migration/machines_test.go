@@ -10,17 +10,20 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
+type upToDateCase struct {
+	when func(*fleetView, *observation.Machine, *observation.MachineSet)
+	want bool
+}
+
 func TestUpToDate(t *testing.T) {
-	tests := map[string]struct {
-		when func(*fleetView, *observation.Machine, *observation.MachineSet)
-		want bool
-	}{
+	made := func(restart string) func(*fleetView, *observation.Machine, *observation.MachineSet) {
+		return func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
+			s.RestartValue, s.CreatedAt = restart, ago(24*time.Hour)
+		}
+	}
+	tests := map[string]upToDateCase{
 		"a Machine of our revision with the annotation is up-to-date": {want: true},
-		"the annotation alone proves nothing": {
-			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
-				s.RestartValue, s.CreatedAt = "", ago(24*time.Hour)
-			},
-		},
+		"the annotation alone proves nothing":                         {when: made("")},
 		"our revision without the annotation is outdated": {
 			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "" },
 		},
@@ -35,14 +38,11 @@ func TestUpToDate(t *testing.T) {
 				s.RestartValue, s.CreatedAt = "", v.configuredAt
 			},
 		},
-		"someone else's forceRestart value is not ours": {
-			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
-				s.RestartValue, s.CreatedAt = "other", ago(24*time.Hour)
-			},
-		},
+		"someone else's forceRestart value is not ours": {when: made("other")},
 		"before our value is made, an empty one does not match": {
-			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
-				v.generation, s.RestartValue, s.CreatedAt = "", "", ago(24*time.Hour)
+			when: func(v *fleetView, m *observation.Machine, s *observation.MachineSet) {
+				v.generation = ""
+				made("")(v, m, s)
 			},
 		},
 		"before the flags are in place, age proves nothing": {
@@ -60,13 +60,19 @@ func TestUpToDate(t *testing.T) {
 		},
 		"a new Machine of an old revision is outdated: its kubelet is": {
 			when: func(_ *fleetView, m *observation.Machine, s *observation.MachineSet) {
-				m.CreatedAt, s.RestartValue, s.CreatedAt = noon(), "", ago(24*time.Hour)
+				made("")(nil, nil, s)
+				m.CreatedAt = noon()
 			},
 		},
 		"a Machine whose MachineSet is gone is outdated": {
 			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Set = "gone" },
 		},
 	}
+	runUpToDate(t, tests)
+}
+
+func runUpToDate(t *testing.T, tests map[string]upToDateCase) {
+	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := verifying()
@@ -83,7 +89,7 @@ func TestUpToDate(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	tests := map[string]struct {
-		when func(*observation.Observation)
+		when func(*Observation)
 		want Progress
 		ok   bool
 	}{
@@ -95,7 +101,7 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"an outdated, a paused and a standalone one are counted": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				machines := outdated()
 				machines.Deployments[0].Paused = true
 				machines.Machines = append(machines.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Name: "alone"}})
@@ -108,9 +114,7 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"a Machine that missed its deadline is blocked": {
-			when: func(o *observation.Observation) {
-				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Uninitialized = true })
-			},
+			when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Uninitialized = true }) },
 			want: Progress{
 				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1},
 				Nodes: ucv1.NodeCount{Total: 1},
@@ -118,14 +122,14 @@ func TestProgress(t *testing.T) {
 			ok: true,
 		},
 		"without the CRDs there is nothing to count": {
-			when: func(o *observation.Observation) { o.Machines = observation.Absent[observation.Machines]() },
+			when: func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() },
 			want: Progress{Nodes: ucv1.NodeCount{Total: 1, Initialized: 1}}, ok: true,
 		},
 		"Machines that cannot be looked at are not counted": {
-			when: func(o *observation.Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
+			when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
 		},
 		"Nodes that cannot be looked at are not counted": {
-			when: func(o *observation.Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") },
+			when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") },
 		},
 	}
 	for name, test := range tests {
@@ -154,40 +158,40 @@ func TestDeadlineComesFromTheSpec(t *testing.T) {
 func TestAddonStates(t *testing.T) {
 	row := RowState{Step: ucv1.StepAddons, Holds: true, Reason: ucv1.HoldsReason}
 	tests := map[string]struct {
-		when     func(*observation.Observation)
+		when     func(*Observation)
 		row      RowState
 		csi, ccm string
 	}{
 		"both hold when the CCM leads": {row: row, csi: ucv1.HoldsReason, ccm: ucv1.HoldsReason},
 		"a CCM that lost its Lease is not ready": {
-			row: row, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+			row: row, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
 		},
 		"what waits for an earlier step waits in both": {
 			row: RowState{Reason: ucv1.WaitingForEarlierStepReason}, csi: ucv1.WaitingForEarlierStepReason, ccm: ucv1.WaitingForEarlierStepReason,
 		},
 		"addons that cannot be looked at are unknown in both": {
-			row: row, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
+			row: row, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
 		},
 		"each says what it lacks": {
-			row: row, when: func(o *observation.Observation) {
+			row: row, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.ForeignObjectsReason, ccm: ucv1.ActingReason,
 		},
 		"pending workloads are NoNodes, broken ones are not": {
-			row: row, when: func(o *observation.Observation) {
+			row: row, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}}, CCM: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}})
 			},
 			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
 		},
 		"what another tool has taken over and changed is unknown": {
-			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *observation.Observation) {
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.AddonsReleasedReason, ccm: ucv1.AddonsReleasedReason,
 		},
 		"what another tool has taken over and left alone is looked at": {
-			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
+			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
 			csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
 		},
 	}

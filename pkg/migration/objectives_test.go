@@ -22,8 +22,8 @@ func slow(since time.Duration, names ...string) []slo.Sample {
 	return samples
 }
 
-func measure(samples ...slo.Sample) func(*observation.Observation) {
-	return func(o *observation.Observation) { o.Measured = observation.Known(slo.Seen{Samples: samples}) }
+func measure(samples ...slo.Sample) func(*Observation) {
+	return func(o *Observation) { o.Measured = observation.Known(slo.Seen{Samples: samples}) }
 }
 
 // counted are persisted counts of an earlier pass.
@@ -43,7 +43,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, verb: VerbRollMachineDeployment, facts: goesOn,
 		},
 		"it goes on by itself where that is configured": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				violated(o)
 				o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation
 			},
@@ -51,13 +51,13 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.Verdict).To(BeEquivalentTo(slo.Violated)) },
 		},
 		"it stays halted when the violation is over, until a person looked": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				o.Cluster.Status.SLO = &ucv1.SLOStatus{Since: stampAgo(time.Hour), ViolatedAt: stampAgo(20 * time.Minute)}
 			},
 			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"it goes on when a person looked": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				o.Cluster.Status.SLO = counted(2, time.Minute)
 				o.Cluster.Status.SLO.ViolatedAt = stampAgo(time.Minute)
 				o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second)
@@ -71,7 +71,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			},
 		},
 		"a look of a person before the violation does not let it go on": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				o.Cluster.Status.SLO = counted(2, time.Minute)
 				o.Cluster.Status.SLO.ViolatedAt = stampAgo(time.Minute)
 				o.Cluster.Spec.SLO.CountSince = stampAgo(30 * time.Minute)
@@ -79,7 +79,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"what could not be looked at is no good sign": {
-			given: rolling, when: func(o *observation.Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: rolling, when: func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 			says: []string{"how long Nodes take"},
 		},
 		"with everything rolled there is nothing to halt": {
@@ -99,22 +99,22 @@ func TestSamplesAreCountedOnce(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		samples []slo.Sample
-		when    func(*observation.Observation)
+		when    func(*Observation)
 		want    func(Gomega, ucv1.Facts)
 	}{
 		"those of earlier passes stay":      {want: missed(1)},
 		"a new one is added":                {samples: slow(time.Minute, "a"), want: missed(2)},
 		"one that was counted is not":       {samples: slow(5*time.Minute, "a"), want: missed(1)},
 		"those of one look are all new":     {samples: slow(time.Minute, "a", "b", "c"), want: missed(4)},
-		"one from before the flags is not":  {samples: slow(31*time.Minute, "a"), when: func(o *observation.Observation) { o.Cluster.Status.SLO.CountedUntil = nil }, want: missed(1)},
+		"one from before the flags is not":  {samples: slow(31*time.Minute, "a"), when: func(o *Observation) { o.Cluster.Status.SLO.CountedUntil = nil }, want: missed(1)},
 		"a Node that may be in-tree is not": {samples: sample(func(s *slo.Sample) { s.Tainted, s.MadeAt = false, ago(31*time.Minute) }), want: missed(1)},
 		"a Node of the flags' time is":      {samples: sample(func(s *slo.Sample) { s.Tainted = false }), want: missed(2)},
-		"one after the soak time is not": {samples: slow(time.Second, "a"), when: func(o *observation.Observation) {
+		"one after the soak time is not": {samples: slow(time.Second, "a"), when: func(o *Observation) {
 			o.Cluster.Spec.Rollout.SoakSeconds = new(int32(90))
 			complete(o, 95*time.Second)
 		}, want: missed(1)},
-		"one in the soak time is":             {samples: slow(time.Minute, "a"), when: func(o *observation.Observation) { complete(o, 2*time.Minute) }, want: missed(2)},
-		"what cannot be looked at is no zero": {when: func(o *observation.Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, want: missed(1)},
+		"one in the soak time is":             {samples: slow(time.Minute, "a"), when: func(o *Observation) { complete(o, 2*time.Minute) }, want: missed(2)},
+		"what cannot be looked at is no zero": {when: func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, want: missed(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -138,7 +138,7 @@ func TestSamplesAreCountedOnce(t *testing.T) {
 	}
 }
 
-func complete(o *observation.Observation, since time.Duration) {
+func complete(o *Observation, since time.Duration) {
 	o.Cluster.Status.CompletedAt = stampAgo(since)
 }
 
@@ -178,17 +178,17 @@ func TestVerdictsOfTheStatus(t *testing.T) {
 
 func TestWhenIsMeasured(t *testing.T) {
 	for name, test := range map[string]struct {
-		when func(*observation.Observation)
+		when func(*Observation)
 		want bool
 	}{
-		"while Machines are rolled":         {func(*observation.Observation) {}, true},
-		"in the soak time after completion": {func(o *observation.Observation) { complete(o, time.Minute) }, true},
-		"not after it":                      {func(o *observation.Observation) { complete(o, observation.DefaultSoak) }, false},
-		"not before the CCM has the loops":  {func(o *observation.Observation) { o.Cluster.Status.Handover.FinishedAt = nil }, false},
-		"not in an undo": {func(o *observation.Observation) {
+		"while Machines are rolled":         {func(*Observation) {}, true},
+		"in the soak time after completion": {func(o *Observation) { complete(o, time.Minute) }, true},
+		"not after it":                      {func(o *Observation) { complete(o, observation.DefaultSoak) }, false},
+		"not before the CCM has the loops":  {func(o *Observation) { o.Cluster.Status.Handover.FinishedAt = nil }, false},
+		"not in an undo": {func(o *Observation) {
 			o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: new(metav1.NewTime(noon()))}
 		}, false},
-		"not in a cluster that was created external": {func(o *observation.Observation) { o.Cluster.Status.Origin = ucv1.OriginExternal }, false},
+		"not in a cluster that was created external": {func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginExternal }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := verifying()

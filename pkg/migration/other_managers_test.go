@@ -34,14 +34,14 @@ func ourIdentity(m *observation.OtherManager) {
 
 func free(m *observation.OtherManager) { m.Arguments.Flags["leader-elect"] = "false" }
 
-func beside(change func(*observation.OtherManager)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func beside(change func(*observation.OtherManager)) func(*Observation) {
+	return func(o *Observation) {
 		o.OtherManagers = observation.Known([]observation.OtherManager{otherCCM(change)})
 	}
 }
 
 func TestOtherManagersBeforeTheStart(t *testing.T) {
-	refused := func(given func() observation.Observation, step ucv1.Step, change func(*observation.OtherManager), says ...string) decision {
+	refused := func(given func() Observation, step ucv1.Step, change func(*observation.OtherManager), says ...string) decision {
 		return decision{given: given, when: beside(change), step: step, fails: ucv1.ForeignObjectsReason, says: says}
 	}
 	runDecisions(t, map[string]decision{
@@ -67,7 +67,7 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 		"one with the name of ours may be adopted": refused(fresh, ucv1.StepPreflight,
 			func(m *observation.OtherManager) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
 		"one with our Lease by the migration lock blocks whoever it is": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Protocol, o.Lock = ucv1.LeaderMigrationProtocolChoice, observation.Known(observation.Lock{})
 				o.Cluster.Spec.Version = "1.25.16"
 				beside(ourIdentity)(o)
@@ -78,7 +78,7 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 }
 
 func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
-	starts := func(when func(*observation.Observation)) decision {
+	starts := func(when func(*Observation)) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: VerbRecord}
 	}
 	runDecisions(t, map[string]decision{
@@ -87,37 +87,37 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 		"one without any loop is harmless": starts(beside(func(m *observation.OtherManager) {
 			m.Arguments.Flags["controllers"] = "-cloud-node,-cloud-node-lifecycle,-route,-service"
 		})),
-		"one that is to be adopted does not block": starts(func(o *observation.Observation) {
+		"one that is to be adopted does not block": starts(func(o *Observation) {
 			o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			beside(func(m *observation.OtherManager) { m.SameName = true })(o)
 		}),
 		"under Serialized its workload would go on, so that adoption does not help": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Addons.Adoption, o.Cluster.Spec.Handover.Protocol = ucv1.Adopt, ucv1.SerializedProtocolChoice
 				beside(func(m *observation.OtherManager) { m.SameName = true })(o)
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason,
 		},
-		"one that a person vouched for does not block": starts(func(o *observation.Observation) {
+		"one that a person vouched for does not block": starts(func(o *Observation) {
 			o.Cluster.Spec.Handover.AcceptOtherManagers = []string{"Deployment infra/occm"}
 			beside(free)(o)
 		}),
 		"one that leads is one finding with its Lease": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				beside(ourLease)(o)
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
 		},
 		"without the fence no one can say what binds it": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				beside(ourIdentity)(o)
 				o.Fence = observation.Unknown[observation.Fence]("timeout")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the fence: timeout"},
 		},
 		"that no one could look is no start": {
-			given: fresh, when: func(o *observation.Observation) {
+			given: fresh, when: func(o *Observation) {
 				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("listing Pods: forbidden")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
@@ -126,10 +126,10 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 }
 
 func TestOtherManagersAfterTheStart(t *testing.T) {
-	handover := func(given func() observation.Observation, line string, when func(*observation.Observation), says ...string) decision {
+	handover := func(given func() Observation, line string, when func(*Observation), says ...string) decision {
 		return decision{given: given, when: when, step: ucv1.StepHandover, line: line, fails: ucv1.ForeignObjectsReason, says: says}
 	}
-	recording := func() observation.Observation {
+	recording := func() Observation {
 		o := starting()
 		o.Cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "b", Digest: o.Inventory.Value().Digest()}
 		o.Baseline = o.Inventory
@@ -153,16 +153,14 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		},
 		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
 		"a fence that someone closed stays so beside one that is free": {
-			given: completed, when: func(o *observation.Observation) {
+			given: completed, when: func(o *Observation) {
 				beside(free)(o)
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
 		},
 		"that no one could look ends no completed migration": {
-			given: finished, when: func(o *observation.Observation) {
-				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout")
-			}, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") }, step: ucv1.StepFinished,
 		},
 	})
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func withVolume(driver string) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func withVolume(driver string) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.Inventory, func(i *observation.Inventory) {
 			i.Volumes = append(i.Volumes, observation.Volume{Name: "late", UID: "late", Phase: "Bound", Driver: driver})
 		})
 	}
 }
 
-func withService(o *observation.Observation) {
+func withService(o *Observation) {
 	edit(&o.Inventory, func(i *observation.Inventory) {
 		i.LoadBalancers = append(i.LoadBalancers, observation.LoadBalancer{Namespace: "web", Name: "late", UID: "late"})
 	})
 }
 
-func sharingNames(o *observation.Observation) {
+func sharingNames(o *Observation) {
 	edit(&o.Provider, func(p *observation.Provider) { p.SharesLoadBalancerNames = true })
 }
 
-func withMachine(machine observation.Machine) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func withMachine(machine observation.Machine) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
 			machine.Ref = observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "pet", UID: "pet"}
 			machine.CreatedAt = ago(0)
@@ -40,8 +40,8 @@ func withMachine(machine observation.Machine) func(*observation.Observation) {
 
 // judged is an observation and how the point of no return stands in it.
 type judged struct {
-	given func() observation.Observation
-	when  func(*observation.Observation)
+	given func() Observation
+	when  func(*Observation)
 	state ucv1.PointOfNoReturnState
 	says  string
 }
@@ -71,7 +71,7 @@ func runJudged(t *testing.T, tests map[string]judged) {
 
 func TestPointOfNoReturn(t *testing.T) {
 	runJudged(t, map[string]judged{
-		"a cluster that waits for its start has none": {given: fresh, when: func(o *observation.Observation) {
+		"a cluster that waits for its start has none": {given: fresh, when: func(o *Observation) {
 			o.Nodes = observation.Unknown[[]observation.Node]("timeout")
 			o.Connection.Reachable = false
 		}},
@@ -84,7 +84,7 @@ func TestPointOfNoReturn(t *testing.T) {
 		"a volume of another driver is not ours":  {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},
 		"a volume that only the driver can serve": {given: verifying, when: withVolume("cinder.csi.openstack.org"), state: ucv1.PointOfNoReturnPassed, says: "PersistentVolume late"},
 		"the canary's volume and Service go again": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				withVolume("cinder.csi.openstack.org")(o)
 				withService(o)
 				edit(&o.Inventory, func(i *observation.Inventory) {
@@ -101,23 +101,23 @@ func TestPointOfNoReturn(t *testing.T) {
 func TestPointOfNoReturnOfVolumesAndLoadBalancers(t *testing.T) {
 	runJudged(t, map[string]judged{
 		"a driver that is someone else's stays, and its volumes": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				withVolume("cinder.csi.openstack.org")(o)
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{SatisfiedBy: "helm"}})
 			}, state: ucv1.PointOfNoReturnAhead,
 		},
 		"a Service that is new, where names are the same": {
-			given: verifying, when: func(o *observation.Observation) { withService(o); sharingNames(o) }, state: ucv1.PointOfNoReturnAhead,
+			given: verifying, when: func(o *Observation) { withService(o); sharingNames(o) }, state: ucv1.PointOfNoReturnAhead,
 		},
 		"names are not the same under another cluster name": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				withService(o)
 				sharingNames(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["cluster-name"] = "other" })
 			}, state: ucv1.PointOfNoReturnPassed, says: "Service web/late",
 		},
 		"a Service that got its first address from the CCM": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				before := o.Inventory.Value()
 				before.LoadBalancers = []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}
 				o.Baseline, o.Cluster.Status.Baseline.Digest = observation.Known(before), before.Digest()
@@ -138,7 +138,7 @@ func TestPointOfNoReturnOfMachines(t *testing.T) {
 			given: verifying, when: withMachine(observation.Machine{Annotation: "false"}), state: ucv1.PointOfNoReturnAhead,
 		},
 		"a Machine of a MachineSet without MachineDeployment that was made since, whatever its annotation says": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				withMachine(observation.Machine{Set: "stray"})(o)
 				edit(&o.Machines, func(m *observation.Machines) {
 					m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{UID: "stray"}, CreatedAt: ago(0)})
@@ -151,22 +151,22 @@ func TestPointOfNoReturnOfMachines(t *testing.T) {
 func TestPointOfNoReturnOfTheControlPlane(t *testing.T) {
 	runJudged(t, map[string]judged{
 		"a minor without in-tree provider": {
-			given: verifying, when: func(o *observation.Observation) { o.Cluster.Spec.Version = "1.26.1" }, state: ucv1.PointOfNoReturnPassed, says: "1.25 is the last",
+			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Version = "1.26.1" }, state: ucv1.PointOfNoReturnPassed, says: "1.25 is the last",
 		},
 		"a KCM without in-tree provider": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["cloud-provider"] = "external" })
 			}, state: ucv1.PointOfNoReturnPassed, says: "does not run in-tree provider openstack",
 		},
 		"volume plugins that are unregistered": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["feature-gates"] = "A=true,InTreePluginOpenStackUnregister=true"
 				})
 			}, state: ucv1.PointOfNoReturnPassed, says: "InTreePluginOpenStackUnregister",
 		},
 		"volume plugins that were unregistered before": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["feature-gates"] = "InTreePluginOpenStackUnregister=true"
 				})
@@ -174,13 +174,11 @@ func TestPointOfNoReturnOfTheControlPlane(t *testing.T) {
 			}, state: ucv1.PointOfNoReturnAhead,
 		},
 		"a baseline that was changed says nothing": {
-			given: verifying, when: func(o *observation.Observation) {
-				edit(&o.Baseline, func(i *observation.Inventory) { i.Volumes = nil })
-			},
+			given: verifying, when: func(o *Observation) { edit(&o.Baseline, func(i *observation.Inventory) { i.Volumes = nil }) },
 			state: ucv1.PointOfNoReturnUnknown, says: "is not the one that was taken",
 		},
 		"what passed it outweighs what could not be looked at": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				withMachine(observation.Machine{Annotation: "true"})(o)
 				o.Inventory = observation.Unknown[observation.Inventory]("timeout")
 			}, state: ucv1.PointOfNoReturnPassed,
@@ -214,14 +212,14 @@ func TestTheMomentOfThePointOfNoReturn(t *testing.T) {
 }
 
 func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
-	paused := func(o *observation.Observation) { o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn = true }
+	paused := func(o *Observation) { o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn = true }
 	runDecisions(t, map[string]decision{
 		"the controller waits for a person before it completes": {
 			given: soaked, when: paused, step: ucv1.StepComplete, wait: ucv1.WaitingBeforePointOfNoReturnReason, says: []string{"pauseBeforePointOfNoReturn is false"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CompletedAt).To(BeNil()) },
 		},
 		"when it is passed already there is nothing to wait for": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				paused(o)
 				withMachine(observation.Machine{Annotation: "true"})(o)
 				withNode(o)
@@ -233,7 +231,7 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 }
 
 // withNode is the Node of the Machine that stands alone.
-func withNode(o *observation.Observation) {
+func withNode(o *Observation) {
 	edit(&o.Machines, func(m *observation.Machines) { m.Machines[len(m.Machines)-1].NodeName = "n2" })
 	node := provenNode("n2")
 	node.CreatedAt = ago(0)
@@ -244,7 +242,7 @@ func withNode(o *observation.Observation) {
 func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"they are kept with the processes": {
-			given: func() observation.Observation {
+			given: func() Observation {
 				o := loud()
 				o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.Original = nil, nil
 				o.Cluster.Status.Handover.ProbedAt = stampAgo(time.Minute)
@@ -256,7 +254,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			},
 		},
 		"what someone changed in between is kept first": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["controllers"] = "*" })
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,

@@ -12,7 +12,7 @@ import (
 )
 
 // unprobed has its baseline and no probe yet.
-func unprobed() observation.Observation {
+func unprobed() Observation {
 	o := starting()
 	recorded(&o)
 	o.Cluster.Status.Handover.ProbedAt = nil
@@ -20,8 +20,8 @@ func unprobed() observation.Observation {
 }
 
 // probing has wanted the probe for a while; its objects are there.
-func probing(since time.Duration, change func(*observation.Observation)) func() observation.Observation {
-	return func() observation.Observation {
+func probing(since time.Duration, change func(*Observation)) func() Observation {
+	return func() Observation {
 		o := unprobed()
 		o.Cluster.Status.Handover.ProbeStartedAt = stampAgo(since)
 		if change != nil {
@@ -31,8 +31,8 @@ func probing(since time.Duration, change func(*observation.Observation)) func() 
 	}
 }
 
-func probeLease(holder string, changed time.Duration) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func probeLease(holder string, changed time.Duration) func(*Observation) {
+	return func(o *Observation) {
 		edit(&o.Probe, func(p *observation.Probe) {
 			p.Lease = observation.Lease{Holder: holder, DurationSeconds: 15, WatchedAt: ago(time.Hour), ChangedAt: ago(changed)}
 		})
@@ -40,14 +40,14 @@ func probeLease(holder string, changed time.Duration) func(*observation.Observat
 }
 
 // led has probe_1 lead for fifteen seconds.
-func led(change func(*observation.Observation)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func led(change func(*Observation)) func(*Observation) {
+	return func(o *Observation) {
 		o.Cluster.Status.Handover.ProbeHolder, o.Cluster.Status.Handover.ProbeLedAt = "probe_1", stampAgo(15*time.Second)
 		change(o)
 	}
 }
 
-func leftovers(o *observation.Observation) {
+func leftovers(o *Observation) {
 	edit(&o.Probe, func(p *observation.Probe) {
 		p.Left = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
 	})
@@ -61,7 +61,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: unprobed, step: ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
 		},
 		"its objects are applied": {
-			given: probing(time.Second, func(o *observation.Observation) {
+			given: probing(time.Second, func(o *Observation) {
 				edit(&o.Probe, func(p *observation.Probe) {
 					p.Set.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
 				})
@@ -69,7 +69,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			step: ucv1.StepHandover, line: "Probed", verb: VerbApplyAddons, says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"objects of someone else under its names are not touched": {
-			given: probing(time.Second, func(o *observation.Observation) {
+			given: probing(time.Second, func(o *Observation) {
 				edit(&o.Probe, func(p *observation.Probe) { p.Set.Foreign = []string{"Lease kube-system/ccm-probe"} })
 			}),
 			step: ucv1.StepHandover, line: "Probed", fails: ucv1.ForeignObjectsReason,
@@ -104,11 +104,11 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			},
 		},
 		"a probe that is over is removed before KCM is touched": {
-			given: starting, when: func(o *observation.Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
+			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
 			says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"a probe that cannot be looked at is waited for": {
-			given: probing(time.Second, func(o *observation.Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
+			given: probing(time.Second, func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
 			wait: ucv1.CouldNotLookReason,
 		},
 	})
@@ -117,25 +117,25 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 func TestSomeHaveNoProbe(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a provider whose CCM must not be probed has none": {
-			given: unprobed, when: func(o *observation.Observation) {
+			given: unprobed, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProbeHazard = "it starts loops early" })
 			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
 		},
 		"a cluster without Nodes has none": {
-			given: unprobed, when: func(o *observation.Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
+			given: unprobed, when: func(o *Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
 		},
 	})
 }
 
 func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
-	failed := func(since time.Duration) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	failed := func(since time.Duration) func(*Observation) {
+		return func(o *Observation) {
 			at := metav1.NewTime(ago(since))
 			o.Cluster.Status.Handover.ProbeFailedAt, o.Cluster.Status.Handover.ProbeProblem = &at, "it never led."
 		}
 	}
-	crashing := func(o *observation.Observation) {
+	crashing := func(o *Observation) {
 		edit(&o.Probe, func(p *observation.Probe) {
 			p.Set.Unhealthy = []string{"Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)"}
 		})
@@ -150,7 +150,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			},
 		},
 		"it is removed": {
-			given: unprobed, when: func(o *observation.Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
+			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: VerbPruneAddons,
 		},
 		"a person is called": {
 			given: unprobed, when: failed(time.Minute), step: ucv1.StepHandover, line: "Probed", fails: ucv1.ProbeFailedReason,
@@ -160,7 +160,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", verb: VerbRecord, says: []string{"tried again"},
 		},
 		"a CCM that changes is probed again": {
-			given: unprobed, when: func(o *observation.Observation) {
+			given: unprobed, when: func(o *Observation) {
 				failed(time.Minute)(o)
 				edit(&o.Addons, func(a *observation.Addons) {
 					a.CCM.Drifted = []observation.Ref{{Kind: "Secret", Namespace: "kube-system", Name: "cloud-config"}}
@@ -170,7 +170,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeFailedAt).To(BeNil()) },
 		},
 		"a Cluster that is deleted takes it along": {
-			given: unprobed, when: func(o *observation.Observation) { leftovers(o); o.Cluster.DeletionTimestamp = stampAgo(0) },
+			given: unprobed, when: func(o *Observation) { leftovers(o); o.Cluster.DeletionTimestamp = stampAgo(0) },
 			step: ucv1.StepHandover, verb: VerbPruneAddons,
 		},
 	})

@@ -1,19 +1,19 @@
 package migration
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // keeping is a Roll or Verify with these proofs kept.
-func keeping(proofs map[string]observation.Proof) func() observation.Observation {
-	return func() observation.Observation {
+func keeping(proofs map[string]observation.Proof) func() Observation {
+	return func() Observation {
 		o := verifying()
 		o.Proofs = observation.Known(observation.KeptProofs{Secret: observation.Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs})
 		return o
@@ -23,8 +23,8 @@ func keeping(proofs map[string]observation.Proof) func() observation.Observation
 func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 	kept := map[string]observation.Proof{"uid-n1": observation.TaintSeen}
 	for name, test := range map[string]struct {
-		given func() observation.Observation
-		when  func(*observation.Observation)
+		given func() Observation
+		when  func(*Observation)
 		want  map[string]observation.Proof
 	}{
 		"a taint that was seen is kept":               {given: keeping(nil), want: kept},
@@ -32,14 +32,14 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 		"what is kept is not written again":           {given: keeping(kept)},
 		"what the world goes on showing is not kept":  {given: keeping(nil), when: firstNode(func(n *observation.Node) { n.Kubelet.External = observation.ProviderIDOwned })},
 		"that of a Node that is gone is removed":      {given: keeping(map[string]observation.Proof{"uid-n1": observation.TaintSeen, "uid-gone": observation.TaintSeen}), want: kept},
-		"a Secret that cannot be read is not written": {given: keeping(nil), when: func(o *observation.Observation) { o.Proofs = observation.Unknown[observation.KeptProofs]("timeout") }},
-		"without a Secret there is nothing to write":  {given: keeping(nil), when: func(o *observation.Observation) { o.Proofs = observation.Absent[observation.KeptProofs]() }},
-		"without the Nodes nothing is taken for gone": {given: keeping(kept), when: func(o *observation.Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }},
-		"nothing is kept any more of a completed one": {given: keeping(nil), when: func(o *observation.Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
-		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *observation.Observation) {
+		"a Secret that cannot be read is not written": {given: keeping(nil), when: func(o *Observation) { o.Proofs = observation.Unknown[observation.KeptProofs]("timeout") }},
+		"without a Secret there is nothing to write":  {given: keeping(nil), when: func(o *Observation) { o.Proofs = observation.Absent[observation.KeptProofs]() }},
+		"without the Nodes nothing is taken for gone": {given: keeping(kept), when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }},
+		"nothing is kept any more of a completed one": {given: keeping(nil), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
+		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *Observation) {
 			o.Addons = observation.Known(observation.Addons{Obsolete: []observation.Ref{{Kind: "Role", Name: "r"}}})
 		}},
-		"a pause keeps them all the same": {given: keeping(nil), when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }, want: kept},
+		"a pause keeps them all the same": {given: keeping(nil), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, want: kept},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -58,14 +58,14 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 }
 
 func TestKeptProofsCount(t *testing.T) {
-	missed := func(o *observation.Observation) {
+	missed := func(o *Observation) {
 		firstNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{} })(o)
 	}
-	with := func(proofs observation.Observed[observation.KeptProofs]) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	with := func(proofs observation.Observed[observation.KeptProofs]) func(*Observation) {
+		return func(o *Observation) {
 			missed(o)
 			o.Proofs = proofs
-			o.Nodes = WithProofs(o.Nodes, o.Proofs)
+			o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 		}
 	}
 	of := func(uid string, proof observation.Proof) observation.Observed[observation.KeptProofs] {
@@ -78,12 +78,12 @@ func TestKeptProofsCount(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
-		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *observation.Observation) {
+		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
 			firstNode(func(n *observation.Node) {
 				n.Kubelet = observation.Kubelet{InTree: "it set its providerID and its zone itself"}
 			})(o)
 			o.Proofs = of("uid-n1", observation.TaintSeen)
-			o.Nodes = WithProofs(o.Nodes, o.Proofs)
+			o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 		}, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"in-tree"}},
 		"one of another Node of that name is none":          when(missing, of("uid-before", observation.TaintSeen)),
 		"a word that is not known is none":                  when(missing, of("uid-n1", "Believe me")),
@@ -93,44 +93,9 @@ func TestKeptProofsCount(t *testing.T) {
 	})
 }
 
-func TestProofsThatCannotBeReadProveNothing(t *testing.T) {
-	g := NewWithT(t)
-	proofs := map[string]observation.Proof{"a": observation.TaintSeen, "b": observation.SyncedSeen}
-	packed, err := EncodeProofs(proofs)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(DecodeProofs(packed)).To(Equal(proofs))
-	g.Expect(DecodeProofs(packed[:len(packed)/2])).To(BeEmpty())
-	for _, other := range [][]byte{nil, []byte("{}"), []byte("password")} {
-		g.Expect(DecodeProofs(other)).To(BeEmpty())
-	}
-	foreign, err := EncodeProofs(map[string]observation.Proof{"a": "Other", "b": observation.ProviderIDOwned})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(DecodeProofs(foreign)).To(BeEmpty())
-}
-
-// TestProofsOfALargeClusterFitBesideItsInventory: UIDs are random, so they hardly get smaller.
-func TestProofsOfALargeClusterFitBesideItsInventory(t *testing.T) {
-	g := NewWithT(t)
-	o := keeping(nil)()
-	var nodes []observation.Node
-	for i := range mostProofs + 1000 {
-		id := observation.Inventory{Routes: i + 1}.Digest() // As good as random.
-		node := provenNode("n1")
-		node.UID = fmt.Sprintf("%s-%s-%s-%s-%s", id[:8], id[8:12], id[12:16], id[16:20], id[20:32])
-		nodes = append(nodes, node)
-	}
-	o.Nodes = observation.Known(nodes)
-	kept := Decide(o, noon()).Proofs
-	g.Expect(kept.ByNode).To(HaveLen(mostProofs))
-	packed, err := EncodeProofs(kept.ByNode)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(len(packed)).To(BeNumerically("<", mostProofBytes))
-	g.Expect(DecodeProofs(packed)).To(HaveLen(mostProofs))
-}
-
 func TestProvenKubeletsAreCounted(t *testing.T) {
 	g := NewWithT(t)
-	count := func(when ...func(*observation.Observation)) *ucv1.ProvenCount {
+	count := func(when ...func(*Observation)) *ucv1.ProvenCount {
 		o := verifying()
 		for _, change := range when {
 			change(&o)
@@ -139,7 +104,7 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 		g.Expect(ok).To(BeTrue())
 		return progress.Nodes.Proven
 	}
-	proof := func(proof observation.Proof) func(*observation.Observation) {
+	proof := func(proof observation.Proof) func(*Observation) {
 		return firstNode(func(n *observation.Node) { n.Kubelet.External = proof })
 	}
 	g.Expect(count()).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
@@ -147,5 +112,5 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 	g.Expect(count(proof(observation.ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
 	g.Expect(count(proof(""))).To(HaveValue(BeZero()))
 	g.Expect(count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(HaveValue(BeZero()), "it is older than its Machine")
-	g.Expect(count(func(o *observation.Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
+	g.Expect(count(func(o *Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // leasesAreFree lets the CCM's identity write its Lease without us.
-func leasesAreFree(o *observation.Observation) {
+func leasesAreFree(o *Observation) {
 	edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, []string{"create", "update"} })
 }
 
-func wants(protocol ucv1.HandoverProtocolChoice, change func(*observation.Observation)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func wants(protocol ucv1.HandoverProtocolChoice, change func(*Observation)) func(*Observation) {
+	return func(o *Observation) {
 		o.Cluster.Spec.Handover.Protocol = protocol
 		change(o)
 	}
@@ -30,9 +30,7 @@ func resolvedTo(protocol ucv1.HandoverProtocol, reason string) func(Gomega, ucv1
 }
 
 func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
-	closed := func(o *observation.Observation) {
-		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
-	}
+	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"a fence that holds is used": {
 			given: fresh, when: closed, step: ucv1.StepPreflight, verb: VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
@@ -50,7 +48,7 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 			says: []string{"may create, update Lease kube-system/ccm", "kubectl auth can-i", "Or set spec.handover.protocol to Serialized"},
 		},
 		"a fence that cannot be looked at is waited for": {
-			given: fresh, when: func(o *observation.Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			given: fresh, when: func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
 			says: []string{"the fence: timeout"},
 		},
 		"a cluster that was created with the feature has the same choice": {
@@ -60,8 +58,8 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 }
 
 // serializedAt is the stage of a cluster whose protocol is Serialized; its CCM's workload is not there.
-func serializedAt(stage func() observation.Observation) func() observation.Observation {
-	return func() observation.Observation {
+func serializedAt(stage func() Observation) func() Observation {
+	return func() Observation {
 		o := stage()
 		o.Cluster.Status.Handover.Protocol = ucv1.SerializedProtocol
 		leasesAreFree(&o)
@@ -71,33 +69,30 @@ func serializedAt(stage func() observation.Observation) func() observation.Obser
 	}
 }
 
-func workloadAllowed(o *observation.Observation) {
+func workloadAllowed(o *Observation) {
 	o.Cluster.Status.Handover.WorkloadAllowedAt = stampAgo(time.Minute)
 	edit(&o.Addons, func(a *observation.Addons) { a.CCM.WorkloadWithheld = false })
 }
 
 func TestSerializedStartsTheCCMLast(t *testing.T) {
-	missing := func(o *observation.Observation) {
+	of := func(kind string) []observation.Ref {
+		return []observation.Ref{{Kind: kind, Namespace: "kube-system", Name: "ccm"}}
+	}
+	missing := func(o *Observation) {
 		workloadAllowed(o)
 		edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
-		edit(&o.Addons, func(a *observation.Addons) {
-			a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
-		})
+		edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = of("Deployment") })
 	}
 	runDecisions(t, map[string]decision{
 		"what is not its workload is applied before": {
-			given: serializedAt(applying), when: func(o *observation.Observation) {
-				edit(&o.Addons, func(a *observation.Addons) {
-					a.CCM.Drifted = []observation.Ref{{Kind: "ServiceAccount", Namespace: "kube-system", Name: "ccm"}}
-				})
+			given: serializedAt(applying), when: func(o *Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = of("ServiceAccount") })
 			},
 			step: ucv1.StepAddons, verb: VerbApplyAddons, says: []string{"ServiceAccount kube-system/ccm"},
 		},
 		"a look that did not withhold the workload is not acted on": {
-			given: serializedAt(applying), when: func(o *observation.Observation) {
-				edit(&o.Addons, func(a *observation.Addons) {
-					a.CCM = observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}}
-				})
+			given: serializedAt(applying), when: func(o *Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM = observation.AddonSet{Drifted: of("Deployment")} })
 			},
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason, says: []string{"was not withheld"},
 		},
@@ -105,7 +100,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			given: serializedAt(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
 		},
 		"the workload waits for the silence": {
-			given: serializedAt(fenced), when: func(o *observation.Observation) {
+			given: serializedAt(fenced), when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason,
@@ -126,17 +121,15 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			says: []string{"Deployment kube-system/ccm"},
 		},
 		"a workload of someone else is never taken over": {
-			given: serializedAt(fenced), when: func(o *observation.Observation) {
+			given: serializedAt(fenced), when: func(o *Observation) {
 				missing(o)
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm (helm)"} })
 			},
 			step: ucv1.StepHandover, line: "WorkloadApplied", fails: ucv1.ForeignObjectsReason,
 		},
 		"a workload that lost its right is deleted": {
-			given: serializedAt(contendedSince(inTree())), when: func(o *observation.Observation) {
-				edit(&o.Addons, func(a *observation.Addons) {
-					a.Obsolete = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
-				})
+			given: serializedAt(contendedSince(inTree())), when: func(o *Observation) {
+				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = of("Deployment") })
 			},
 			step: ucv1.StepHandover, line: "WorkloadWithheld", verb: VerbPruneAddons, says: []string{"Deployment kube-system/ccm"},
 		},

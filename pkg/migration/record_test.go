@@ -12,8 +12,8 @@ import (
 
 // returned is a stage as it was left, and a new Cluster of the name that knows nothing of it. It looks as if it had been created with
 // the feature.
-func returned(stage func() observation.Observation) func() observation.Observation {
-	return func() observation.Observation {
+func returned(stage func() Observation) func() Observation {
+	return func() Observation {
 		o := stage()
 		record := *RecordOf(o.Cluster, "kcm", o.Cluster.Status.Facts)
 		record.Ref = observation.Ref{Kind: "Secret", Namespace: "user-alpha", Name: RecordName(o.Cluster)}
@@ -24,12 +24,12 @@ func returned(stage func() observation.Observation) func() observation.Observati
 	}
 }
 
-func keptAs(change func(*observation.Record)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Record, change) }
+func keptAs(change func(*observation.Record)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Record, change) }
 }
 
 // featureOff is a cluster whose KCM runs the cloud loops, as far as its arguments tell.
-func featureOff(o *observation.Observation) {
+func featureOff(o *Observation) {
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
 	o.InTree = observation.Known(observation.Component{Ref: kcmRef(), Arguments: inTree(), Replicas: 1})
 }
@@ -39,7 +39,7 @@ func kcmRef() observation.Ref {
 }
 
 // same facts as the stage had.
-func same(stage func() observation.Observation) func(Gomega, ucv1.Facts) {
+func same(stage func() Observation) func(Gomega, ucv1.Facts) {
 	return func(g Gomega, f ucv1.Facts) {
 		f.UnattendedSince = nil // It is judged by what is seen.
 		g.Expect(f).To(Equal(withoutOutput(stage().Cluster.Status.Facts)))
@@ -47,7 +47,7 @@ func same(stage func() observation.Observation) func(Gomega, ucv1.Facts) {
 }
 
 // completedExternal was created with the feature, and its CCM led.
-func completedExternal() observation.Observation {
+func completedExternal() Observation {
 	o := external()
 	o.Cluster.Status.Facts = ucv1.Facts{
 		Origin: ucv1.OriginExternal, CompletedAt: stampAgo(time.Hour), Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", ClusterUID: "the first"},
@@ -70,42 +70,40 @@ func TestAClusterThatReturnsGoesOn(t *testing.T) {
 		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(loopsBack)},
 		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(finished)},
 		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, verb: VerbRecord, facts: same(completedExternal)},
-		"while it is paused":          {given: returned(fenced), when: func(o *observation.Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
+		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
 		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
 		"after it was seen in-tree": {
-			given: returned(fenced), when: func(o *observation.Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced),
+			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced),
 		},
 		"but not when its status knows more": {
-			given: finished, when: func(o *observation.Observation) {
-				o.Record = observation.Known(observation.Record{Problem: "it is not read"})
-			}, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.Record = observation.Known(observation.Record{Problem: "it is not read"}) }, step: ucv1.StepFinished,
 		},
 		"and one without a record is judged by what it is": {
-			given: returned(fenced), when: func(o *observation.Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
 		},
 	})
 }
 
 func TestARecordIsNeverGuessed(t *testing.T) {
 	t.Parallel()
-	refused := func(when func(*observation.Observation), says ...string) decision {
+	refused := func(when func(*Observation), says ...string) decision {
 		return decision{given: returned(fenced), when: when, step: ucv1.StepAdmitted, fails: ucv1.RecordUnusableReason, says: says, facts: none}
 	}
-	blind := func(when func(*observation.Observation)) decision {
+	blind := func(when func(*Observation)) decision {
 		return decision{given: returned(fenced), when: when, step: ucv1.StepAdmitted, wait: ucv1.CouldNotLookReason, facts: none}
 	}
 	runDecisions(t, map[string]decision{
 		"one that cannot be read is refused":         refused(keptAs(func(r *observation.Record) { r.Problem = "key facts.json has 0 bytes" }), "cannot be read: key facts.json has 0 bytes. Restore it"),
 		"one of another KCM is refused":              refused(keptAs(func(r *observation.Record) { r.Keeper = "earlier" }), "UID earlier", "has UID kcm", "controlPlaneUID"),
 		"one of another provider is refused":         refused(keptAs(func(r *observation.Record) { r.Provider = "aws" }), "with provider aws"),
-		"one whose control plane is gone is refused": refused(func(o *observation.Observation) { o.Keeper = observation.Absent[observation.Ref]() }, "its control plane is not there"),
-		"one that cannot be looked at is waited for": blind(func(o *observation.Observation) { o.Record = observation.Unknown[observation.Record]("timeout") }),
-		"one is not used while no one knows whose":   blind(func(o *observation.Observation) { o.Keeper = observation.Unknown[observation.Ref]("timeout") }),
+		"one whose control plane is gone is refused": refused(func(o *Observation) { o.Keeper = observation.Absent[observation.Ref]() }, "its control plane is not there"),
+		"one that cannot be looked at is waited for": blind(func(o *Observation) { o.Record = observation.Unknown[observation.Record]("timeout") }),
+		"one is not used while no one knows whose":   blind(func(o *Observation) { o.Keeper = observation.Unknown[observation.Ref]("timeout") }),
 		"with the feature off, what began calls a person": {
 			given: returned(fenced), when: featureOff, step: ucv1.StepInTree, fails: ucv1.MigrationRecordedReason, says: []string{"Set spec.features.externalCloudProvider to true"}, facts: none,
 		},
 		"with the feature off, one of origin External says nothing: KCM's arguments do": {
-			given: returned(completedExternal), when: func(o *observation.Observation) {
+			given: returned(completedExternal), when: func(o *Observation) {
 				featureOff(o)
 				edit(&o.InTree, func(kcm *observation.Component) { kcm.Arguments = o.ControlPlane.Value().KCM.Arguments })
 			}, step: ucv1.StepInTree, fails: ucv1.LoopsOffAlreadyReason, facts: origin(ucv1.OriginInTree),
@@ -155,37 +153,35 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 	t.Parallel()
-	abandoned := func(o *observation.Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }
+	abandoned := func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }
 	runDecisions(t, map[string]decision{
 		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, verb: VerbRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
 		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, verb: VerbRelease},
 		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, verb: VerbRelease},
 		"annotation abandon, although it is paused": {
-			given: deleted(fenced), when: func(o *observation.Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, verb: VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, verb: VerbRelease,
 		},
 		"annotation abandon, when nothing can be looked at": {
-			given: deleted(fenced), when: func(o *observation.Observation) { abandoned(o); *o = observation.Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, verb: VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, verb: VerbRelease,
 		},
 		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
 		"another value of the annotation is none": {
-			given: deleted(fenced), when: func(o *observation.Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"a namespace that goes": {
-			given: deleted(fenced), when: func(o *observation.Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, verb: VerbRelease, says: []string{"its namespace is being deleted"},
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, verb: VerbRelease, says: []string{"its namespace is being deleted"},
 		},
 		"a namespace that stays is no reason": {
-			given: deleted(fenced), when: func(o *observation.Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"a namespace that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *observation.Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"a control plane that is gone, in an undo": {
-			given: deleted(loopsBack), when: func(o *observation.Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, verb: VerbRelease, says: []string{"its control plane is gone"},
+			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, verb: VerbRelease, says: []string{"its control plane is gone"},
 		},
 		"a control plane that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *observation.Observation) {
-				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
-			}, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+			given: deleted(fenced), when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 	})
 	d := Decide(deleted(fenced)(), noon())

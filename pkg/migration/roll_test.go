@@ -11,8 +11,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func machines(change func(*observation.Machines)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Machines, change) }
+func machines(change func(*observation.Machines)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Machines, change) }
 }
 
 // second adds an outdated MachineDeployment with one Machine.
@@ -37,7 +37,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 			says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
 		},
 		"a larger budget begins with one canary": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				machines(second)(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent, o.Cluster.Spec.Rollout.Canary = new(intstr.FromInt32(2)), ucv1.CanaryMachineDeployment
 			},
@@ -45,7 +45,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
 		},
 		"a larger budget rolls more when a canary is proven": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				machines(func(m *observation.Machines) {
 					second(m)
 					third := m.Deployments[1]
@@ -60,17 +60,15 @@ func TestRollBeginsWithACanary(t *testing.T) {
 			},
 		},
 		"one that was told to roll, and lost our value before a revision was made, is not told again": {
-			given: rolling, when: func(o *observation.Observation) { o.Cluster.Status.RolledMachineDeployments = []string{"md"} },
+			given: rolling, when: func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = []string{"md"} },
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"lost annotation forceRestart"},
 		},
 		"a KCM of someone else that leads holds the roll up": {
-			given: rolling, when: func(o *observation.Observation) {
-				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" })
-			},
+			given: rolling, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepRoll, wait: ucv1.ProvingSilenceReason, says: []string{"held by stranger_1"},
 		},
 		"a CCM that has not led for long needs a person": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt, l.WatchedAt = ago(time.Hour), ago(2*time.Hour) })
 			},
 			step: ucv1.StepMachineController, fails: ucv1.LeaderDeadlineExceededReason,
@@ -103,7 +101,7 @@ func TestRollKeepsTheBudget(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"kube-system/builders"},
 		},
 		"a Node that is tainted uses the budget up although its MachineDeployment is complete": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				machines(second)(o)
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[1].NodeName = "n2" })
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, provenNode("n2")); (*n)[1].Uninitialized = true })
@@ -118,15 +116,11 @@ func TestRollKeepsTheBudget(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
 		},
 		"a budget that cannot be read allows nothing": {
-			given: rolling, when: func(o *observation.Observation) {
-				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("half"))
-			},
+			given: rolling, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("half")) },
 			step: ucv1.StepRoll, fails: ucv1.InputInvalidReason, says: []string{"spec.rollout.maxConcurrent allows nothing"},
 		},
 		"nothing is rolled while the CCM does not lead": {
-			given: rolling, when: func(o *observation.Observation) {
-				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Minute) })
-			},
+			given: rolling, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Minute) }) },
 			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 	})
@@ -190,7 +184,7 @@ func TestWhatWasRolledIsNotedAlsoWhenTheStatusWasRefusedThen(t *testing.T) {
 func TestRollKeepsDeadlines(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a new Machine within its deadline is waited for": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].CreatedAt = ago(time.Minute) })
 				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Uninitialized, (*n)[0].CreatedAt = true, ago(time.Minute) })
 			},
@@ -225,7 +219,7 @@ func TestRollKeepsDeadlines(t *testing.T) {
 			step: ucv1.StepVerify, verb: VerbRecord,
 		},
 		"a cluster without the CRDs has nothing to roll": {
-			given: verifying, when: func(o *observation.Observation) {
+			given: verifying, when: func(o *Observation) {
 				o.Machines = observation.Absent[observation.Machines]()
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = nil })
 			},
@@ -235,8 +229,8 @@ func TestRollKeepsDeadlines(t *testing.T) {
 }
 
 func TestMachineControllerRow(t *testing.T) {
-	first := func(change func(*observation.MachineControllerDeployment)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	first := func(change func(*observation.MachineControllerDeployment)) func(*Observation) {
+		return func(o *Observation) {
 			edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { change(&(*d)[0]) })
 		}
 	}
@@ -262,10 +256,10 @@ func TestMachineControllerRow(t *testing.T) {
 			step: ucv1.StepMachineController, verb: VerbChangeArguments,
 		},
 		"the CCM has to lead": {
-			given: configured, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+			given: configured, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"without Nodes the CCM need not lead": {
-			given: configured, when: func(o *observation.Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, verb: VerbRecord,
+			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, verb: VerbRecord,
 		},
 		"a flag that is lost later is recorded first, and MachineSets are judged again": {
 			given: rolling, when: first(func(d *observation.MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
@@ -318,7 +312,7 @@ func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"one that stays away stops no other": {
-			given: verifying, when: both(firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }), machines(second), func(o *observation.Observation) {
+			given: verifying, when: both(firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }), machines(second), func(o *Observation) {
 				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[1].NodeName = "n2" })
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, provenNode("n2")) })

@@ -10,21 +10,21 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func onRecord(o *observation.Observation, change func(*ucv1.ManagerProcess)) {
+func onRecord(o *Observation, change func(*ucv1.ManagerProcess)) {
 	change(&o.Cluster.Status.Handover.Processes[0])
 	change(&o.Processes[0])
 }
 
-func onPod(o *observation.Observation, change func(*observation.Process)) {
+func onPod(o *Observation, change func(*observation.Process)) {
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.KCM.Pods[0]) })
 }
 
-func onLease(o *observation.Observation, change func(*observation.Lease)) { edit(&o.KCMLease, change) }
+func onLease(o *Observation, change func(*observation.Lease)) { edit(&o.KCMLease, change) }
 
-func freeLease(o *observation.Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "" }) }
+func freeLease(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "" }) }
 
 type doubtTest struct {
-	when func(*observation.Observation)
+	when func(*Observation)
 	want []string
 }
 
@@ -34,7 +34,7 @@ func runDoubts(t *testing.T, tests map[string]doubtTest) {
 	runDoubtsOf(t, fenced, tests)
 }
 
-func runDoubtsOf(t *testing.T, given func() observation.Observation, tests map[string]doubtTest) {
+func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtTest) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,55 +60,53 @@ func TestDoubtsOfProcesses(t *testing.T) {
 	runDoubts(t, map[string]doubtTest{
 		"a silent KCM leaves no doubt": {},
 		"a control plane that cannot be looked at is a doubt": {
-			when: func(o *observation.Observation) {
-				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
-			}, want: []string{"Could not look at the control plane: timeout."},
+			when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, want: []string{"Could not look at the control plane: timeout."},
 		},
 		"a template that would start loops is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = inTree() })
 			},
 			want: []string{"would start pods that run cloud loops"},
 		},
 		"a rollout that goes on is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			want: []string{"is still rolling out"},
 		},
 		"a live pod with loops is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				freeLease(o)
 				onPod(o, func(p *observation.Process) { p.Arguments = inTree() })
 			},
 			want: []string{"Pod user-alpha/new may run cloud loops."},
 		},
 		"a pod whose arguments cannot be read is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				freeLease(o)
 				onPod(o, func(p *observation.Process) { p.Arguments = observation.Arguments{Problem: "a shell"} })
 			},
 			want: []string{"Pod user-alpha/new may run cloud loops."},
 		},
 		"a terminating pod with loops is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				freeLease(o)
 				onPod(o, func(p *observation.Process) { p.Arguments, p.Terminating = inTree(), true })
 			},
 			want: []string{"Pod user-alpha/new may run cloud loops."},
 		},
 		"a pod with loops that was seen to end is none": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				onPod(o, func(p *observation.Process) { p.Arguments, p.Ended = inTree(), true })
 				onLease(o, func(l *observation.Lease) { l.Holder = "" })
 			},
 		},
 		"a recorded process that was not seen to end is a doubt": {
-			when: func(o *observation.Observation) { onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = nil }) },
+			when: func(o *Observation) { onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = nil }) },
 			want: []string{"Pod user-alpha/old may run cloud loops and was not seen to end."},
 		},
 		"a recorded process that vanished is a doubt with its Node and the way out": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt, p.VanishedAt = nil, microAgo(time.Minute) })
 			},
 			want: []string{"waiting for the kubelet of Node m1 to outlive it by 60 s. If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers."},
@@ -117,15 +115,20 @@ func TestDoubtsOfProcesses(t *testing.T) {
 }
 
 func TestDoubtsOfTheLease(t *testing.T) {
+	stranger := func(since time.Duration, lasts int32) func(*Observation) {
+		return func(o *Observation) {
+			onLease(o, func(l *observation.Lease) { l.Holder, l.ChangedAt, l.DurationSeconds = "stranger_1", ago(since), lasts })
+		}
+	}
 	runDoubts(t, map[string]doubtTest{
 		"a Lease that cannot be looked at is a doubt": {
-			when: func(o *observation.Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") }, want: []string{"Could not look at KCM's Lease: timeout."},
+			when: func(o *Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") }, want: []string{"Could not look at KCM's Lease: timeout."},
 		},
 		"a Lease that does not exist is a doubt: KCM elects somewhere else": {
-			when: func(o *observation.Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, want: []string{"Lease kube-system/kube-controller-manager does not exist."},
+			when: func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, want: []string{"Lease kube-system/kube-controller-manager does not exist."},
 		},
 		"a Lease of another name that does not exist is named": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.KCMLease = observation.Absent[observation.Lease]()
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["leader-elect-resource-namespace"], c.KCM.Arguments.Flags["leader-elect-resource-name"] = "ns", "kcm"
@@ -134,48 +137,37 @@ func TestDoubtsOfTheLease(t *testing.T) {
 			want: []string{"Lease ns/kcm does not exist."},
 		},
 		"a KCM without replicas needs no Lease": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.KCMLease = observation.Absent[observation.Lease]()
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Replicas = 0 })
 			},
 		},
-		"a Lease without holder is none": {when: func(o *observation.Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "" }) }},
+		"a Lease without holder is none": {when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "" }) }},
 		"without leader election the Lease is not asked": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				o.KCMLease = observation.Unknown[observation.Lease]("timeout")
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["leader-elect"] = "false" })
 			},
 		},
 		"a Lease that a stranger renews is a doubt": {
-			when: func(o *observation.Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
+			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
 			want: []string{"Lease kube-system/kube-controller-manager is held by stranger_1"},
 		},
-		"a Lease that a stranger has not renewed for its duration is none": {
-			when: func(o *observation.Observation) {
-				onLease(o, func(l *observation.Lease) { l.Holder, l.ChangedAt = "stranger_1", ago(16*time.Second) })
-			},
-		},
+		"a Lease that a stranger has not renewed for its duration is none": {when: stranger(16*time.Second, 15)},
 		"a Lease that we have watched for less than its duration is a doubt": {
-			when: func(o *observation.Observation) {
-				onLease(o, func(l *observation.Lease) {
-					l.Holder, l.ChangedAt, l.WatchedAt = "stranger_1", time.Time{}, ago(14*time.Second)
-				})
+			when: func(o *Observation) {
+				stranger(time.Hour, 15)(o)
+				onLease(o, func(l *observation.Lease) { l.ChangedAt, l.WatchedAt = time.Time{}, ago(14*time.Second) })
 			},
 			want: []string{"held by stranger_1"},
 		},
 		"a longer lease duration is waited for": {
-			when: func(o *observation.Observation) {
-				onLease(o, func(l *observation.Lease) {
-					l.Holder, l.ChangedAt, l.DurationSeconds = "stranger_1", ago(59*time.Second), 60
-				})
-			},
+			when: stranger(59*time.Second, 60),
 			want: []string{"held by stranger_1"},
 		},
 		"a longer renew deadline with its retry period is waited for": {
-			when: func(o *observation.Observation) {
-				onLease(o, func(l *observation.Lease) {
-					l.Holder, l.ChangedAt, l.DurationSeconds = "stranger_1", ago(63*time.Second), 60
-				})
+			when: func(o *Observation) {
+				stranger(63*time.Second, 60)(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["leader-elect-renew-deadline"], c.KCM.Arguments.Flags["leader-elect-retry-period"] = "59s", "5s"
 				})
@@ -188,32 +180,32 @@ func TestDoubtsOfTheLease(t *testing.T) {
 func TestDoubtsOfTheHolder(t *testing.T) {
 	runDoubts(t, map[string]doubtTest{
 		"a Lease that a recorded process held until its end is none": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = microAgo(5 * time.Second) })
 				onLease(o, func(l *observation.Lease) { l.Holder, l.ChangedAt = "old_1", ago(4*time.Second) })
 			},
 		},
 		"a Lease that is renewed after its holder's end contradicts the end": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = microAgo(5 * time.Second) })
 				onLease(o, func(l *observation.Lease) { l.Holder, l.ChangedAt = "old_1", ago(2*time.Second) })
 			},
 			want: []string{"held by old_1"},
 		},
 		"a Lease of a host that was acquired before the silent container started is a doubt": {
-			when: func(o *observation.Observation) {
+			when: func(o *Observation) {
 				onLease(o, func(l *observation.Lease) { l.Holder, l.AcquireTime = "m1_1", ago(time.Hour) })
 			},
 			want: []string{"held by m1_1"},
 		},
 		"a Lease of a host that was acquired since is none": {
-			when: func(o *observation.Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "m1_1" }) },
+			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "m1_1" }) },
 		},
 		"a holder whose name only begins like the pod's is a stranger": {
-			when: func(o *observation.Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "newer_1" }) }, want: []string{"held by newer_1"},
+			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "newer_1" }) }, want: []string{"held by newer_1"},
 		},
 		"a Lease that a silent pod holds which has ended is a doubt": {
-			when: func(o *observation.Observation) { onPod(o, func(p *observation.Process) { p.Ended = true }) }, want: []string{"held by new_1"},
+			when: func(o *Observation) { onPod(o, func(p *observation.Process) { p.Ended = true }) }, want: []string{"held by new_1"},
 		},
 	})
 }

@@ -22,7 +22,7 @@ type pooled struct {
 	old, fresh                   string
 }
 
-func (p pooled) observation() observation.Observation {
+func (p pooled) observation() Observation {
 	o := proving()
 	o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(3600))
 	var nodes []observation.Node
@@ -114,7 +114,7 @@ func TestNoStepIsGranted(t *testing.T) {
 			given: ready, when: lacksLeader, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"while what was measured cannot be looked at": {
-			given: ready, when: func(o *observation.Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: ready, when: func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"while a MachineSet does not have what it wants: a step is under way": {
 			given: ready, when: machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
@@ -127,9 +127,7 @@ func TestNoStepIsGranted(t *testing.T) {
 			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "theirs" }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"without a budget that can be read": {
-			given: ready, when: func(o *observation.Observation) {
-				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many"))
-			}, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
+			given: ready, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many")) }, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
 		},
 	})
 }

@@ -56,8 +56,8 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 }
 
 // applied has all addons in place but for the change.
-func applied(change func(*observation.Addons)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func applied(change func(*observation.Addons)) func(*Observation) {
+	return func(o *Observation) {
 		o.Addons = observation.Known(observation.Addons{})
 		edit(&o.Addons, change)
 	}
@@ -80,7 +80,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
 		},
 		"objects that are not ours are taken over when that is allowed": {
-			given: applying, when: func(o *observation.Observation) {
+			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
 				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
@@ -92,7 +92,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"DaemonSet csi has 0 of 3"},
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
-			given: applying, when: func(o *observation.Observation) {
+			given: applying, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
@@ -122,34 +122,34 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 func TestAddonsStandBehindAFence(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"an identity that may write its Lease behind a closed fence blocks the CCM": {
-			given: applying, when: func(o *observation.Observation) {
+			given: applying, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI = observation.AddonSet{} })
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason, says: []string{"may update Lease kube-system/ccm although our fence is closed", "-n kube-system --as=system:serviceaccount:kube-system:ccm"},
 		},
 		"a fence that stands open beside a KCM that runs loops blocks the CCM": {
-			given: starting, when: func(o *observation.Observation) {
+			given: starting, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
 		},
 		"a fence that stands open beside a KCM pod that runs loops blocks the CCM": {
-			given: starting, when: func(o *observation.Observation) {
+			given: starting, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = silentArguments() })
 			},
 			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason,
 		},
 		"a fence that we opened and could not note is waited for until silence is proven again": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
 			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence is open already.", "is still rolling out"},
 		},
 		"a fence that stands open beside a silent KCM is harmless": {
-			given: starting, when: func(o *observation.Observation) {
+			given: starting, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 				setKCM(o, silentArguments())
 				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "new_1" })
@@ -157,7 +157,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 			step: ucv1.StepHandover, line: "BaselineTaken", verb: VerbTakeBaseline,
 		},
 		"objects that are taken over are applied although they do not differ": {
-			given: applying, when: func(o *observation.Observation) {
+			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "CSIDriver cinder")
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
@@ -170,14 +170,14 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 func TestProfileAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a ProviderProfile that cannot be used any more needs a person": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "Fix the profile." })
 				o.Addons = observation.Unknown[observation.Addons]("not rendered")
 			},
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Fix the profile."},
 		},
 		"a ProviderProfile that cannot be used undoes nothing when the migration is completed": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "Fix the profile." })
 				o.Addons = observation.Unknown[observation.Addons]("not rendered")
 			},
@@ -193,34 +193,32 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepAddons, verb: VerbApplyAddons,
 		},
 		"a fence that closed by itself is opened again": {
-			given: rolling, when: func(o *observation.Observation) {
-				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
-			},
+			given: rolling, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
 			step: ucv1.StepAddons, verb: VerbOpenFence,
 		},
 		"a fence that was closed because loops came back stays closed": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 				setKCM(o, inTree())
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a CCM that was stopped because loops came back is not applied again": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
 				setKCM(o, inTree())
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"drift is not repaired while the guard cannot look": {
-			given: finished, when: func(o *observation.Observation) {
+			given: finished, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
 				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be rendered any more need a person": {
-			given: rolling, when: func(o *observation.Observation) {
+			given: rolling, when: func(o *Observation) {
 				o.CloudConfig, o.Addons = observation.Absent[observation.CloudConfig](), observation.Unknown[observation.Addons]("not rendered")
 			},
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
@@ -236,22 +234,20 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
-			given: rolling, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
+			given: rolling, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be looked at undo nothing when the migration is completed": {
-			given: finished, when: func(o *observation.Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
 		},
 		"a Node that is NotReady a month later undoes nothing": {
-			given: finished, when: func(o *observation.Observation) {
-				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false })
-			}, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
 		},
 	})
 }
 
-func released(then func(*observation.Observation)) func(*observation.Observation) {
-	return func(o *observation.Observation) {
+func released(then func(*Observation)) func(*Observation) {
+	return func(o *Observation) {
 		o.Cluster.Spec.Addons.Management = ucv1.ReleasedAddons
 		then(o)
 	}
@@ -262,31 +258,29 @@ func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
 		a.CCM.Drifted, a.CSI.Foreign = []observation.Ref{{Kind: "Deployment", Name: "ccm"}}, []string{"DaemonSet csi"}
 		a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}
 	})
-	closed := func(o *observation.Observation) {
-		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
-	}
+	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"drift of a finished cluster is not repaired": {given: finished, when: released(missing), step: ucv1.StepFinished},
 		"a closed fence stays closed":                 {given: finished, when: released(closed), step: ucv1.StepFinished},
 		"drift of a cluster that was created with the feature is not repaired either": {
-			given: finished, when: released(func(o *observation.Observation) {
+			given: finished, when: released(func(o *Observation) {
 				o.Cluster.Status.Origin = ucv1.OriginExternal
 				missing(o)
 			}),
 			step: ucv1.StepFinished,
 		},
 		"a migration does not start": {
-			given: fresh, when: released(func(*observation.Observation) {}),
+			given: fresh, when: released(func(*Observation) {}),
 			step: ucv1.StepPreflight, fails: ucv1.AddonsReleasedReason, says: []string{"set it to Managed until status.step is Finished"},
 		},
 		"a migration does not apply them": {
 			given: applying, when: released(missing), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
 		},
 		"a roll does not go on": {
-			given: rolling, when: released(func(*observation.Observation) {}), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
+			given: rolling, when: released(func(*Observation) {}), step: ucv1.StepAddons, fails: ucv1.AddonsReleasedReason,
 		},
 		"loops that came back are still told": {
-			given: finished, when: released(func(o *observation.Observation) { setKCM(o, inTree()) }),
+			given: finished, when: released(func(o *Observation) { setKCM(o, inTree()) }),
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 	})
@@ -332,8 +326,8 @@ func TestDecideIsDeterministicAndChangesNothing(t *testing.T) {
 }
 
 // stages are all fixtures, in the order of the table.
-func stages() []func() observation.Observation {
-	return []func() observation.Observation{
+func stages() []func() Observation {
+	return []func() Observation{
 		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, judging,
 		finished,
 	}
@@ -341,7 +335,7 @@ func stages() []func() observation.Observation {
 
 // opened waits for the CCM to lead, configured is about to record that the flags are in place, recording the
 // forceRestart value, soaked that the migration is completed.
-func opened() observation.Observation {
+func opened() Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Second)
 	edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
@@ -349,19 +343,19 @@ func opened() observation.Observation {
 	return o
 }
 
-func configured() observation.Observation {
+func configured() Observation {
 	o := configuring()
 	o.MachineController = observation.Known(machineControllers())
 	return o
 }
 
-func recording() observation.Observation {
+func recording() Observation {
 	o := rolling()
 	o.Cluster.Status.RollGeneration = ""
 	return o
 }
 
-func soaked() observation.Observation {
+func soaked() Observation {
 	o := verifying()
 	o.Cluster.Status.StableSince = stampAgo(10 * time.Minute)
 	return o

@@ -11,7 +11,7 @@ import (
 )
 
 // undoingLock is an undo that began while both managers have the migration lock.
-func undoingLock() observation.Observation {
+func undoingLock() Observation {
 	o := bothLocked()
 	o.Cluster.Spec.Handover.Rollback = true
 	o.Cluster.Status.Handover.Original = []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}
@@ -21,7 +21,7 @@ func undoingLock() observation.Observation {
 }
 
 // lockedQuiet is ready to take the lock out of KCM: the CCM is gone and silent.
-func lockedQuiet() observation.Observation {
+func lockedQuiet() Observation {
 	o := undoingLock()
 	rollback := o.Cluster.Status.Rollback
 	rollback.WorkloadWithdrawnAt, rollback.WorkloadGoneAt = stampAgo(2*time.Minute), microAgo(30*time.Second)
@@ -34,7 +34,7 @@ func lockedQuiet() observation.Observation {
 }
 
 // lockLeft is ready to delete what is left of the lock.
-func lockLeft() observation.Observation {
+func lockLeft() Observation {
 	o := lockedQuiet()
 	o.Cluster.Status.Rollback.LoopsOnAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute), nil
 	setKCM(&o, inTree())
@@ -50,12 +50,10 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, verb: VerbRecord, says: []string{"not wanted"}},
 		"its fence is closed": {
-			given: undoingLock, when: func(o *observation.Observation) {
-				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute)
-			}, step: ucv1.StepUndoFence, verb: VerbCloseFence,
+			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, verb: VerbCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
-			given: lockedQuiet, when: func(o *observation.Observation) {
+			given: lockedQuiet, when: func(o *Observation) {
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
 			},
@@ -66,32 +64,32 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"someone who gives it the lock again is not fought": {
-			given: lockedQuiet, when: func(o *observation.Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
+			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
 		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: VerbRemoveLock, says: []string{"Role"}},
 		"a lock that is held stays": {
-			given: lockLeft, when: func(o *observation.Observation) {
+			given: lockLeft, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
 			},
 			step: ucv1.StepUndoLock, wait: ucv1.ArmingReason, says: []string{"still held by new_1"},
 		},
 		"for too long a person is called, and KCM has the loops": {
-			given: lockLeft, when: func(o *observation.Observation) {
+			given: lockLeft, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
 			}, step: ucv1.StepUndoLock, fails: ucv1.ArmingReason, says: []string{"KCM has its cloud loops back", "still held by new_1"},
 		},
 		"a lock that cannot be looked at stays": {
-			given: lockLeft, when: func(o *observation.Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
+			given: lockLeft, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
 			step: ucv1.StepUndoLock, wait: ucv1.CouldNotLookReason,
 		},
 		"without anything left it is undone": {
-			given: lockLeft, when: func(o *observation.Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Left = nil }) },
+			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Left = nil }) },
 			step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
 		},
 		"a hand-over that was finished has removed it itself": {
-			given: lockLeft, when: func(o *observation.Observation) {
+			given: lockLeft, when: func(o *Observation) {
 				o.Lock, o.Cluster.Status.Handover.FinishedAt = observation.Absent[observation.Lock](), stampAgo(time.Hour)
 			}, step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
 		},
@@ -147,7 +145,7 @@ func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
 }
 
 func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
-	instructed := func() observation.Observation {
+	instructed := func() Observation {
 		o := quiet()
 		instruct(&o)
 		return o
@@ -157,17 +155,17 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			given: instructed, step: ucv1.StepUndoLoops, wait: ucv1.WaitingForAdministratorReason, says: []string{"kube-controller-manager"},
 		},
 		"not while a Node is not Ready": {
-			given: instructed, when: func(o *observation.Observation) {
+			given: instructed, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
 			},
 			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord,
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"then it is undone": {
-			given: instructed, when: func(o *observation.Observation) {
+			given: instructed, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
 			}, step: ucv1.StepUndoAddons, verb: VerbRecord,
@@ -179,7 +177,7 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager", Set: []string{was},
 		}}},
 		"of three Nodes the leader's is last": {
-			given: quiet, when: func(o *observation.Observation) { staticPlane(o, silentArguments(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
+			given: quiet, when: func(o *Observation) { staticPlane(o, silentArguments(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
 				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Done: true},
 				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{was}},
 				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{was}, Leader: true},
@@ -191,13 +189,13 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 func TestTheProbeGoesInAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"what is left of it is deleted": {
-			given: loopsBack, when: func(o *observation.Observation) {
+			given: loopsBack, when: func(o *Observation) {
 				o.Probe = observation.Known(observation.Probe{Left: []observation.Ref{{Kind: "Deployment", Name: "ccm-probe"}}})
 			},
 			step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"ccm-probe"},
 		},
 		"and looked for": {
-			given: loopsBack, when: func(o *observation.Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") },
+			given: loopsBack, when: func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") },
 			step: ucv1.StepUndoAddons, wait: ucv1.CouldNotLookReason,
 		},
 	})
@@ -208,33 +206,33 @@ func TestTheProbeGoesInAnUndo(t *testing.T) {
 
 func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {
 	const offer = "spec.handover.rollback"
-	late := func() observation.Observation {
+	late := func() Observation {
 		o := opened()
 		o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
 		o.CCMLease = observation.Absent[observation.Lease]()
 		return o
 	}
 	tests := map[string]struct {
-		given   func() observation.Observation
-		when    func(*observation.Observation)
+		given   func() Observation
+		when    func(*Observation)
 		offered bool
 	}{
 		"a CCM that does not lead after the opening": {given: late, offered: true},
-		"a CCM with the lock that does not lead": {given: func() observation.Observation {
+		"a CCM with the lock that does not lead": {given: func() Observation {
 			o := bothLocked()
 			o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(3 * time.Minute)
 			o.CCMLease = observation.Absent[observation.Lease]()
 			return o
 		}, offered: true},
-		"a CCM that stops leading before the roll": {given: rolling, when: func(o *observation.Observation) {
+		"a CCM that stops leading before the roll": {given: rolling, when: func(o *Observation) {
 			edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt, l.WatchedAt = ago(time.Hour), ago(2*time.Hour) })
 		}, offered: true},
-		"not beyond the point of no return": {given: late, when: func(o *observation.Observation) {
+		"not beyond the point of no return": {given: late, when: func(o *Observation) {
 			edit(&o.Inventory, func(i *observation.Inventory) {
 				i.Volumes = append(i.Volumes, observation.Volume{Name: "late", UID: "late", Driver: "cinder.csi.openstack.org"})
 			})
 		}},
-		"not when that cannot be looked at": {given: late, when: func(o *observation.Observation) { o.Inventory = observation.Unknown[observation.Inventory]("timeout") }},
+		"not when that cannot be looked at": {given: late, when: func(o *Observation) { o.Inventory = observation.Unknown[observation.Inventory]("timeout") }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 func TestTheCCMGoesInAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Node that only the CCM can initialize keeps it": {
-			given: rolledBack, when: func(o *observation.Observation) {
+			given: rolledBack, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge", Uninitialized: true}) })
 			}, step: ucv1.StepUndoRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
@@ -22,22 +22,22 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, verb: VerbCloseFence},
 		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, verb: VerbPruneAddons, says: []string{"Deployment kube-system/ccm"}},
 		"a fence that does not hold is waited for": {
-			given: shut, when: func(o *observation.Observation) {
+			given: shut, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
 			step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"may update Lease"},
 		},
 		"pods of the CCM are waited for": {
-			given: gone, when: func(o *observation.Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"ccm"},
+			given: gone, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"ccm"},
 		},
 		"a pod that a person vouches for is not": {
-			given: gone, when: func(o *observation.Observation) {
+			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Spec.Handover.AcceptLostManagers = []string{"ccm"}
 			}, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
 		"a pod that comes back begins the wait again": {
-			given: quiet, when: func(o *observation.Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
+			given: quiet, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt).To(BeNil()) },
 		},
 	})
@@ -50,30 +50,26 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that was renewed a moment ago is waited for": {
-			given: quiet, when: func(o *observation.Observation) {
-				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
-			},
+			given: quiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) }) },
 			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason, says: []string{"is renewed by ccm_1 although no pod"},
 		},
 		"a look that is young proves nothing": {
-			given: quiet, when: func(o *observation.Observation) {
-				edit(&o.CCMLease, func(l *observation.Lease) { l.WatchedAt = ago(time.Second) })
-			},
+			given: quiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.WatchedAt = ago(time.Second) }) },
 			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"pods that are gone for a moment only prove nothing": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(time.Second)))
 			}, step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"a Lease that is not there is waited for where it was": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				o.CCMLease = observation.Absent[observation.Lease]()
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(time.Second)))
 			}, step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"a CCM that never led is silent at once": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				o.CCMLease, o.Cluster.Status.Handover.FenceOpenedAt = observation.Absent[observation.Lease](), nil
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(noon()))
 			}, step: ucv1.StepUndoLoops, verb: VerbChangeArguments,
@@ -84,11 +80,11 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is, where the pass that gave them back did not come to it": {
-			given: quiet, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord, says: []string{"has its cloud loops back"},
+			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord, says: []string{"has its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"a KCM that never lost them did not get them back": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, nil
 			},
@@ -105,44 +101,42 @@ func TestTheLoopsGoBack(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"not while a Node without Machine is not Ready": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
 			},
 			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason, says: []string{"edge"},
 		},
 		"not while a Node is not Ready": {
-			given: quiet, when: func(o *observation.Observation) {
-				edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false })
-			},
+			given: quiet, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) },
 			step: ucv1.StepUndoRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"who switches them off again is not fought": {
-			given: quiet, when: func(o *observation.Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
+			given: quiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"No one runs them now"},
 		},
 		"who took its provider away is named": {
-			given: quiet, when: func(o *observation.Observation) {
+			given: quiet, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["cloud-provider"], c.KCM.FieldOwner = "external", "argocd"
 				})
 			}, step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"argocd"},
 		},
 		"what it was must be known": {
-			given: quiet, when: func(o *observation.Observation) { o.Cluster.Status.Handover.Original = nil },
+			given: quiet, when: func(o *Observation) { o.Cluster.Status.Handover.Original = nil },
 			step: ucv1.StepUndoLoops, fails: ucv1.InputInvalidReason, says: []string{"set it by hand"},
 		},
 		"where no one runs the loops for too long a person is called": {
-			given: gone, when: func(o *observation.Observation) {
+			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
 			}, step: ucv1.StepUndoFence, fails: ucv1.ProvingSilenceReason, says: []string{"no one may be running"},
 		},
 		"KCM has to lead": {
-			given: loopsBack, when: func(o *observation.Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "old_1" }) },
+			given: loopsBack, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "old_1" }) },
 			step: ucv1.StepUndoLoops, wait: ucv1.WaitingForLeaderReason,
 		},
 		"load balancers have to be the same": {
-			given: loopsBack, when: func(o *observation.Observation) {
+			given: loopsBack, when: func(o *Observation) {
 				edit(&o.Inventory, func(i *observation.Inventory) {
 					i.LoadBalancers = []observation.LoadBalancer{{UID: "lb", Ingress: []string{"192.0.2.9"}}}
 				})

@@ -16,7 +16,7 @@ import (
 const back = "1767270000"
 
 // asked has everything migrated but the last word, and a person who wants it undone.
-func asked() observation.Observation {
+func asked() Observation {
 	o := soaked()
 	o.Cluster.Spec.Handover.Rollback = true
 	o.CCMPods, o.Attachments = observation.Known([]string{"ccm"}), observation.Known([]observation.Attachment{})
@@ -25,26 +25,26 @@ func asked() observation.Observation {
 
 // The stages of an undo, each ready to do the next thing of its step.
 
-func reverting() observation.Observation {
+func reverting() Observation {
 	o := asked()
 	o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute)}
 	return o
 }
 
-func reverted() observation.Observation {
+func reverted() Observation {
 	o := reverting()
 	edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 	return o
 }
 
-func rollingBack() observation.Observation {
+func rollingBack() Observation {
 	o := reverted()
 	rollback := o.Cluster.Status.Rollback
 	rollback.MachineControllerRevertedAt, rollback.RollGeneration = stampAgo(9*time.Minute), back
 	return o
 }
 
-func rolledBack() observation.Observation {
+func rolledBack() Observation {
 	o := rollingBack()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = back, back, "false"
@@ -52,7 +52,7 @@ func rolledBack() observation.Observation {
 	return o
 }
 
-func withdrawing() observation.Observation {
+func withdrawing() Observation {
 	o := rolledBack()
 	o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(2 * time.Minute)
 	edit(&o.Addons, func(a *observation.Addons) {
@@ -61,20 +61,20 @@ func withdrawing() observation.Observation {
 	return o
 }
 
-func shut() observation.Observation {
+func shut() Observation {
 	o := withdrawing()
 	edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 	return o
 }
 
-func gone() observation.Observation {
+func gone() Observation {
 	o := shut()
 	edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 	o.CCMPods = observation.Known([]string{})
 	return o
 }
 
-func quiet() observation.Observation {
+func quiet() Observation {
 	o := gone()
 	o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(30 * time.Second)))
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
@@ -82,14 +82,14 @@ func quiet() observation.Observation {
 	return o
 }
 
-func loopsBack() observation.Observation {
+func loopsBack() Observation {
 	o := quiet()
 	o.Cluster.Status.Rollback.LoopsOnAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(10*time.Second), nil
 	setKCM(&o, inTree())
 	return o
 }
 
-func withdrawingAddons() observation.Observation {
+func withdrawingAddons() Observation {
 	o := loopsBack()
 	o.Cluster.Spec.Handover.RollbackAddons = true
 	o.Cluster.Status.Rollback.AddonsWithdrawnAt = stampAgo(time.Second)
@@ -99,8 +99,8 @@ func withdrawingAddons() observation.Observation {
 	return o
 }
 
-func undoStages() []func() observation.Observation {
-	return []func() observation.Observation{
+func undoStages() []func() Observation {
+	return []func() Observation{
 		asked, reverting, reverted, rollingBack, rolledBack, withdrawing, shut, gone, quiet, loopsBack, withdrawingAddons,
 	}
 }
@@ -119,12 +119,12 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
 		},
 		"a flag that came back makes them judged again": {
-			given: rollingBack, when: func(o *observation.Observation) { o.MachineController = observation.Known(machineControllers()) },
+			given: rollingBack, when: func(o *Observation) { o.MachineController = observation.Known(machineControllers()) },
 			step: ucv1.StepUndoMachineController, verb: VerbRecord, says: []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
 		},
 		"an old pod of the machine-controller is waited for": {
-			given: rollingBack, when: func(o *observation.Observation) {
+			given: rollingBack, when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason,
 		},
@@ -133,28 +133,28 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
 		},
 		"its value is recorded first": {
-			given: rollingBack, when: func(o *observation.Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
+			given: rollingBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
 			step: ucv1.StepUndoRoll, verb: VerbRecord,
 		},
 		"a CCM that does not lead does not hold it up": {
-			given: rollingBack, when: func(o *observation.Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+			given: rollingBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
-			given: rollingBack, when: func(o *observation.Observation) {
+			given: rollingBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Deployments[0].Settled = false })
 			},
 			step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"a MachineSet of the migration is external, also when another clock says that it was made since": {
-			given: rollingBack, when: func(o *observation.Observation) {
+			given: rollingBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
 			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
 		},
 		"what was made before the migration is not touched": {
-			given: rollingBack, when: func(o *observation.Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+			given: rollingBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
 		"but a Machine that was made since is": {
-			given: rollingBack, when: func(o *observation.Observation) {
+			given: rollingBack, when: func(o *Observation) {
 				o.Machines = observation.Known(outdated())
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Annotation = "true" })
 			}, step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
@@ -163,7 +163,7 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 }
 
 // done is the rest behind an undo.
-func done(o *observation.Observation) {
+func done(o *Observation) {
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
 	setKCM(o, inTree())
 	edit(&o.KCMLease, func(l *observation.Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
@@ -172,41 +172,41 @@ func done(o *observation.Observation) {
 func TestWhatIsUndoneRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to undo": {
-			given: fresh, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
 		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
 		"what is undone and runs no cloud loop is not at rest": {
-			given: asked, when: func(o *observation.Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
+			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
 			says: []string{"does not run the cloud loops any more"},
 		},
 		"what is undone and cannot be looked at is not claimed to be at rest": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				done(o)
 				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason,
 		},
 		"what is undone and has no KCM that leads is not at rest": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				done(o)
 				edit(&o.KCMLease, func(l *observation.Lease) { l.RenewTime, l.ChangedAt = ago(time.Minute), ago(time.Minute) })
 			}, step: ucv1.StepRolledBack, wait: ucv1.WaitingForLeaderReason, says: []string{"no process of Deployment"},
 		},
 		"a wish that is gone starts nothing": {
-			given: asked, when: func(o *observation.Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
 		},
 		"nor does a time from before the undo": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(time.Hour)
 			}, step: ucv1.StepRolledBack,
 		},
 		"a later time starts nothing while the undo is wanted": {
-			given: asked, when: func(o *observation.Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
 		},
 		"taken back with a later time, the migration begins at once": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(0)
 			},
@@ -218,20 +218,20 @@ func TestWhatIsUndoneRests(t *testing.T) {
 func TestOtherWaysOfAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
-			given: reverting, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
+			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
 		},
 		"beyond the point of no return it is refused, with the moment": {
-			given: asked, when: func(o *observation.Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
+			given: asked, when: func(o *Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
 			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason, says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
 		},
 		"in a hand-over that no one leads it is refused only when someone does": {
-			given: fenced, when: func(o *observation.Observation) {
+			given: fenced, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				withMachine(observation.Machine{Annotation: "true"})(o)
 			}, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
 		},
 		"before KCM is changed it is refused at once": {
-			given: loud, when: func(o *observation.Observation) {
+			given: loud, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				withMachine(observation.Machine{Annotation: "true"})(o)
 			}, step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.RollbackRefusedReason,
@@ -242,18 +242,18 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 func TestAnUndoAndTheGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a completed migration goes on with what is left, and refuses then": {
-			given: finished, when: func(o *observation.Observation) { o.Cluster.Spec.Handover.Rollback = true },
+			given: finished, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true },
 			step: ucv1.StepFinished, fails: ucv1.RollbackRefusedReason,
 		},
 		"the guard goes before what could not be looked at": {
-			given: asked, when: func(o *observation.Observation) {
+			given: asked, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Machines = observation.Unknown[observation.Machines]("timeout")
 			},
 			step: ucv1.StepHandover, verb: VerbRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"where KCM runs loops already the CCM goes first": {
-			given: reverting, when: func(o *observation.Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
+			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: VerbRecord,
 		},
 	})
 }
@@ -264,14 +264,14 @@ func TestAddonsOfAnUndo(t *testing.T) {
 			given: withdrawingAddons, step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"DaemonSet kube-system/csi"},
 		},
 		"a volume that needs the driver keeps them": {
-			given: withdrawingAddons, when: func(o *observation.Observation) {
+			given: withdrawingAddons, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				withVolume("cinder.csi.openstack.org")(o)
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume late"},
 		},
 		"so does one that this minor migrates anyway": {
-			given: withdrawingAddons, when: func(o *observation.Observation) {
+			given: withdrawingAddons, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				edit(&o.Provider, func(p *observation.Provider) { p.MigratedPlugins = []string{"kubernetes.io/cinder"} })
@@ -281,7 +281,7 @@ func TestAddonsOfAnUndo(t *testing.T) {
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume pv"},
 		},
 		"and one that is attached": {
-			given: withdrawingAddons, when: func(o *observation.Observation) {
+			given: withdrawingAddons, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
@@ -289,7 +289,7 @@ func TestAddonsOfAnUndo(t *testing.T) {
 		},
 		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, verb: VerbRelease},
 		"and not before": {
-			given: deleted(reverted), when: func(o *observation.Observation) {
+			given: deleted(reverted), when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
 			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
 		},
@@ -318,8 +318,8 @@ func undoRestsOn(d Decision) []string {
 
 func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	facts := lose(false)
-	facts["CCMPods"] = func(o *observation.Observation) { loseFact(&o.CCMPods, false) }
-	facts["Attachments"] = func(o *observation.Observation) { loseFact(&o.Attachments, false) }
+	facts["CCMPods"] = func(o *Observation) { loseFact(&o.CCMPods, false) }
+	facts["Attachments"] = func(o *Observation) { loseFact(&o.Attachments, false) }
 	order := []ucv1.Step{}
 	for _, row := range UndoTable() {
 		order = append(order, row.Step)
@@ -352,7 +352,7 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 
 func TestRowsOfAnUndoSayHowFarItIs(t *testing.T) {
 	g := NewWithT(t)
-	reasons := func(o observation.Observation) map[ucv1.Step]string {
+	reasons := func(o Observation) map[ucv1.Step]string {
 		got := map[ucv1.Step]string{}
 		for _, row := range Decide(o, noon()).Rows {
 			g.Expect(row.Holds).To(BeFalse())

@@ -11,8 +11,8 @@ import (
 )
 
 // withGates is an undo in which KCM has gates of the catalogue beside one of its own.
-func withGates(stage func() observation.Observation) func() observation.Observation {
-	return func() observation.Observation {
+func withGates(stage func() Observation) func() Observation {
+	return func() Observation {
 		o := stage()
 		edit(&o.Provider, func(p *observation.Provider) { p.MigrationGates = map[string]bool{"CSIMigrationX": true} })
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) {
@@ -22,12 +22,12 @@ func withGates(stage func() observation.Observation) func() observation.Observat
 	}
 }
 
-func attachedByCSI(o *observation.Observation) {
+func attachedByCSI(o *Observation) {
 	o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}})
 }
 
 func TestGatesOfAnUndo(t *testing.T) {
-	granted := func(o *observation.Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute) }
+	granted := func(o *Observation) { o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute) }
 	on := []string{"its cloud loops back: the CCM is silent"}
 	runDecisions(t, map[string]decision{
 		"they come with the loops": {
@@ -37,9 +37,7 @@ func TestGatesOfAnUndo(t *testing.T) {
 			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: on,
 		},
 		"nor while no one can say": {
-			given: withGates(quiet), when: func(o *observation.Observation) {
-				o.Attachments = observation.Unknown[[]observation.Attachment]("timeout")
-			},
+			given: withGates(quiet), when: func(o *Observation) { o.Attachments = observation.Unknown[[]observation.Attachment]("timeout") },
 			step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: on,
 		},
 		"a KCM that never lost its loops gets them back alone": {
@@ -50,7 +48,7 @@ func TestGatesOfAnUndo(t *testing.T) {
 			says: []string{"KCM has its cloud loops", "csi-1 on Node n9"},
 		},
 		"a volume of the driver's own needs no gate": {
-			given: withGates(loopsBack), when: func(o *observation.Observation) {
+			given: withGates(loopsBack), when: func(o *Observation) {
 				granted(o)
 				attachedByCSI(o)
 				edit(&o.Inventory, func(i *observation.Inventory) {
@@ -73,25 +71,25 @@ func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
 
 // TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.
 func TestAKCMThatHasItsLoopsBackMayRollOut(t *testing.T) {
-	late := func(o *observation.Observation) {
+	late := func(o *Observation) {
 		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Hour), stampAgo(50*time.Minute)
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 	}
 	runDecisions(t, map[string]decision{
 		"while it runs the loops that is no failure": {given: loopsBack, when: late, step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason},
 		"nor when it stopped a moment ago": {
-			given: loopsBack, when: func(o *observation.Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(time.Minute) },
+			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason,
 		},
 		"where no one has run them for too long a person is called": {
-			given: loopsBack, when: func(o *observation.Observation) {
+			given: loopsBack, when: func(o *Observation) {
 				late(o)
 				o.Cluster.Status.UnattendedSince = stampAgo(11 * time.Minute)
 			},
 			step: ucv1.StepUndoLoops, fails: ucv1.RollingOutReason, says: []string{"no one may be running"},
 		},
 		"also where no one ran them before": {
-			given: loopsBack, when: func(o *observation.Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(2 * time.Hour) },
+			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(2 * time.Hour) },
 			step: ucv1.StepUndoLoops, fails: ucv1.RollingOutReason,
 		},
 	})

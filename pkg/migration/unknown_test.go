@@ -12,27 +12,27 @@ import (
 )
 
 // lose makes every fact unknown, or absent, by name.
-func lose(missing bool) map[string]func(*observation.Observation) {
-	return map[string]func(*observation.Observation){
-		"Contenders":        func(o *observation.Observation) { loseFact(&o.Contenders, missing) },
-		"Provider":          func(o *observation.Observation) { loseFact(&o.Provider, missing) },
-		"CloudConfig":       func(o *observation.Observation) { loseFact(&o.CloudConfig, missing) },
-		"ControlPlane":      func(o *observation.Observation) { loseFact(&o.ControlPlane, missing) },
-		"MachineController": func(o *observation.Observation) { loseFact(&o.MachineController, missing) },
-		"Addons":            func(o *observation.Observation) { loseFact(&o.Addons, missing) },
-		"Fence":             func(o *observation.Observation) { loseFact(&o.Fence, missing) },
-		"KCMLease":          func(o *observation.Observation) { loseFact(&o.KCMLease, missing) },
-		"CCMLease":          func(o *observation.Observation) { loseFact(&o.CCMLease, missing) },
-		"Machines":          func(o *observation.Observation) { loseFact(&o.Machines, missing) },
-		"Nodes":             func(o *observation.Observation) { loseFact(&o.Nodes, missing) },
-		"Inventory":         func(o *observation.Observation) { loseFact(&o.Inventory, missing) },
-		"Baseline":          func(o *observation.Observation) { loseFact(&o.Baseline, missing) },
-		"OtherManagers":     func(o *observation.Observation) { loseFact(&o.OtherManagers, missing) },
-		"Measured":          func(o *observation.Observation) { loseFact(&o.Measured, missing) },
-		"StorageClasses":    func(o *observation.Observation) { loseFact(&o.StorageClasses, missing) },
-		"Findings":          func(o *observation.Observation) { loseFact(&o.Findings, missing) },
-		"Canary":            func(o *observation.Observation) { loseFact(&o.Canary, missing) },
-		"Drains":            func(o *observation.Observation) { loseFact(&o.Drains, missing) },
+func lose(missing bool) map[string]func(*Observation) {
+	return map[string]func(*Observation){
+		"Contenders":        func(o *Observation) { loseFact(&o.Contenders, missing) },
+		"Provider":          func(o *Observation) { loseFact(&o.Provider, missing) },
+		"CloudConfig":       func(o *Observation) { loseFact(&o.CloudConfig, missing) },
+		"ControlPlane":      func(o *Observation) { loseFact(&o.ControlPlane, missing) },
+		"MachineController": func(o *Observation) { loseFact(&o.MachineController, missing) },
+		"Addons":            func(o *Observation) { loseFact(&o.Addons, missing) },
+		"Fence":             func(o *Observation) { loseFact(&o.Fence, missing) },
+		"KCMLease":          func(o *Observation) { loseFact(&o.KCMLease, missing) },
+		"CCMLease":          func(o *Observation) { loseFact(&o.CCMLease, missing) },
+		"Machines":          func(o *Observation) { loseFact(&o.Machines, missing) },
+		"Nodes":             func(o *Observation) { loseFact(&o.Nodes, missing) },
+		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
+		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
+		"OtherManagers":     func(o *Observation) { loseFact(&o.OtherManagers, missing) },
+		"Measured":          func(o *Observation) { loseFact(&o.Measured, missing) },
+		"StorageClasses":    func(o *Observation) { loseFact(&o.StorageClasses, missing) },
+		"Findings":          func(o *Observation) { loseFact(&o.Findings, missing) },
+		"Canary":            func(o *Observation) { loseFact(&o.Canary, missing) },
+		"Drains":            func(o *Observation) { loseFact(&o.Drains, missing) },
 	}
 }
 
@@ -134,7 +134,7 @@ func TestWhatIsAbsentNeverPasses(t *testing.T) {
 func TestNothingIsDecidedFromNothing(t *testing.T) {
 	for _, stage := range stages() {
 		g := NewWithT(t)
-		o := observation.Observation{Cluster: stage().Cluster}
+		o := Observation{Cluster: stage().Cluster}
 		d := Decide(o, noon())
 		if o.Cluster.Status.CompletedAt == nil {
 			g.Expect(d.Verb).To(BeNil())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -115,19 +116,13 @@ func (p *pass) nodeLacks(view fleetView, node observation.Node, machine observat
 	return view.kubeletLacks(node, machine)
 }
 
-// baselineAsTaken is empty where none was taken.
-func (p *pass) baselineAsTaken() (before observation.Inventory, changed []string, unknown string) {
-	if p.facts.Baseline == nil {
-		return observation.Inventory{}, nil, ""
+// inventoryChanges are the unexplained differences, for a message.
+func (p *pass) inventoryChanges() (changed []string, unknown string) {
+	list, lost, unknown := baseline.Differences(p.o, p.facts.Baseline)
+	for _, difference := range list {
+		if difference.Explained == "" {
+			lost = append(lost, difference.String())
+		}
 	}
-	before, known := p.o.Baseline.Get()
-	switch {
-	case p.o.Baseline.IsAbsent():
-		return observation.Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " with the baseline is gone; restore it"}, ""
-	case !known:
-		return observation.Inventory{}, nil, p.o.Baseline.Why()
-	case before.Digest() != p.facts.Baseline.Digest:
-		return observation.Inventory{}, []string{"Secret " + p.facts.Baseline.SecretName + " is not the baseline that was taken; restore it"}, ""
-	}
-	return before, nil, ""
+	return lost, unknown
 }

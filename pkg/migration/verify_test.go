@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func nodes(change func(*[]observation.Node)) func(*observation.Observation) {
-	return func(o *observation.Observation) { edit(&o.Nodes, change) }
+func nodes(change func(*[]observation.Node)) func(*Observation) {
+	return func(o *Observation) { edit(&o.Nodes, change) }
 }
 
 // stranger adds a Node without a Machine.
@@ -28,7 +28,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 			says: []string{"edge has no Machine (accept it in spec.rollout.acceptNodes or delete it)"}, facts: unstable,
 		},
 		"a Node that a person accepts is not asked": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				nodes(stranger)(o)
 				o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"}
 			},
@@ -47,7 +47,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 			says: []string{"MachineDeployment kube-system/workers"},
 		},
 		"changes that a person accepted are none": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{
 					LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}, Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Lost"}},
 				})
@@ -56,9 +56,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 			step: ucv1.StepComplete, verb: VerbRecord,
 		},
 		"a KCM of someone else that leads holds the end up": {
-			given: soaked, when: func(o *observation.Observation) {
-				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" })
-			},
+			given: soaked, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
 			step: ucv1.StepComplete, wait: ucv1.ProvingSilenceReason,
 		},
 	})
@@ -67,22 +65,22 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 func TestVerifyComparesTheInventory(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a load balancer that changed its address needs a person": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}})
 			},
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"}, facts: unstable,
 		},
 		"a load balancer that lost its address needs a person": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}})
 			},
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"has no address"},
 		},
 		"a load balancer that its owner deleted is no difference": {
-			given: soaked, when: func(o *observation.Observation) { o.Inventory = observation.Known(observation.Inventory{}) }, step: ucv1.StepComplete, verb: VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Inventory = observation.Known(observation.Inventory{}) }, step: ucv1.StepComplete, verb: VerbRecord,
 		},
 		"a volume that is gone while its claim is there needs a person": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				edit(&o.Inventory, func(i *observation.Inventory) { i.Volumes = nil })
 				o.Gone = observation.Known(map[string]observation.Gone{"pv": {Left: "is gone, and its claim web/data is still there"}})
 			},
@@ -90,23 +88,23 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 			says: []string{"PersistentVolume pv is gone, and its claim web/data is still there"}, facts: unstable,
 		},
 		"a volume that is lost needs a person": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Lost"}}})
 			},
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"PersistentVolume pv was Bound and is Lost"},
 		},
 		"a volume that is released is no difference": {
-			given: soaked, when: func(o *observation.Observation) {
+			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Released"}}})
 			},
 			step: ucv1.StepComplete, verb: VerbRecord,
 		},
 		"a baseline that is gone needs a person": {
-			given: soaked, when: func(o *observation.Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
+			given: soaked, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
 			says: []string{"Secret alpha-ccm-migration-baseline with the baseline is gone"},
 		},
 		"a baseline that was changed needs a person": {
-			given: soaked, when: func(o *observation.Observation) { o.Baseline = observation.Known(observation.Inventory{}) }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
+			given: soaked, when: func(o *Observation) { o.Baseline = observation.Known(observation.Inventory{}) }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
 			says: []string{"is not the baseline that was taken"},
 		},
 	})
@@ -127,21 +125,21 @@ func TestVerifySoaks(t *testing.T) {
 			step: ucv1.StepComplete, verb: VerbRecord,
 		},
 		"the soak is waited for": {
-			given: soaked, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(601)) },
+			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(601)) },
 			step: ucv1.StepVerify, wait: ucv1.SoakingReason, says: []string{"since 2026-01-01T11:50:00Z"},
 		},
 		"the soak ends": {
-			given: soaked, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete, verb: VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete, verb: VerbRecord,
 		},
 		"without a soak the migration completes at once": {
-			given: verifying, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete, verb: VerbRecord,
+			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CompletedAt.Time).To(Equal(noon()))
 				g.Expect(f.PointOfNoReturnAt.Time).To(Equal(noon()))
 			},
 		},
 		"a point of no return that was passed before stays": {
-			given: soaked, when: func(o *observation.Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) }, step: ucv1.StepComplete, verb: VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) }, step: ucv1.StepComplete, verb: VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.PointOfNoReturnAt.Time).To(Equal(ago(time.Hour))) },
 		},
 	})

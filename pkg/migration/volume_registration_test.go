@@ -11,8 +11,8 @@ import (
 const vmdk = "[fast] kubevols/a.vmdk"
 
 // registering is a roll whose in-tree volume is as old as that.
-func registering(given func() observation.Observation, age time.Duration) func() observation.Observation {
-	return func() observation.Observation {
+func registering(given func() Observation, age time.Duration) func() Observation {
+	return func() Observation {
 		o := given()
 		edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "cnsvspherevolumemigrations.cns.vmware.com" })
 		edit(&o.Inventory, func(i *observation.Inventory) {
@@ -24,26 +24,26 @@ func registering(given func() observation.Observation, age time.Duration) func()
 }
 
 func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
-	registered := func(seen observation.Observed[map[string]bool]) func(*observation.Observation) {
-		return func(o *observation.Observation) { o.Registered = seen }
+	registered := func(seen observation.Observed[map[string]bool]) func(*Observation) {
+		return func(o *Observation) { o.Registered = seen }
 	}
 	none := registered(observation.Known(map[string]bool{}))
-	late := func(o *observation.Observation) {
+	late := func(o *Observation) {
 		none(o)
 		o.Cluster.Status.MachineControllerConfiguredAt = stampAgo(61 * time.Minute)
 	}
-	then := func(changes ...func(*observation.Observation)) func(*observation.Observation) {
-		return func(o *observation.Observation) {
+	then := func(changes ...func(*Observation)) func(*Observation) {
+		return func(o *Observation) {
 			for _, change := range changes {
 				change(o)
 			}
 		}
 	}
-	accept := func(name string) func(*observation.Observation) {
-		return func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptVolumes = []string{name} }
+	accept := func(name string) func(*Observation) {
+		return func(o *Observation) { o.Cluster.Spec.Rollout.AcceptVolumes = []string{name} }
 	}
 	for name, stage := range map[string]struct {
-		given func() observation.Observation
+		given func() Observation
 		goes  VerbKind
 	}{
 		"the first of a roll": {rolling, VerbRollMachineDeployment},
@@ -70,9 +70,7 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 			name + " goes when the volume is accepted": {given: given, when: then(late, accept("a")), step: ucv1.StepRoll, verb: stage.goes},
 			name + " does not go when another one is":  {given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason},
 			name + " needs nothing of the sort with other drivers": {
-				given: given, when: then(none, func(o *observation.Observation) {
-					edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" })
-				}), step: ucv1.StepRoll, verb: stage.goes,
+				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, verb: stage.goes,
 			},
 		})
 	}

@@ -20,6 +20,7 @@ type CanaryWorkload struct {
 	Ingress []string
 }
 
+// Has says that an object of that kind exists.
 func (w CanaryWorkload) Has(kind string) bool {
 	return slices.ContainsFunc(w.Objects, func(object CanaryObject) bool { return object.Kind == kind })
 }

@@ -121,6 +121,7 @@ func SoakTime(cluster *ucv1.Cluster) time.Duration {
 	return SecondsOr(cluster.Spec.Rollout.SoakSeconds, DefaultSoak)
 }
 
+// SecondsOr is a field of a spec, in seconds, or its default.
 func SecondsOr(seconds *int32, otherwise time.Duration) time.Duration {
 	if seconds == nil {
 		return otherwise

@@ -29,6 +29,7 @@ type MachineControllerDeployment struct {
 	Denied bool
 }
 
+// Flagged says that its arguments have the flag.
 func (d MachineControllerDeployment) Flagged() bool {
 	return d.Arguments.True(strings.TrimLeft(d.Flag, "-"), false)
 }

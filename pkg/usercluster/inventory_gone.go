@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -32,7 +32,7 @@ type goneMemory struct {
 type search func(context.Context) (observation.Gone, error)
 
 // Gone searches for the Services and claims of what is missing. What was gone once is not looked for again.
-func (s *Session) Gone(ctx context.Context, missing migration.Missing) observation.Observed[map[string]observation.Gone] {
+func (s *Session) Gone(ctx context.Context, missing baseline.Missing) observation.Observed[map[string]observation.Gone] {
 	var uids []string
 	var searches []search
 	for _, balancer := range missing.LoadBalancers {

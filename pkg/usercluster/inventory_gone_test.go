@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-func missingPair() migration.Missing {
-	return migration.Missing{
+func missingPair() baseline.Missing {
+	return baseline.Missing{
 		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}},
 		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Claim: "web/data"}},
 	}
@@ -88,12 +88,12 @@ func TestGoneSaysWhatIsStillThere(t *testing.T) {
 func TestAVolumeWithoutAClaimWentAlone(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := sessionWith(failing(errors.New("nothing is to be read")))
-	found := s.Gone(t.Context(), migration.Missing{Volumes: []observation.Volume{{Name: "pv", UID: "pv"}}})
+	found := s.Gone(t.Context(), baseline.Missing{Volumes: []observation.Volume{{Name: "pv", UID: "pv"}}})
 	g.Expect(found.Value()["pv"].Seen).To(HaveSuffix(", and it had no claim"))
 }
 
 func TestWhatCannotBeLookedForIsNotGone(t *testing.T) {
-	for name, missing := range map[string]migration.Missing{
+	for name, missing := range map[string]baseline.Missing{
 		"a Service": {LoadBalancers: missingPair().LoadBalancers}, "a claim": {Volumes: missingPair().Volumes},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -223,18 +223,18 @@ func TestProofsOfKubeletsOutliveTheManager(t *testing.T) {
 	w.begin("the proof of every Node", func(c *ucv1.Cluster) bool { return c.Status.StableSince != nil }, "pool")
 	w.pass()
 	g.Expect(w.status().Nodes.Proven).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
-	baseline := &corev1.Secret{}
+	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: w.namespace, Name: w.status().Baseline.SecretName}
-	g.Expect(suite.client.Get(t.Context(), key, baseline)).To(Succeed())
+	g.Expect(suite.client.Get(t.Context(), key, secret)).To(Succeed())
 	node := &corev1.Node{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-1-0"}, node)).To(Succeed())
-	g.Expect(migration.DecodeProofs(baseline.Data[migration.ProofsKey])).To(Equal(map[string]observation.Proof{string(node.UID): observation.TaintSeen}))
-	g.Expect(migration.DecodeBaseline(baseline.Data)).To(HaveField("Digest()", w.status().Baseline.Digest), "the inventory stays as it was")
+	g.Expect(baseline.DecodeProofs(secret.Data[baseline.ProofsKey])).To(Equal(map[string]observation.Proof{string(node.UID): observation.TaintSeen}))
+	g.Expect(baseline.Decode(secret.Data)).To(HaveField("Digest()", w.status().Baseline.Digest), "the inventory stays as it was")
 
 	w.restart()
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.status().Nodes.Proven).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Taint: 1})))
 	unchanged := &corev1.Secret{}
 	g.Expect(suite.client.Get(t.Context(), key, unchanged)).To(Succeed())
-	g.Expect(unchanged.ResourceVersion).To(Equal(baseline.ResourceVersion), "it is written when something changed")
+	g.Expect(unchanged.ResourceVersion).To(Equal(secret.ResourceVersion), "it is written when something changed")
 }

@@ -5,6 +5,7 @@ import "slices"
 // The packages that are broken, and whose tests are to notice it.
 const (
 	apiPackage               = "api/v1alpha1"
+	baselinePackage          = "pkg/baseline"
 	cliPackage               = "internal/cli"
 	clusterControllerPackage = "controllers/cluster"
 	controlPlanePackage      = "pkg/controlplane"
@@ -54,6 +55,11 @@ func inTables(rule, name, function string, how operator) mutant {
 // ofObservation makes a mutant of the words that decisions rest on: the tables of these and the simulation are to kill it.
 func ofObservation(rule, name, function string, how operator) mutant {
 	return of(observationPackage, rule, name, function, how).onlyBy(migrationPackage, simulationPackage)
+}
+
+// ofBaseline makes a mutant of the baseline and its comparison, which its own tables are to kill, or those of the decisions.
+func ofBaseline(rule, name, function string, how operator) mutant {
+	return of(baselinePackage, rule, name, function, how).by(migrationPackage, simulationPackage)
 }
 
 // Rule 1: it ends.

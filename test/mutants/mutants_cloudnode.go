@@ -9,7 +9,7 @@ func addresses() []mutant {
 		in(rule, "the process without the loop counts",
 			"pass.cloudNodeServes", judged("CCMLease", `p.facts.CloudNode.LedBy == ""`)),
 		in(rule, "a CCM that is rolling out counts", "pass.cloudNodeServes", never("Unhealthy")),
-		in(rule, "addresses are not compared", "addressChanges", always("Addresses")),
+		ofBaseline(rule, "addresses are not compared", "AddressChanges", always("Addresses")),
 		in(rule, "addresses are compared for a moment only",
 			"pass.cloudNodeLeads", instead("Truncate", "now.Truncate(time.Second)")),
 		in(rule, "the loop is tried again with the same configuration", "pass.cloudNode", without("Judged")),

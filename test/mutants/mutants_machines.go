@@ -84,7 +84,7 @@ func kubelets() []mutant {
 		of(userClusterPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
 		of(userClusterPackage, rule, "a taint that was there before we looked proves it", "kubeletLook.add", without("later")),
 		of(userClusterPackage, rule, "a taint outranks who registered it", "kubeletLook.add", never("InTree")),
-		inTables(rule, "a proof that was kept outranks what the kubelet shows", "WithProofs", always("Kubelet")),
+		ofBaseline(rule, "a proof that was kept outranks what the kubelet shows", "WithProofs", always("Kubelet")),
 		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
 		of(userClusterPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
 		of(userClusterPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),
@@ -117,6 +117,6 @@ func facts() []mutant {
 			"Reconciler.report", instead("verbsOf", "nil")),
 		in(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),
 		in(rule, "a paused cluster is changed", "Decide", never("Paused")),
-		in(rule, "a changed baseline is believed", "pass.baselineAsTaken", never("Digest")),
+		ofBaseline(rule, "a changed baseline is believed", "AsTaken", never("Digest")),
 	}
 }

@@ -36,17 +36,17 @@ func inventories() []mutant {
 	const rule = "inventory"
 	return []mutant{
 		in(rule, "unexplained differences do not matter", "pass.inventoryChanges", never("Explained")),
-		in(rule, "a Node that was deleted under its Machine was rolled",
+		ofBaseline(rule, "a Node that was deleted under its Machine was rolled",
 			"comparison.nodeThatWent", judged("Deleting", `machine.UID != ""`)),
-		in(rule, "a Node that joined again is another one", "comparison.nodeThatWent", without("again")),
-		in(rule, "an accepted Node may go", "comparison.nodeThatWent", without("AcceptNodes")),
-		in(rule, "Machines that cannot be looked at explain no Node", "pass.differences", never("Machines")),
-		in(rule, "a zone may change", "comparison.nodeThatStayed", never("cloud")),
-		in(rule, "any hostname may come", "withoutNewHostname", or("own", `strings.HasPrefix(address, "Hostname ")`)),
-		in(rule, "a route may go", "comparison.nodeThatStayed", never("Routed")),
-		in(rule, "annotations of load balancers may change", "comparison.annotations", never("balancer")),
-		in(rule, "volumes may fail", "comparison.failing", always("Problem")),
-		in(rule, "the default StorageClass may go", "comparison.classes", never("another")),
-		in(rule, "an old baseline lacks Nodes", "comparison.nodes", never("InventoryVersion")),
+		ofBaseline(rule, "a Node that joined again is another one", "comparison.nodeThatWent", without("again")),
+		ofBaseline(rule, "an accepted Node may go", "comparison.nodeThatWent", without("AcceptNodes")),
+		ofBaseline(rule, "Machines that cannot be looked at explain no Node", "Differences", never("Machines")),
+		ofBaseline(rule, "a zone may change", "comparison.nodeThatStayed", never("cloud")),
+		ofBaseline(rule, "any hostname may come", "withoutNewHostname", or("own", `strings.HasPrefix(address, "Hostname ")`)),
+		ofBaseline(rule, "a route may go", "comparison.nodeThatStayed", never("Routed")),
+		ofBaseline(rule, "annotations of load balancers may change", "comparison.annotations", never("balancer")),
+		ofBaseline(rule, "volumes may fail", "comparison.failing", always("Problem")),
+		ofBaseline(rule, "the default StorageClass may go", "comparison.classes", never("another")),
+		ofBaseline(rule, "an old baseline lacks Nodes", "comparison.nodes", never("InventoryVersion")),
 	}
 }

@@ -40,12 +40,10 @@ func shapes() map[string]func(*Facts) {
 		"one on Azure": of("azure", "1.29.1",
 			"azure:///subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm-%d"),
 		"one on Google's cloud": of("gcp", "1.30.14", "gce://project/europe-west3-a/vm-%d"),
-		"one on vSphere": of("vsphere", "1.29.1",
-			"vsphere://4230%04d-6a7b-4c5d-8e6f-0a1b2c3d4e5f"),
+		"one on vSphere":        of("vsphere", "1.29.1", "vsphere://4230%04d-6a7b-4c5d-8e6f-0a1b2c3d4e5f"),
 		"one with regions": func(o *Facts) {
-			editFirst(&o.Nodes, func(n *observation.Node) {
-				n.ProviderID = "openstack://RegionOne/" + nodeID("1")[len("openstack:///"):]
-			})
+			id := "openstack://RegionOne/" + nodeID("1")[len("openstack:///"):]
+			editFirst(&o.Nodes, func(n *observation.Node) { n.ProviderID = id })
 		},
 		"one without Nodes": func(o *Facts) {
 			o.Nodes, o.NodeDetails, o.Attachments = observation.Known[[]observation.Node](nil), observation.Known[[]NodeDetail](nil), observation.Known[[]Attachment](nil)

@@ -54,7 +54,22 @@ func (i *invariants) check(w *World) {
 	}
 	i.checkUnproven(w)
 	i.checkBooted(w)
-	twice := ""
+	twice := i.attend(w)
+	if w.lawless {
+		// A closed fence ends what a person began; from then on the rules hold again.
+		w.lawless = w.fenceOpen || w.ccmLeader() != nil
+		return
+	}
+	if twice != "" {
+		i.fail("rule 2: %s", twice)
+	}
+	if i.created > 0 {
+		i.fail("rule 2: %d load balancers were made again", i.created)
+	}
+}
+
+// attend notes that a manager runs a cloud loop, and says which loop runs in more than one.
+func (i *invariants) attend(w *World) (twice string) {
 	for _, loop := range []string{observation.ServiceLoop, observation.RouteLoop, observation.CloudNodeLifecycleLoop} {
 		names := w.running(loop)
 		if len(names) > 1 {
@@ -67,17 +82,7 @@ func (i *invariants) check(w *World) {
 			}
 		}
 	}
-	if w.lawless {
-		// A closed fence ends what a person began; from then on the rules hold again.
-		w.lawless = w.fenceOpen || w.ccmLeader() != nil
-		return
-	}
-	if twice != "" {
-		i.fail("rule 2: %s", twice)
-	}
-	if i.created > 0 {
-		i.fail("rule 2: %d load balancers were made again", i.created)
-	}
+	return twice
 }
 
 // decided checks a decision against the observation that it rests on.

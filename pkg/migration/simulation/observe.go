@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
@@ -59,7 +60,7 @@ func (c *Controller) Observe() observation.Observation {
 			Forget(&o, fact)
 		}
 	}
-	o.Nodes = migration.WithProofs(o.Nodes, o.Proofs)
+	o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
 		o.Processes = handover.Processes
 	}
@@ -115,7 +116,7 @@ func (c *Controller) modelled() observation.Observation {
 	}
 	o.Bootstraps = w.observeBootstraps(migration.BootstrapsOf(o, w.now))
 	o.Registered = observation.Known(w.observeRegistered(o.Inventory.Value()))
-	o.Gone = observation.Known(w.observeGone(migration.MissingOf(o.Baseline, o.Inventory)))
+	o.Gone = observation.Known(w.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
 	return o
 }
 

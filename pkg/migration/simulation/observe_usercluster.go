@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
@@ -186,7 +187,7 @@ func (w *World) cloudLabels() map[string]string {
 }
 
 // observeGone: in the model a Service and a claim go with what they have.
-func (w *World) observeGone(missing migration.Missing) map[string]observation.Gone {
+func (w *World) observeGone(missing baseline.Missing) map[string]observation.Gone {
 	if w.real != nil {
 		return w.real.Observation.Gone.Value()
 	}
@@ -204,7 +205,7 @@ func (w *World) observeInventory() observation.Observed[observation.Inventory] {
 	if w.real != nil {
 		inventory := w.real.Observation.Inventory.Value()
 		inventory.Nodes, inventory.Volumes = nil, w.awaitRegistration(inventory.Volumes)
-		return migration.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
+		return baseline.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
 	}
 	inventory := observation.Inventory{
 		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
@@ -222,5 +223,5 @@ func (w *World) observeInventory() observation.Observed[observation.Inventory] {
 		inventory.StorageClasses = append(inventory.StorageClasses,
 			observation.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}
-	return migration.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
+	return baseline.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
 }

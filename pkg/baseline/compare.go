@@ -1,4 +1,4 @@
-package migration
+package baseline
 
 import (
 	"maps"
@@ -27,35 +27,32 @@ func (d Difference) String() string { return d.Object + " " + d.What }
 // Compare says what of the baseline is not as it was, what is unexplained first. It is absent when no baseline was taken, or it is
 // not there any more.
 func Compare(o observation.Observation) observation.Observed[[]Difference] {
-	p := &pass{o: o, facts: o.Cluster.Status.Facts}
-	if p.facts.Baseline == nil {
-		return observation.Absent[[]Difference]()
-	}
-	list, lost, unknown := p.differences()
+	taken := o.Cluster.Status.Baseline
+	list, lost, unknown := Differences(o, taken)
 	switch {
 	case unknown != "":
 		return observation.Unknown[[]Difference](unknown)
-	case len(lost) > 0:
+	case taken == nil, len(lost) > 0:
 		return observation.Absent[[]Difference]()
 	}
 	return observation.Known(list)
 }
 
-// differences are nothing where no baseline was taken. One that was lost, or changed, cannot be compared with.
-func (p *pass) differences() (list []Difference, lost []string, unknown string) {
-	before, lost, unknown := p.baselineAsTaken()
-	if p.facts.Baseline == nil || len(lost) > 0 || unknown != "" {
+// Differences are nothing where no baseline was taken. One that was lost, or changed, cannot be compared with.
+func Differences(o observation.Observation, taken *ucv1.BaselineStatus) (list []Difference, lost []string, unknown string) {
+	before, lost, unknown := AsTaken(o.Baseline, taken)
+	if taken == nil || len(lost) > 0 || unknown != "" {
 		return nil, lost, unknown
 	}
-	now, known := p.o.Inventory.Get()
+	now, known := o.Inventory.Get()
 	if !known {
-		return nil, nil, p.o.Inventory.Why()
+		return nil, nil, o.Inventory.Why()
 	}
-	c := &comparison{before: before, now: now, spec: p.o.Cluster.Spec.Rollout, machines: map[string]observation.Machine{}, gone: p.o.Gone.Value()}
-	if p.o.Machines.IsUnknown() && c.lacksNodes() {
-		return nil, nil, p.o.Machines.Why()
+	c := &comparison{before: before, now: now, spec: o.Cluster.Spec.Rollout, machines: map[string]observation.Machine{}, gone: o.Gone.Value()}
+	if o.Machines.IsUnknown() && c.lacksNodes() {
+		return nil, nil, o.Machines.Why()
 	}
-	for _, machine := range p.o.Machines.Value().Machines {
+	for _, machine := range o.Machines.Value().Machines {
 		c.machines[machine.UID] = machine
 	}
 	for _, compare := range []func(*comparison){
@@ -64,7 +61,7 @@ func (p *pass) differences() (list []Difference, lost []string, unknown string) 
 		compare(c)
 	}
 	if c.unseen != "" {
-		return nil, nil, c.unseen + ": " + p.o.Gone.Why()
+		return nil, nil, c.unseen + ": " + o.Gone.Why()
 	}
 	slices.SortFunc(c.found, func(a, b Difference) int {
 		if (a.Explained == "") != (b.Explained == "") {
@@ -75,15 +72,21 @@ func (p *pass) differences() (list []Difference, lost []string, unknown string) 
 	return c.found, nil, ""
 }
 
-// inventoryChanges are the unexplained differences, for a message.
-func (p *pass) inventoryChanges() (changed []string, unknown string) {
-	list, lost, unknown := p.differences()
-	for _, difference := range list {
-		if difference.Explained == "" {
-			lost = append(lost, difference.String())
-		}
+// AsTaken is the baseline, empty where none was taken.
+func AsTaken(kept observation.Observed[observation.Inventory], taken *ucv1.BaselineStatus) (before observation.Inventory, changed []string, unknown string) {
+	if taken == nil {
+		return observation.Inventory{}, nil, ""
 	}
-	return lost, unknown
+	before, known := kept.Get()
+	switch {
+	case kept.IsAbsent():
+		return observation.Inventory{}, []string{"Secret " + taken.SecretName + " with the baseline is gone; restore it"}, ""
+	case !known:
+		return observation.Inventory{}, nil, kept.Why()
+	case before.Digest() != taken.Digest:
+		return observation.Inventory{}, []string{"Secret " + taken.SecretName + " is not the baseline that was taken; restore it"}, ""
+	}
+	return before, nil, ""
 }
 
 // comparison is the baseline beside what is now.
@@ -143,21 +146,6 @@ func (c *comparison) annotations(name string, before, after map[string]string) {
 	if others := slices.DeleteFunc(changed, isBalancerAnnotation); len(others) > 0 {
 		c.note(name, "has lost or changed annotations "+wording.Names(others), "they are not about the load balancer")
 	}
-}
-
-// changedKeys are those that only after has, and those that before has otherwise.
-func changedKeys(before, after map[string]string) (added, changed []string) {
-	for _, key := range slices.Sorted(maps.Keys(after)) {
-		if _, was := before[key]; !was {
-			added = append(added, key)
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		if value, is := after[key]; !is || value != before[key] {
-			changed = append(changed, key)
-		}
-	}
-	return added, changed
 }
 
 func (c *comparison) volumes() {
@@ -246,4 +234,26 @@ func byKey[T any](list []T, key func(T) string) map[string]T {
 		keyed[key(item)] = item
 	}
 	return keyed
+}
+
+// changedKeys are those that only after has, and those that before has otherwise.
+func changedKeys(before, after map[string]string) (added, changed []string) {
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		if _, was := before[key]; !was {
+			added = append(added, key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if value, is := after[key]; !is || value != before[key] {
+			changed = append(changed, key)
+		}
+	}
+	return added, changed
+}
+
+func orNothing(addresses []string) string {
+	if len(addresses) == 0 {
+		return "no address"
+	}
+	return strings.Join(addresses, ", ")
 }

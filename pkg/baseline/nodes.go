@@ -1,4 +1,4 @@
-package migration
+package baseline
 
 import (
 	"slices"
@@ -7,6 +7,23 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
+
+// withoutNewHostname: a CCM may report a Node's own name as its hostname where the kubelet of the in-tree provider added none.
+// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go (NodeAddress)
+func withoutNewHostname(before []string, after observation.NodeRecord) []string {
+	own := "Hostname " + after.Name
+	if slices.ContainsFunc(before, func(address string) bool { return strings.HasPrefix(address, "Hostname ") }) {
+		return after.Addresses
+	}
+	return slices.DeleteFunc(slices.Clone(after.Addresses), func(address string) bool { return address == own })
+}
+
+func orNone(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return value
+}
 
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 
@@ -94,19 +111,21 @@ func (c *comparison) nodeThatStayed(name string, before, after observation.NodeR
 	}
 }
 
-// withoutNewHostname: a CCM may report a Node's own name as its hostname where the kubelet of the in-tree provider added none.
-// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go (NodeAddress)
-func withoutNewHostname(before []string, after observation.NodeRecord) []string {
-	own := "Hostname " + after.Name
-	if slices.ContainsFunc(before, func(address string) bool { return strings.HasPrefix(address, "Hostname ") }) {
-		return after.Addresses
+// AddressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
+// not the same twice.
+func AddressChanges(i observation.Inventory, nodes []observation.Node, accepted []string) []string {
+	now := map[string]observation.Node{}
+	for _, node := range nodes {
+		now[node.UID] = node
 	}
-	return slices.DeleteFunc(slices.Clone(after.Addresses), func(address string) bool { return address == own })
-}
-
-func orNone(value string) string {
-	if value == "" {
-		return "none"
+	var changed []string
+	for _, before := range i.Nodes {
+		after, there := now[before.UID]
+		name := "Node " + before.Name
+		if !there || slices.Equal(before.Addresses, after.Addresses) || slices.Contains(accepted, name) {
+			continue
+		}
+		changed = append(changed, name+" had "+orNothing(before.Addresses)+" and has "+orNothing(after.Addresses))
 	}
-	return value
+	return changed
 }

@@ -1,4 +1,4 @@
-package migration
+package baseline
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -44,10 +45,17 @@ func changed(change func(*observation.Inventory)) observation.Inventory {
 }
 
 func observing(before, now observation.Inventory) observation.Observation {
-	o := verifying()
-	o.Baseline, o.Inventory = observation.Known(before), observation.Known(now)
-	o.Cluster.Status.Baseline.Digest = before.Digest()
-	return o
+	cluster := &ucv1.Cluster{}
+	cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "alpha-baseline", Digest: before.Digest()}
+	return observation.Observation{
+		Cluster: cluster, Baseline: observation.Known(before), Inventory: observation.Known(now), Machines: observation.Known(oneMachine()),
+		Gone: observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
+	}
+}
+
+// oneMachine is that of Node n1.
+func oneMachine() observation.Machines {
+	return observation.Machines{Machines: []observation.Machine{{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, NodeName: "n1"}}}
 }
 
 func TestCompareSaysWhatIsExplained(t *testing.T) {
@@ -182,21 +190,18 @@ func anything(list []string) []any {
 
 func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 	without := func(i *observation.Inventory) { i.Nodes = i.Nodes[1:] }
-	noMachines := func(o *observation.Observation) {
-		edit(&o.Machines, func(m *observation.Machines) { m.Machines = nil })
+	edge := func(addresses ...string) func(*observation.Inventory) {
+		return func(i *observation.Inventory) { i.Nodes[1].Addresses = addresses }
 	}
+	noMachines := func(o *observation.Observation) { o.Machines = observation.Known(observation.Machines{}) }
+	deleting := func(o *observation.Observation) { o.Machines.Value().Machines[0].Deleting = true }
 	for name, test := range map[string]struct {
 		now                    func(*observation.Inventory)
 		when                   func(*observation.Observation)
 		unexplained, explained []string
 	}{
-		"one that was rolled": {now: without, when: noMachines, explained: []string{"Node n1 is gone"}},
-		"one whose Machine is being deleted": {
-			now: without, when: func(o *observation.Observation) {
-				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Deleting = true })
-			},
-			explained: []string{"Node n1 is gone"},
-		},
+		"one that was rolled":                {now: without, when: noMachines, explained: []string{"Node n1 is gone"}},
+		"one whose Machine is being deleted": {now: without, when: deleting, explained: []string{"Node n1 is gone"}},
 		"one that someone deleted under its Machine": {
 			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
 		},
@@ -224,15 +229,9 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			},
 			explained: []string{"Node n1 has lost or changed labels team", "Node n1 has new labels new"},
 		},
-		"one that stayed and shows its own name as its hostname": {
-			now: func(i *observation.Inventory) {
-				i.Nodes[1].Addresses = []string{"Hostname edge", "InternalIP 10.0.0.2"}
-			},
-		},
+		"one that stayed and shows its own name as its hostname": {now: edge("Hostname edge", "InternalIP 10.0.0.2")},
 		"one that stayed and shows another hostname": {
-			now: func(i *observation.Inventory) {
-				i.Nodes[1].Addresses = []string{"Hostname other", "InternalIP 10.0.0.2"}
-			},
+			now:         edge("Hostname other", "InternalIP 10.0.0.2"),
 			unexplained: []string{"Node edge had addresses InternalIP 10.0.0.2 and has Hostname other, InternalIP 10.0.0.2"},
 		},
 		"one that was given a providerID": {
@@ -299,12 +298,12 @@ func TestLargeClustersKeepOnlyWhatTheCloudSays(t *testing.T) {
 
 func TestBaselineRoundTrip(t *testing.T) {
 	g := NewWithT(t)
-	one, err := EncodeBaseline(whole())
+	one, err := Encode(whole())
 	g.Expect(err).NotTo(HaveOccurred())
-	two, err := EncodeBaseline(whole())
+	two, err := Encode(whole())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one).To(Equal(two))
-	decoded, err := DecodeBaseline(map[string][]byte{BaselineKey: one})
+	decoded, err := Decode(map[string][]byte{Key: one})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(decoded.Digest()).To(Equal(whole().Digest()))
 }
@@ -314,7 +313,7 @@ func TestBaselinesOfTheFirstReleasesAreRead(t *testing.T) {
 	g := NewWithT(t)
 	const old = `{"loadBalancers":[{"namespace":"web","name":"front","uid":"lb","ingress":["192.0.2.1"]}],` +
 		`"volumes":[{"name":"pv","uid":"pv","phase":"Bound","claim":"web/data"}],"nodes":[{"name":"n1","uid":"u","addresses":["InternalIP 10.0.0.4"]}]}`
-	inventory, err := DecodeBaseline(map[string][]byte{OldBaselineKey: []byte(old)})
+	inventory, err := Decode(map[string][]byte{OldKey: []byte(old)})
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := json.Marshal(inventory)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -324,13 +323,13 @@ func TestBaselinesOfTheFirstReleasesAreRead(t *testing.T) {
 func TestBaselinesThatCannotBeRead(t *testing.T) {
 	for name, data := range map[string]map[string][]byte{
 		"nothing":         nil,
-		"no JSON":         {OldBaselineKey: []byte("password: secret")},
-		"not packed":      {BaselineKey: []byte("password: secret")},
-		"cut in the half": {BaselineKey: mustPack()[:20]},
+		"no JSON":         {OldKey: []byte("password: secret")},
+		"not packed":      {Key: []byte("password: secret")},
+		"cut in the half": {Key: mustPack()[:20]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, err := DecodeBaseline(data)
+			_, err := Decode(data)
 			g.Expect(err).To(HaveOccurred())
 			g.Expect(err.Error()).NotTo(ContainSubstring("secret"))
 		})
@@ -338,7 +337,7 @@ func TestBaselinesThatCannotBeRead(t *testing.T) {
 }
 
 func mustPack() []byte {
-	data, err := EncodeBaseline(whole())
+	data, err := Encode(whole())
 	if err != nil {
 		panic(err)
 	}
@@ -355,12 +354,12 @@ func TestTheInventoryOfALargeClusterFitsIntoASecret(t *testing.T) {
 			Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
 		inventory.Volumes = append(inventory.Volumes, observation.Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]})
 	}
-	packed, err := EncodeBaseline(inventory)
+	packed, err := Encode(inventory)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(len(packed)).To(BeNumerically("<", mostBaseline))
 	for i := range 60000 {
 		inventory.Volumes = append(inventory.Volumes, observation.Volume{Name: observation.Inventory{Routes: i + 1}.Digest()})
 	}
-	_, err = EncodeBaseline(inventory)
+	_, err = Encode(inventory)
 	g.Expect(err).To(MatchError(ContainSubstring("a Secret holds")))
 }

@@ -1,4 +1,4 @@
-package migration
+package baseline
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 
 // The keys of the Secret with the baseline. The first releases wrote JSON under the second one.
 const (
-	BaselineKey    = "inventory.json.gz"
-	OldBaselineKey = "inventory"
+	Key    = "inventory.json.gz"
+	OldKey = "inventory"
 )
 
 const (
@@ -23,8 +23,8 @@ const (
 	mostUnpacked = 64 << 20
 )
 
-// EncodeBaseline packs an inventory. The same inventory gives the same bytes.
-func EncodeBaseline(inventory observation.Inventory) ([]byte, error) {
+// Encode packs an inventory. The same inventory gives the same bytes.
+func Encode(inventory observation.Inventory) ([]byte, error) {
 	packed := &bytes.Buffer{}
 	w := gzip.NewWriter(packed)
 	if err := json.NewEncoder(w).Encode(inventory); err != nil {
@@ -40,23 +40,23 @@ func EncodeBaseline(inventory observation.Inventory) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// DecodeBaseline reads both forms from the data of the Secret. Its errors quote nothing of it.
-func DecodeBaseline(data map[string][]byte) (observation.Inventory, error) {
+// Decode reads both forms from the data of the Secret. Its errors quote nothing of it.
+func Decode(data map[string][]byte) (observation.Inventory, error) {
 	inventory := observation.Inventory{}
-	packed, there := data[BaselineKey]
+	packed, there := data[Key]
 	if !there {
-		if json.Unmarshal(data[OldBaselineKey], &inventory) != nil {
-			return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", OldBaselineKey)
+		if json.Unmarshal(data[OldKey], &inventory) != nil {
+			return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", OldKey)
 		}
 		return inventory, nil
 	}
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return observation.Inventory{}, fmt.Errorf("key %s is not packed: %w", BaselineKey, err)
+		return observation.Inventory{}, fmt.Errorf("key %s is not packed: %w", Key, err)
 	}
 	limited := io.LimitReader(r, mostUnpacked)
 	if json.NewDecoder(limited).Decode(&inventory) != nil {
-		return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", BaselineKey)
+		return observation.Inventory{}, fmt.Errorf("key %s is not an inventory", Key)
 	}
 	return inventory, nil
 }

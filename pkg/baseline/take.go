@@ -1,4 +1,4 @@
-package migration
+package baseline
 
 import (
 	"slices"
@@ -74,11 +74,4 @@ func isCloudLabel(key string) bool {
 // service.beta.kubernetes.io/aws-load-balancer-type and loadbalancer.openstack.org/flavor-id.
 func isBalancerAnnotation(key string) bool {
 	return strings.Contains(strings.ReplaceAll(strings.ToLower(key), "-", ""), "loadbalancer")
-}
-
-func orNothing(addresses []string) string {
-	if len(addresses) == 0 {
-		return "no address"
-	}
-	return strings.Join(addresses, ", ")
 }
