@@ -42,6 +42,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(verb.Why, "."), err)
 	}
+	logAction(ctx, s)
 	return nil
 }
 

@@ -38,6 +38,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		r.untold.keep(key, verbsOf(entriesOf(s, after)))
 		return client.IgnoreNotFound(err)
 	}
+	logStep(ctx, before, after)
 	r.tell(s, before, after)
 	return nil
 }

@@ -37,7 +37,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, LogConstructor: logOf(mgr)}).
 		Complete(r)
 }
 

@@ -6,16 +6,16 @@ import (
 	"fmt"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/zapr"
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -48,12 +48,9 @@ func managerCommand() *cobra.Command {
 }
 
 func runManager(ctx context.Context, o *managerOptions) error {
-	zapLog, err := zap.NewProduction()
-	if err != nil {
-		return err
-	}
-	log := zapr.NewLogger(zapLog)
+	log := zap.New(zap.UseFlagOptions(&o.log))
 	ctrl.SetLogger(log)
+	klog.SetLogger(log) // What client-go says stands in the same log, in the same form.
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err

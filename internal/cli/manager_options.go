@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"slices"
@@ -9,8 +10,10 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"go.uber.org/zap/zapcore"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
@@ -46,6 +49,8 @@ type managerOptions struct {
 	stateDirectory string
 
 	requireCloudConfigLabel bool
+
+	log zap.Options
 	// waits are hidden: they are for testbeds.
 	waits map[string]string
 }
@@ -73,6 +78,10 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 		"cluster's own API server, which no kubeconfig of a user cluster may name. The one that the manager uses and those of EndpointSlice default/kubernetes are known.")
 	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
 		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")
+	o.log.TimeEncoder = zapcore.RFC3339TimeEncoder
+	known := flag.NewFlagSet("log", flag.ContinueOnError)
+	o.log.BindFlags(known)
+	flags.AddGoFlagSet(known)
 	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another cluster a loop may run twice.")
 	_ = flags.MarkHidden(unsafeWaits)
 }

@@ -146,7 +146,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	secret := &corev1.Secret{}
 	if err := r.options.SecretReader.Get(ctx, source.name, secret); err != nil && !apierrors.IsNotFound(err) {
 		// The management cluster's own trouble says nothing about the user cluster: what was known stays.
-		r.options.Log.Error(err, "cannot read the kubeconfig Secret", "cluster", e.key, "secret", source.name)
+		r.options.Log.Error(err, "Could not read the kubeconfig Secret", "cluster", e.key.String(), "secret", source.name.String())
 		r.update(e, func() { e.reread, e.probeAt = true, r.options.Clock.Now().Add(r.backoff(1)) })
 		return
 	}
@@ -163,7 +163,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	if same {
 		return
 	}
-	session, err := open(data, e.key.Namespace, r.options, r.mapper, func() { r.waker.wake(e.key) })
+	session, err := open(data, e.key, r.options, r.mapper, func() { r.waker.wake(e.key) })
 	if err != nil {
 		reason, message := source.unusable(err)
 		r.refuse(e, reason, message)
@@ -173,7 +173,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 }
 
 // open makes a session; nothing is sent yet.
-func open(kubeconfig []byte, namespace string, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+func open(kubeconfig []byte, cluster types.NamespacedName, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
 	config, err := ParseKubeconfig(kubeconfig, options.Allow)
 	if err != nil {
 		return nil, err
@@ -182,11 +182,12 @@ func open(kubeconfig []byte, namespace string, options Options, mapper meta.REST
 	if err != nil {
 		return nil, err
 	}
+	options.Log = options.Log.WithValues("cluster", cluster.String())
 	session, err := connect(config, options, mapper, wake)
 	if err != nil {
 		return nil, err
 	}
-	session.beside = beside{client: options.Management, live: options.SecretReader, namespace: namespace, endpoint: endpoint}
+	session.beside = beside{client: options.Management, live: options.SecretReader, namespace: cluster.Namespace, endpoint: endpoint}
 	return session, nil
 }
 

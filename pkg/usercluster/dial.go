@@ -24,7 +24,7 @@ func Dial(ctx context.Context, cluster *ucv1.Cluster, options Options) (*Session
 	if len(data) == 0 {
 		return nil, errors.New(source.missing())
 	}
-	session, err := open(data, cluster.Namespace, options, knownKinds(), func() {})
+	session, err := open(data, client.ObjectKeyFromObject(cluster), options, knownKinds(), func() {})
 	if err != nil {
 		_, message := source.unusable(err)
 		return nil, errors.New(message)

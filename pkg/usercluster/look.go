@@ -26,7 +26,7 @@ func (r *Registry) Look(ctx context.Context, cluster *ucv1.Cluster) (*Session, o
 	if len(data) == 0 {
 		return nil, observation.Connection{Reason: ucv1.KubeconfigMissingReason, Message: source.missing()}
 	}
-	session, err := open(data, client.ObjectKeyFromObject(cluster).Namespace, r.options, r.mapper, func() {})
+	session, err := open(data, client.ObjectKeyFromObject(cluster), r.options, r.mapper, func() {})
 	if err != nil {
 		reason, message := source.unusable(err)
 		return nil, observation.Connection{Refused: true, Reason: reason, Message: message}

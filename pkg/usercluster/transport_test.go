@@ -19,6 +19,7 @@ import (
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -53,7 +54,7 @@ func testOptions() Options {
 // sessionTo is a session with a server, which was not asked for anything.
 func sessionTo(t *testing.T, s *httptest.Server, options Options) *Session {
 	t.Helper()
-	session, err := open(kubeconfigFor(s, token), "tenant", options, knownKinds(), func() {})
+	session, err := open(kubeconfigFor(s, token), types.NamespacedName{Namespace: "tenant", Name: "alpha"}, options, knownKinds(), func() {})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(session.close)
 	return session
@@ -243,7 +244,7 @@ func TestLoopbackIsRefusedByDefault(t *testing.T) {
 		HaveField("Message", ContainSubstring("the manager's own loopback"))))
 
 	named := []byte(kubeconfigWith(`server: "`+"https://localhost:"+must(url.Parse(a.URL)).Port()+`"`, token))
-	s, err := open(named, "tenant", options, knownKinds(), func() {})
+	s, err := open(named, types.NamespacedName{Namespace: "tenant", Name: "alpha"}, options, knownKinds(), func() {})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(s.close)
 	g.Expect(secretSource{}.failed(s.probe(t.Context()))).To(HaveField("Refused", BeTrue()), "a name is judged by what it means")
