@@ -30,8 +30,6 @@ type Provider struct {
 	DefaultClass DefaultClass
 	// ProbeHazard says why a CCM of the provider must not be probed; empty when it can be.
 	ProbeHazard string
-	// RequiredCloudConfigKeys of the cloud configuration Secret.
-	RequiredCloudConfigKeys []string
 	// MigrationGates are the CSI migration gates that this minor and provider still have, by name.
 	MigrationGates map[string]bool
 	// RetiredGates are on for good in this minor and unknown to the next one or two: they go with the in-tree flags.

@@ -49,7 +49,7 @@ func (cumulus) Release(version string) (provider.Release, error) {
 
 func (p cumulus) Facts(version string) observation.Provider {
 	facts := observation.Provider{
-		Name: cumulusName, ProviderIDPrefix: "cumulus://", CSIDrivers: []string{cumulusDriver}, RequiredCloudConfigKeys: []string{"token"},
+		Name: cumulusName, ProviderIDPrefix: "cumulus://", CSIDrivers: []string{cumulusDriver},
 	}
 	if _, err := p.Release(version); err != nil {
 		facts.VersionProblem = err.Error()

@@ -122,15 +122,9 @@ func TestDescriptionsAreComplete(t *testing.T) {
 					g.Expect(err).NotTo(HaveOccurred(), host)
 				}
 			}
-			var required []string
 			for _, key := range description.Keys {
 				g.Expect(key.Text).To(HaveSuffix("."))
-				// A key of a file is written behind the file's.
-				if key.Required && !strings.Contains(key.Name, ": ") {
-					required = append(required, key.Name)
-				}
 			}
-			g.Expect(slices.Sorted(slices.Values(facts.RequiredCloudConfigKeys))).To(Equal(slices.Sorted(slices.Values(required))))
 			for _, hazard := range description.Hazards {
 				g.Expect(hazard.Text).To(HaveSuffix("."))
 				g.Expect(hazard.Link).To(HavePrefix("https://"))

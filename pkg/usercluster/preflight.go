@@ -90,12 +90,5 @@ func (s *Session) Credentials(source string) observation.Observed[preflight.Cred
 
 // lasting says that nothing of it is about to change by itself.
 func lasting(read preflight.Read) bool {
-	return complete(read) && !slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
-}
-
-// complete says that everything could be looked at; what needs the cloud is no part of it.
-func complete(read preflight.Read) bool {
-	return !read.NodeDetails.IsUnknown() && !read.Services.IsUnknown() && !read.Volumes.IsUnknown() && !read.Attachments.IsUnknown() &&
-		!read.StorageClasses.IsUnknown() && !read.Pods.IsUnknown() && !read.Budgets.IsUnknown() && !read.Pools.IsUnknown() &&
-		!read.Webhooks.IsUnknown() && !read.Denied.IsUnknown() && !read.Server.IsUnknown()
+	return read.Complete() && !slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
 }

@@ -21,9 +21,6 @@ const (
 	// cleanupFinalizer keeps a Service until its load balancer is deleted:
 	// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/service/helpers/helper.go
 	cleanupFinalizer = "service.kubernetes.io/load-balancer-cleanup"
-	// provisionedBy is who made a volume:
-	// https://kubernetes.io/docs/reference/labels-annotations-taints/#pv-kubernetesiodynamically-provisioned
-	provisionedBy = "pv.kubernetes.io/provisioned-by"
 )
 
 func (s *Session) nodeDetails(ctx context.Context) observation.Observed[[]preflight.NodeDetail] {
@@ -74,7 +71,6 @@ func (s *Session) loadBalancers(ctx context.Context) observation.Observed[[]pref
 			services = append(services, keep(ctx, preflight.Service{
 				Namespace: service.Namespace, Name: service.Name, Class: ptr.Deref(service.Spec.LoadBalancerClass, ""),
 				Ingress: toLoadBalancer(service).Ingress, Deleting: service.DeletionTimestamp != nil, CreatedAt: service.CreationTimestamp.Time,
-				Finalized: slices.Contains(service.Finalizers, cleanupFinalizer),
 			}))
 		}
 	})
@@ -92,7 +88,7 @@ func (s *Session) volumes(ctx context.Context) observation.Observed[[]preflight.
 			volume := &list.Items[i]
 			volumes = append(volumes, keep(ctx, preflight.Volume{
 				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec.PersistentVolumeSource),
-				ProvisionedBy: volume.Annotations[provisionedBy], Terms: termsOf(volume.Spec.NodeAffinity),
+				Terms: termsOf(volume.Spec.NodeAffinity),
 			}))
 		}
 	})
@@ -152,7 +148,7 @@ func (s *Session) budgets(ctx context.Context) observation.Observed[[]preflight.
 			item := &list.Items[i]
 			budgets = append(budgets, keep(ctx, preflight.Budget{
 				Namespace: item.Namespace, Name: item.Name, Expected: item.Status.ExpectedPods, Healthy: item.Status.CurrentHealthy,
-				Desired: item.Status.DesiredHealthy, Allowed: item.Status.DisruptionsAllowed, Stale: item.Status.ObservedGeneration < item.Generation,
+				Allowed: item.Status.DisruptionsAllowed, Stale: item.Status.ObservedGeneration < item.Generation,
 			}))
 		}
 	})

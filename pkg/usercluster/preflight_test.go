@@ -43,14 +43,14 @@ func TestPreflightReadsObjects(t *testing.T) {
 		NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true, Attached: []string{"kubernetes.io/cinder/1"},
 	}))
 	g.Expect(read.Services.Value()).To(ConsistOf(
-		And(HaveField("Name", "web"), HaveField("Ingress", []string{"192.0.2.1"}), HaveField("Finalized", true)),
+		And(HaveField("Name", "web"), HaveField("Ingress", []string{"192.0.2.1"})),
 		And(HaveField("Name", "theirs"), HaveField("Class", "other")),
 	))
 	g.Expect(read.Volumes.Value()).To(ConsistOf(preflight.Volume{
-		Name: "data", Phase: "Bound", Plugin: "kubernetes.io/cinder", ProvisionedBy: "kubernetes.io/cinder", Terms: []preflight.Term{{"zone": {"z1"}}},
+		Name: "data", Phase: "Bound", Plugin: "kubernetes.io/cinder", Terms: []preflight.Term{{"zone": {"z1"}}},
 	}))
 	g.Expect(read.Attachments.Value()).To(ConsistOf(preflight.Attachment{Name: "a", Attacher: "csi", Node: "n1", Problem: "busy"}))
-	g.Expect(read.Budgets.Value()).To(ConsistOf(preflight.Budget{Namespace: "default", Name: "web", Expected: 1, Healthy: 1, Desired: 1, Stale: true}))
+	g.Expect(read.Budgets.Value()).To(ConsistOf(preflight.Budget{Namespace: "default", Name: "web", Expected: 1, Healthy: 1, Stale: true}))
 	g.Expect(read.Pods.Value()).To(Equal(preflight.Pods{
 		Inline: map[string][]string{"kubernetes.io/aws-ebs": {"Pod default/web"}}, Autoscalers: []string{"Pod default/ca"},
 		Pulling: map[string][]string{"1.dkr.ecr.eu-central-1.amazonaws.com": {"Pod default/web"}},
@@ -98,7 +98,7 @@ func preflightObjects() []client.Object {
 		balanced("theirs", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new("other") }),
 		balanced("inner", func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP }),
 		&corev1.PersistentVolume{
-			ObjectMeta: metav1.ObjectMeta{Name: "data", Annotations: map[string]string{provisionedBy: "kubernetes.io/cinder"}},
+			ObjectMeta: metav1.ObjectMeta{Name: "data"},
 			Spec: corev1.PersistentVolumeSpec{
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "1"}},
 				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{

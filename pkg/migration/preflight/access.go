@@ -21,22 +21,22 @@ const CredentialsExpire = "CredentialsExpire"
 func accessChecks() []check {
 	return []check{
 		{
-			id: "WebhookBroken", severity: observation.Blocking, hazards: "H10, kkp §7",
+			id: "WebhookBroken", severity: observation.Blocking,
 			means:  "An admission webhook that our addons pass has no one who answers, and refuses what it is not asked about.",
 			unseen: unseenWebhooks, find: brokenWebhooks,
 		},
 		{
-			id: "WebhookMatches", severity: observation.Info, hazards: "kkp §7",
+			id: "WebhookMatches", severity: observation.Info,
 			means:  "An admission webhook is asked about our addons and may change or refuse them.",
 			unseen: unseenWebhooks, find: matchingWebhooks,
 		},
 		{
-			id: "RightsMissing", severity: observation.Blocking, hazards: "H2",
+			id: "RightsMissing", severity: observation.Blocking,
 			means:  "Our credentials for the user cluster lack a right that the migration needs.",
 			unseen: func(o Facts) string { return unseen("our rights in the user cluster", o.Denied) }, find: rightsMissing,
 		},
 		{
-			id: CredentialsExpire, severity: observation.Blocking, hazards: "H19",
+			id: CredentialsExpire, severity: observation.Blocking,
 			means:  "Our credentials for the user cluster run out before the migration can be over.",
 			unseen: func(o Facts) string { return unseen("the credentials in the kubeconfig", o.Credentials) }, find: expiring,
 		},

@@ -12,14 +12,14 @@ func cloudChecks() []check {
 	unseenCloud := func(o Facts) string { return unseen("what the CCM says of the cloud", o.Cloud) }
 	return []check{
 		{
-			id: "LoadBalancerRefused", severity: observation.Blocking, hazards: "H2, H5, H6, H19", beforeRoll: true,
+			id: "LoadBalancerRefused", severity: observation.Blocking, beforeRoll: true,
 			means:  "The CCM cannot ensure the load balancer of a Service: new Nodes do not become members of it.",
 			unseen: unseenCloud, find: func(o Facts, _ time.Time) []observation.Finding {
 				return complaints(o.Cloud.Value().Services, "The CCM cannot ensure its load balancer, so it gets no new Nodes")
 			},
 		},
 		{
-			id: "RouteRefused", severity: observation.Blocking, hazards: "H15", beforeRoll: true,
+			id: "RouteRefused", severity: observation.Blocking, beforeRoll: true,
 			means:  "The CCM cannot make the route of a Node: new Nodes have no network.",
 			unseen: unseenCloud, find: func(o Facts, _ time.Time) []observation.Finding {
 				return complaints(o.Cloud.Value().Routes, "The CCM cannot make its route, so new Nodes have no network")

@@ -20,38 +20,38 @@ const longLease = time.Minute
 func controlPlaneChecks() []check {
 	return []check{
 		{
-			id: "LeaderElectionOff", severity: observation.Blocking, hazards: "H1, H22",
+			id: "LeaderElectionOff", severity: observation.Blocking,
 			means:  "KCM runs without leader election: every replica runs all loops, and no Lease ever shows which one does.",
 			unseen: unseenControlPlane, find: leaderElectionOff,
 		},
 		{
-			id: "LeaderUnknown", severity: observation.Blocking, hazards: "H1, H22",
+			id: "LeaderUnknown", severity: observation.Blocking,
 			means:  "Someone who is no pod of the control plane holds KCM's Lease: a KCM that no one would switch the loops off in.",
 			unseen: unseenLeader, find: unknownLeader,
 		},
 		{
-			id: "LeaseLong", severity: observation.Warning, hazards: "H21",
+			id: "LeaseLong", severity: observation.Warning,
 			means:  "KCM's Lease lasts for more than a minute: where its end has to be waited for, no one runs the loops for that long.",
 			unseen: unseenControlPlane, find: leaseLong,
 		},
 		{
-			id: "ComponentRollingOut", severity: observation.Warning, hazards: "H1",
+			id: "ComponentRollingOut", severity: observation.Warning,
 			means:  "A part of the control plane is being rolled out: a pod of before may still run the cloud loops.",
 			unseen: unseenControlPlane, find: rollingOut,
 		},
 		{
-			id: "ComponentPodsDiffer", severity: observation.Warning, hazards: "H1",
+			id: "ComponentPodsDiffer", severity: observation.Warning,
 			means:  "A pod of KCM runs other cloud loops than its template says.",
 			unseen: unseenControlPlane, find: podsDiffer,
 		},
 		{
-			id: ComponentUnclaimed, severity: observation.Blocking, hazards: "H17",
+			id: ComponentUnclaimed, severity: observation.Blocking,
 			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who owns it. " +
 				"Where it says Foreign, this is a warning.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: unclaimedComponents,
 		},
 		{
-			id: "MachineControllerMissing", severity: observation.Blocking, hazards: "kkp §7",
+			id: "MachineControllerMissing", severity: observation.Blocking,
 			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the Machines say.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseenMachines(o), unseen("the machine-controller", o.MachineController))
@@ -164,12 +164,12 @@ func machineControllerMissing(o Facts, _ time.Time) []observation.Finding {
 func flagChecks() []check {
 	return []check{
 		{
-			id: "FlagRemoved", severity: observation.Blocking, hazards: "H17",
+			id: "FlagRemoved", severity: observation.Blocking,
 			means:  "A part of the control plane has a flag that its own minor does not know: the next pod of it, which the migration makes, does not start.",
 			unseen: unseenControlPlane, find: removedFlags,
 		},
 		{
-			id: "FlagRemovedNext", severity: observation.Info, hazards: "H17",
+			id: "FlagRemovedNext", severity: observation.Info,
 			means:  "A part of the control plane has a flag or gate that the next minor does not know.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: flagsRemovedNext,
 		},

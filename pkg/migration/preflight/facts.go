@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"reflect"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -44,6 +45,19 @@ type Read struct {
 	Cloud observation.Observed[Cloud]
 }
 
+// Complete says that every fact could be looked at, a new one too. What needs the cloud is looked at when the CCM leads, and is no part
+// of it.
+func (r Read) Complete() bool {
+	r.Cloud = observation.Absent[Cloud]()
+	facts := reflect.ValueOf(r)
+	for at := range facts.NumField() {
+		if fact, observed := facts.Field(at).Interface().(interface{ IsUnknown() bool }); observed && fact.IsUnknown() {
+			return false
+		}
+	}
+	return true
+}
+
 // NodeDetail is what the proof on a Node does not ask for.
 type NodeDetail struct {
 	Name           string
@@ -68,8 +82,6 @@ type Service struct {
 	Ingress   []string
 	Deleting  bool
 	CreatedAt time.Time
-	// Finalized says that it waits for the cleanup of its load balancer before it can go.
-	Finalized bool
 }
 
 // Volume is a PersistentVolume.
@@ -77,8 +89,6 @@ type Volume struct {
 	Name, Phase string
 	// Plugin is the in-tree plugin of a cloud that it was made for; empty for all others.
 	Plugin string
-	// ProvisionedBy made it, and deletes it.
-	ProvisionedBy string
 	// Terms of the node affinity: one of them has to match.
 	Terms []Term
 }
@@ -107,8 +117,8 @@ type Pods struct {
 // Budget is a PodDisruptionBudget.
 type Budget struct {
 	Namespace, Name string
-	// Expected pods, Healthy ones of them, those Desired to stay, and how many may be disrupted now.
-	Expected, Healthy, Desired, Allowed int32
+	// Expected pods, Healthy ones of them, and how many may be disrupted now.
+	Expected, Healthy, Allowed int32
 	// Stale says that its status is about another spec.
 	Stale bool
 }

@@ -12,7 +12,7 @@ const FieldWithoutEffect = "FieldWithoutEffect"
 
 func fieldChecks() []check {
 	return []check{{
-		id: FieldWithoutEffect, severity: observation.Warning, hazards: "first use A5",
+		id: FieldWithoutEffect, severity: observation.Warning,
 		means:  "A field of the Cluster asks for what does not happen: a rollback with the feature off, or another mode or name after the start.",
 		unseen: func(Facts) string { return "" }, find: withoutEffect,
 	}}

@@ -50,7 +50,7 @@ func healthy() Facts {
 			Attachments:    observation.Known([]Attachment{{Name: "a1", Attacher: "csi.example", Node: "n1"}}),
 			StorageClasses: observation.Known([]observation.StorageClass{{Ref: observation.Ref{Name: "local"}, Provisioner: "kubernetes.io/no-provisioner"}}),
 			Pods:           observation.Known(Pods{}),
-			Budgets:        observation.Known([]Budget{{Namespace: "default", Name: "web", Expected: 3, Healthy: 3, Desired: 2, Allowed: 1}}),
+			Budgets:        observation.Known([]Budget{{Namespace: "default", Name: "web", Expected: 3, Healthy: 3, Allowed: 1}}),
 			Pools:          observation.Known([]Pool{{Ref: poolRef()}}),
 			Webhooks:       observation.Known[[]Webhook](nil),
 			Denied:         observation.Known[[]string](nil),

@@ -18,8 +18,6 @@ type check struct {
 	severity observation.Severity
 	// means says in a sentence what it finds; the documentation is generated from it.
 	means string
-	// hazards of the project's list that it is about, for the documentation.
-	hazards string
 	// beforeRoll says that it needs the cloud.
 	beforeRoll bool
 	// unseen says what could not be looked at and why; empty: it could.
@@ -29,9 +27,9 @@ type check struct {
 
 // Description of a check, for the documentation.
 type Description struct {
-	ID, Means, Hazards string
-	Severity           observation.Severity
-	BeforeRoll         bool
+	ID, Means  string
+	Severity   observation.Severity
+	BeforeRoll bool
 }
 
 // checks are all of them, by family.
@@ -47,7 +45,7 @@ func checks() []check {
 func Describe() []Description {
 	var list []Description
 	for _, c := range checks() {
-		list = append(list, Description{ID: c.id, Means: c.means, Hazards: c.hazards, Severity: c.severity, BeforeRoll: c.beforeRoll})
+		list = append(list, Description{ID: c.id, Means: c.means, Severity: c.severity, BeforeRoll: c.beforeRoll})
 	}
 	slices.SortFunc(list, func(a, b Description) int { return cmp.Compare(a.ID, b.ID) })
 	return list

@@ -16,37 +16,37 @@ const stuckAfter = 2 * time.Hour
 func machineChecks() []check {
 	return []check{
 		{
-			id: "MachineDeploymentPaused", severity: observation.Warning, hazards: "kkp §7",
+			id: "MachineDeploymentPaused", severity: observation.Warning,
 			means:  "A MachineDeployment is paused: its Machines are not replaced, and the migration stops before its end.",
 			unseen: unseenMachines, find: paused,
 		},
 		{
-			id: "MachineStandalone", severity: observation.Warning, hazards: "kkp §7",
+			id: "MachineStandalone", severity: observation.Warning,
 			means:  "A Machine belongs to no MachineDeployment: no one replaces it.",
 			unseen: unseenMachines, find: standalone,
 		},
 		{
-			id: "NodeWithoutMachine", severity: observation.Warning, hazards: "H8, kkp §7",
+			id: "NodeWithoutMachine", severity: observation.Warning,
 			means:  "A Node belongs to no Machine: it is not replaced, and keeps what the in-tree provider gave it.",
 			unseen: func(o Facts) string { return cmp.Or(unseenMachines(o), unseenDetails(o)) }, find: strangers,
 		},
 		{
-			id: "MachineStuck", severity: observation.Warning, hazards: "kkp §7",
+			id: "MachineStuck", severity: observation.Warning,
 			means:  "A Machine has been going for two hours, or reports an error: replacing the others will meet the same trouble.",
 			unseen: unseenMachines, find: stuckMachines,
 		},
 		{
-			id: "QuotaExceeded", severity: observation.Blocking, hazards: "kkp §7",
+			id: "QuotaExceeded", severity: observation.Blocking,
 			means:  "A Machine reports that the cloud has no room for it: the extra Machines of a roll are not made either.",
 			unseen: unseenMachines, find: quotaExceeded,
 		},
 		{
-			id: "MachineDeploymentManaged", severity: observation.Warning, hazards: "kkp §7",
+			id: "MachineDeploymentManaged", severity: observation.Warning,
 			means:  "Another tool writes a MachineDeployment: if it takes our annotation out of the template again, the migration stops.",
 			unseen: unseenPools, find: managed,
 		},
 		{
-			id: "AutoscalerPresent", severity: observation.Warning, hazards: "H16, kkp §7",
+			id: "AutoscalerPresent", severity: observation.Warning,
 			means:  "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI migration, too.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPools(o), unseenPods(o)) }, find: autoscaled,
 		},
@@ -129,17 +129,17 @@ func autoscaled(o Facts, _ time.Time) []observation.Finding {
 func disruptionChecks() []check {
 	return []check{
 		{
-			id: "DisruptionBudgetNeverAllows", severity: observation.Blocking, hazards: "kkp §7",
+			id: "DisruptionBudgetNeverAllows", severity: observation.Blocking,
 			means:  "All pods of a PodDisruptionBudget are healthy and it still allows nothing: no Node with one of them can be drained.",
 			unseen: unseenBudgets, find: neverAllows,
 		},
 		{
-			id: "DisruptionBudgetExhausted", severity: observation.Warning, hazards: "kkp §7",
+			id: "DisruptionBudgetExhausted", severity: observation.Warning,
 			means:  "A PodDisruptionBudget allows nothing at the moment, because pods of it are not healthy.",
 			unseen: unseenBudgets, find: exhausted,
 		},
 		{
-			id: "QuotaUnknown", severity: observation.Warning, hazards: "kkp §7", beforeRoll: true,
+			id: "QuotaUnknown", severity: observation.Warning, beforeRoll: true,
 			means:  "Whether the cloud has room for the extra Machines of a roll: only a Machine that is made can tell.",
 			unseen: quotaUnknown, find: func(Facts, time.Time) []observation.Finding { return nil },
 		},

@@ -94,7 +94,7 @@ func disruptionStories() map[string]story {
 	return map[string]story{
 		"a budget never allows anything": {
 			id: "DisruptionBudgetNeverAllows", given: budget(func(b *Budget) { b.Expected, b.Healthy, b.Allowed = 0, 0, 0 }),
-			wrong: budget(func(b *Budget) { b.Expected, b.Healthy, b.Desired = 1, 1, 1 }), severity: observation.Blocking, objects: web,
+			wrong: budget(func(b *Budget) { b.Expected, b.Healthy = 1, 1 }), severity: observation.Blocking, objects: web,
 			says: "uses force", without: noBudgetsSeen,
 		},
 		"a budget is spent": {

@@ -16,37 +16,37 @@ func networkChecks() []check {
 	both := func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenDetails(o)) }
 	return []check{
 		{
-			id: "CIDRAllocator", severity: observation.Blocking, hazards: "H14",
+			id: "CIDRAllocator", severity: observation.Blocking,
 			means:  "KCM lets the cloud allocate the Nodes' pod CIDRs: without an in-tree provider it exits, and two allocators give one range twice.",
 			unseen: unseenControlPlane, find: allocator,
 		},
 		{
-			id: "ClusterCIDRMissing", severity: observation.Blocking, hazards: "H15",
+			id: "ClusterCIDRMissing", severity: observation.Blocking,
 			means:  "KCM makes routes and has no --cluster-cidr: the CCM could not tell which routes are the cluster's.",
 			unseen: unseenControlPlane, find: clusterCIDRMissing,
 		},
 		{
-			id: "PodCIDROverlap", severity: observation.Blocking, hazards: "H14",
+			id: "PodCIDROverlap", severity: observation.Blocking,
 			means:  "Two Nodes have overlapping pod CIDRs: two allocators are at work, or one started again.",
 			unseen: unseenDetails, find: overlaps,
 		},
 		{
-			id: "PodCIDROutside", severity: observation.Warning, hazards: "H14, H15",
+			id: "PodCIDROutside", severity: observation.Warning,
 			means:  "A Node's pod CIDR is outside of --cluster-cidr: the CCM does not count its route among the cluster's.",
 			unseen: both, find: outside,
 		},
 		{
-			id: "PodCIDRMissing", severity: observation.Warning, hazards: "H14",
+			id: "PodCIDRMissing", severity: observation.Warning,
 			means:  "KCM allocates pod CIDRs and a Node has none.",
 			unseen: both, find: cidrMissing,
 		},
 		{
-			id: "NetworkUnavailable", severity: observation.Blocking, hazards: "H15",
+			id: "NetworkUnavailable", severity: observation.Blocking,
 			means:  "A Node's network is not available: its route is missing already, and the CCM would be blamed for it.",
 			unseen: unseenDetails, find: networkUnavailable,
 		},
 		{
-			id: "RoutesUnknown", severity: observation.Warning, hazards: "H15",
+			id: "RoutesUnknown", severity: observation.Warning,
 			means: "The CCM deletes every route inside of --cluster-cidr that belongs to no Node; which ones there are, only the cloud can tell.",
 			unseen: func(o Facts) string {
 				if o.ControlPlane.IsKnown() && !o.runsRoutes() {
@@ -145,7 +145,7 @@ func networkUnavailable(o Facts, _ time.Time) []observation.Finding {
 
 func imageChecks() []check {
 	return []check{{
-		id: "ImageCredentials", severity: observation.Blocking, hazards: "H13",
+		id: "ImageCredentials", severity: observation.Blocking,
 		means:  "Pods pull from the cloud's own registry without a secret: old kubelets log in there by themselves, new ones only with a plugin.",
 		unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: imageCredentials,
 	}}

@@ -13,37 +13,37 @@ import (
 func nodeChecks() []check {
 	return []check{
 		{
-			id: "NodeNotReady", severity: observation.Blocking, hazards: "H3",
+			id: "NodeNotReady", severity: observation.Blocking,
 			means:  "A Node is not Ready: the lifecycle loop deletes such a Node when the cloud does not know it, and the migration waits for it before KCM is changed.",
 			unseen: unseenNodes, find: notReady,
 		},
 		{
-			id: "NodeProviderIDMissing", severity: observation.Blocking, hazards: "H3, H7",
+			id: "NodeProviderIDMissing", severity: observation.Blocking,
 			means:  "A Node has no providerID: the CCM looks it up by its name, and deletes it when it is NotReady and not found.",
 			unseen: unseenNodes, find: withoutProviderID,
 		},
 		{
-			id: "NodeProviderIDForeign", severity: observation.Blocking, hazards: "H3, H7",
+			id: "NodeProviderIDForeign", severity: observation.Blocking,
 			means:  "A Node's providerID is not of the provider: it can never be changed, and no CCM takes care of the Node.",
 			unseen: func(o Facts) string { return cmp.Or(unseenNodes(o), unseen("the catalogue", o.Provider)) }, find: foreignProviderIDs,
 		},
 		{
-			id: "NodeProviderIDShared", severity: observation.Blocking, hazards: "H4",
+			id: "NodeProviderIDShared", severity: observation.Blocking,
 			means:  "Two Nodes have one providerID: a machine that got another name. The CCM takes them for one.",
 			unseen: unseenNodes, find: sharedProviderIDs,
 		},
 		{
-			id: "NodeUninitialized", severity: observation.Warning, hazards: "H8, H10",
+			id: "NodeUninitialized", severity: observation.Warning,
 			means:  "A Node already carries the taint that waits for a CCM: it is initialized as soon as the CCM leads, with other addresses and labels.",
 			unseen: unseenNodes, find: uninitialized,
 		},
 		{
-			id: "NodeSingle", severity: observation.Warning, hazards: "H10",
+			id: "NodeSingle", severity: observation.Warning,
 			means:  "Only one Node can run the CCM: while it is replaced, the cloud loops run nowhere until a pod has moved.",
 			unseen: unseenNodes, find: singleNode,
 		},
 		{
-			id: "NodesNone", severity: observation.Info, hazards: "H10",
+			id: "NodesNone", severity: observation.Info,
 			means:  "There is no Node: nothing can be proven on one, and what is applied waits for the first.",
 			unseen: unseenNodes, find: noNodes,
 		},
@@ -124,27 +124,27 @@ func noNodes(o Facts, _ time.Time) []observation.Finding {
 func nodeNameChecks() []check {
 	return []check{
 		{
-			id: "NodeProviderIDMalformed", severity: observation.Warning, hazards: "H7",
+			id: "NodeProviderIDMalformed", severity: observation.Warning,
 			means:  "A providerID is of the provider but not in the form that its CCM reads.",
 			unseen: func(o Facts) string { return cmp.Or(unseenNodes(o), unseen("the catalogue", o.Provider)) }, find: malformedProviderIDs,
 		},
 		{
-			id: "NodeNameDiffers", severity: observation.Warning, hazards: "H3, H4",
+			id: "NodeNameDiffers", severity: observation.Warning,
 			means:  "A Node's name is not its hostname: the in-tree provider gave it, and a kubelet with --cloud-provider=external registers with the hostname.",
 			unseen: unseenDetails, find: otherNames,
 		},
 		{
-			id: "NodeIPSet", severity: observation.Warning, hazards: "H11",
+			id: "NodeIPSet", severity: observation.Warning,
 			means:  "Kubelets ask for an address by --node-ip: the CCM takes all other addresses from the Node, and fails when the cloud does not report that one.",
 			unseen: unseenDetails, find: nodeIPs,
 		},
 		{
-			id: "NodeAddressesLate", severity: observation.Info, hazards: "H11",
+			id: "NodeAddressesLate", severity: observation.Info,
 			means:  "From Kubernetes 1.29 on, a new Node has no address until the CCM gives it one: pods with hostNetwork start without hostIP.",
 			unseen: func(Facts) string { return "" }, find: addressesLate,
 		},
 		{
-			id: "NodeAddressesMany", severity: observation.Info, hazards: "H12",
+			id: "NodeAddressesMany", severity: observation.Info,
 			means:  "A Node has several addresses of one type: the CCM may order them otherwise than the in-tree kubelet did.",
 			unseen: unseenNodes, find: manyAddresses,
 		},

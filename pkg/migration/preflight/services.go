@@ -15,27 +15,27 @@ const manyLoadBalancers = 50
 func serviceChecks() []check {
 	return []check{
 		{
-			id: "LoadBalancerPending", severity: observation.Warning, hazards: "H2, H5",
+			id: "LoadBalancerPending", severity: observation.Warning,
 			means:  "A Service of type LoadBalancer has no address: no one could tell afterwards whether the CCM or something older is at fault.",
 			unseen: unseenServices, find: pendingServices,
 		},
 		{
-			id: "LoadBalancerDeleting", severity: observation.Blocking, hazards: "H18",
+			id: "LoadBalancerDeleting", severity: observation.Blocking,
 			means:  "A Service waits for its load balancer to be deleted: while no one runs the service loop it hangs, and what it leaves may never go.",
 			unseen: unseenServices, find: deletingServices,
 		},
 		{
-			id: "LoadBalancerShared", severity: observation.Warning, hazards: "H5",
+			id: "LoadBalancerShared", severity: observation.Warning,
 			means:  "Two Services have one address: the CCM may take the load balancer of the one for that of the other.",
 			unseen: unseenServices, find: sharedAddresses,
 		},
 		{
-			id: "LoadBalancersEnsured", severity: observation.Info, hazards: "H6, H23",
+			id: "LoadBalancersEnsured", severity: observation.Info,
 			means:  "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the cloud's API at once.",
 			unseen: unseenServices, find: ensuredServices,
 		},
 		{
-			id: "ClusterNameDefault", severity: observation.Warning, hazards: "H5",
+			id: "ClusterNameDefault", severity: observation.Warning,
 			means:  "Load balancers are named after the cluster name kubernetes, the default: two such clusters in one project may take each other's.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenServices(o)) }, find: defaultName,
 		},

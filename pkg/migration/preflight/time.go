@@ -15,7 +15,7 @@ const (
 
 func timeChecks() []check {
 	return []check{{
-		id: "ClockSkew", severity: observation.Blocking, hazards: "H21",
+		id: "ClockSkew", severity: observation.Blocking,
 		means:  "The clocks of the two clusters differ: deadlines of Machines, and the validity of tokens and certificates, are judged wrongly.",
 		unseen: func(o Facts) string { return unseen("the API server's clock", o.Server) }, find: clockSkew,
 	}}

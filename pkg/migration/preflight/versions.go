@@ -12,17 +12,17 @@ func versionChecks() []check {
 	both := func(o Facts) string { return cmp.Or(unseenServer(o), unseenDetails(o)) }
 	return []check{
 		{
-			id: "VersionDiffers", severity: observation.Blocking, hazards: "H17",
+			id: "VersionDiffers", severity: observation.Blocking,
 			means:  "spec.version is another minor than the API server's: the CCM, its flags and the rules would be those of the wrong one.",
 			unseen: unseenServer, find: versionDiffers,
 		},
 		{
-			id: "KubeletNewer", severity: observation.Blocking, hazards: "H17",
+			id: "KubeletNewer", severity: observation.Blocking,
 			means:  "A kubelet is newer than the API server.",
 			unseen: both, find: newerKubelets,
 		},
 		{
-			id: "KubeletTooOld", severity: observation.Blocking, hazards: "H17",
+			id: "KubeletTooOld", severity: observation.Blocking,
 			means:  "A kubelet is older than the version skew policy of Kubernetes allows.",
 			unseen: both, find: oldKubelets,
 		},

@@ -23,34 +23,34 @@ const (
 func volumeChecks() []check {
 	return []check{
 		{
-			id: "VolumePluginNotMigrated", severity: observation.Blocking, hazards: "H16",
+			id: "VolumePluginNotMigrated", severity: observation.Blocking,
 			means:  "A volume of an in-tree plugin is not served by the CSI driver in this minor: no external kubelet can mount it.",
 			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseen("the catalogue", o.Provider)) }, find: notMigrated,
 		},
 		{
-			id: "VolumeInline", severity: observation.Warning, hazards: "H16",
+			id: "VolumeInline", severity: observation.Warning,
 			means:  "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards whether they are there.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: inlineVolumes,
 		},
 		{
-			id: "VolumeAttachmentStuck", severity: observation.Blocking, hazards: "H16",
+			id: "VolumeAttachmentStuck", severity: observation.Blocking,
 			means: "A volume cannot be attached or detached, or is attached to a Node that is gone: whoever attaches it next does not know that.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseen("the VolumeAttachments", o.Attachments), unseenNodes(o))
 			}, find: stuckAttachments,
 		},
 		{
-			id: "VolumesAttached", severity: observation.Info, hazards: "H16",
+			id: "VolumesAttached", severity: observation.Info,
 			means:  "Volumes are attached by the in-tree plugin: each is detached when its Node is drained, and attached by the CSI driver.",
 			unseen: unseenDetails, find: attachedInTree,
 		},
 		{
-			id: "VolumeReleased", severity: observation.Warning, hazards: "H16",
+			id: "VolumeReleased", severity: observation.Warning,
 			means:  "A volume of an in-tree plugin waits for being deleted: the plugin that made it does not do that any more afterwards.",
 			unseen: unseenVolumes, find: releasedVolumes,
 		},
 		{
-			id: "VolumeNodeAffinity", severity: observation.Blocking, hazards: "H9",
+			id: "VolumeNodeAffinity", severity: observation.Blocking,
 			means:  "No Node has the labels that a volume asks for, or they will change: its pods cannot be scheduled.",
 			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseenDetails(o)) }, find: affinity,
 		},
@@ -162,12 +162,12 @@ func (n NodeDetail) asTheCCMLabels() NodeDetail {
 func storageChecks() []check {
 	return []check{
 		{
-			id: "StorageClassInTree", severity: observation.Info, hazards: "H16",
+			id: "StorageClassInTree", severity: observation.Info,
 			means:  "A StorageClass names an in-tree provisioner: it goes on working through the CSI migration, with what its parameters mean there.",
 			unseen: func(o Facts) string { return unseen("the StorageClasses", o.StorageClasses) }, find: inTreeClasses,
 		},
 		{
-			id: "NodeLabelsDiffer", severity: observation.Warning, hazards: "H9",
+			id: "NodeLabelsDiffer", severity: observation.Warning,
 			means:  "A Node's beta and present labels of zone or region differ: the CCM takes the beta label for the truth and copies it over the other.",
 			unseen: unseenDetails, find: differingLabels,
 		},

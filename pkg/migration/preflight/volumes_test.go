@@ -87,7 +87,7 @@ func storageStories() map[string]story {
 
 func service(change func(*Service)) func(*Facts) {
 	return func(o *Facts) {
-		web := Service{Namespace: "default", Name: "web", Ingress: []string{"192.0.2.1"}, Finalized: true}
+		web := Service{Namespace: "default", Name: "web", Ingress: []string{"192.0.2.1"}}
 		change(&web)
 		o.Services = observation.Known([]Service{web})
 	}

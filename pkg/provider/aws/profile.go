@@ -26,10 +26,9 @@ func (Profile) Facts(version string) observation.Provider {
 		InTreeName:      Name,
 		// aws:///ZONE/INSTANCE, which the in-tree provider wrote too:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47
-		ProviderIDPrefix:        "aws:///",
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
-		RequiredCloudConfigKeys: []string{configKey},
+		ProviderIDPrefix: "aws:///",
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		// Initialize makes a client and an event broadcaster and starts no loop; what comes before the election only reads:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/aws.go#L682
 		ProbeHazard: "",

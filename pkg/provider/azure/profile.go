@@ -34,7 +34,6 @@ func (Profile) Facts(version string) observation.Provider {
 		// A class of files is no successor for one of disks, nor the other way round.
 		DefaultClass: observation.DefaultClass{Name: diskClass, Plugin: diskPlugin},
 		// One of two, so it is CloudConfigProblem that asks for it.
-		RequiredCloudConfigKeys: nil,
 		// The CCM's first call to the cloud waits for its election, so the probe makes it, too; it runs no loop.
 		// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/provider/azure.go#L513-L540
 		ProbeHazard: "",

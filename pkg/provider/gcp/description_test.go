@@ -18,13 +18,6 @@ func TestDescription(t *testing.T) {
 	g.Expect(pattern.MatchString("gce:///europe-west3-a/worker-1")).To(BeFalse())
 	g.Expect(description.InTree.Name).To(Equal(facts.InTreeName))
 	g.Expect(description.InTree.LastMinor).To(Equal(facts.LastInTreeMinor))
-	var required []string
-	for _, key := range description.Keys {
-		if key.Required {
-			required = append(required, key.Name)
-		}
-	}
-	g.Expect(required).To(ContainElements(facts.RequiredCloudConfigKeys))
 	for _, hazard := range description.Hazards {
 		g.Expect(hazard.Text).To(HaveSuffix("."))
 		g.Expect(hazard.Link).To(HavePrefix("https://"))

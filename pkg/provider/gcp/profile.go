@@ -25,14 +25,13 @@ type Profile struct{}
 // Facts are what deciding needs to know of Google Cloud.
 func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
-		Name:                    Name,
-		CanMigrate:              true,
-		LastInTreeMinor:         lastInTreeMinor,
-		InTreeName:              flagValue,
-		ProviderIDPrefix:        idPrefix,
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreeDisks},
-		RequiredCloudConfigKeys: []string{configKey, credentialsKey},
+		Name:             Name,
+		CanMigrate:       true,
+		LastInTreeMinor:  lastInTreeMinor,
+		InTreeName:       flagValue,
+		ProviderIDPrefix: idPrefix,
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class, Plugin: inTreeDisks},
 		// cloud.Initialize starts two loops, after the election: one reads the ConfigMap ingress-uid, the other counts in memory.
 		// Neither writes anything, so the CCM may be probed:
 		// https://github.com/kubernetes/cloud-provider-gcp/blob/v36.0.7/providers/gce/gce.go (Initialize)

@@ -21,10 +21,9 @@ func (Profile) Facts(version string) observation.Provider {
 		Name: Name,
 		// Nodes that are dedicated servers have hrobot:// instead:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/internal/providerid/providerid.go
-		ProviderIDPrefix:        "hcloud://",
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class},
-		RequiredCloudConfigKeys: []string{tokenKey},
+		ProviderIDPrefix: "hcloud://",
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class},
 		// All that cloud.Initialize starts is a recorder of events:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/hcloud/cloud.go
 		ProbeHazard: "",

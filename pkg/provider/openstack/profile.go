@@ -23,10 +23,9 @@ func (Profile) Facts(version string) observation.Provider {
 		InTreeName:      Name,
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go
-		ProviderIDPrefix:        "openstack://",
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
-		RequiredCloudConfigKeys: []string{configKey},
+		ProviderIDPrefix: "openstack://",
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		// CSIMigrationOpenStack is GA and locked to true in 1.24 and 1.25, and gone from 1.26 on:
 		// https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/features/kube_features.go#L922
 		MigrationGates: nil,

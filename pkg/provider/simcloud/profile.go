@@ -34,14 +34,13 @@ func requiredKeys() []string { return []string{"endpoint", "cluster", "token"} }
 // Facts are what deciding needs to know of simcloud.
 func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
-		Name:                    Name,
-		CanMigrate:              true,
-		LastInTreeMinor:         lastMinor,
-		InTreeName:              Name,
-		ProviderIDPrefix:        "simcloud://",
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class},
-		RequiredCloudConfigKeys: requiredKeys(),
+		Name:             Name,
+		CanMigrate:       true,
+		LastInTreeMinor:  lastMinor,
+		InTreeName:       Name,
+		ProviderIDPrefix: "simcloud://",
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class},
 		// simcloud has no in-tree volume plugin, and so no gate of its own. CSIMigrationPortworx is the one CSI migration
 		// gate that a kube-controller-manager of 1.30 knows, has off by default and still lets one switch without a
 		// deprecation, so the testbed borrows it to exercise the row; without Portworx volumes it changes nothing.

@@ -26,10 +26,9 @@ func (Profile) Facts(version string) observation.Provider {
 		LastInTreeMinor: lastInTreeMinor,
 		InTreeName:      Name,
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/util.go#L37
-		ProviderIDPrefix:        "vsphere://",
-		CSIDrivers:              []string{driver},
-		DefaultClass:            observation.DefaultClass{Name: class, Plugin: inTreePlugin},
-		RequiredCloudConfigKeys: []string{configKey},
+		ProviderIDPrefix: "vsphere://",
+		CSIDrivers:       []string{driver},
+		DefaultClass:     observation.DefaultClass{Name: class, Plugin: inTreePlugin},
 		// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/apis/migration/config/cns.vmware.com_cnsvspherevolumemigrations.yaml
 		RegisteredBy: "cnsvspherevolumemigrations.cns.vmware.com",
 		// cloud.Initialize only looks: it lists Nodes and asks vCenter for them. What deletes is for NSX, which is refused:
