@@ -53,8 +53,8 @@ const (
 	// AttendedReason surfaces when a manager runs the cloud loops.
 	AttendedReason = "Attended"
 	// CloudLoopsUnattendedReason surfaces when no manager runs the cloud loops: at once on CloudLoopsAttended, after
-	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled; on ReadyToMigrate, when a look found it so. With the
-	// feature off, these times count to the looks.
+	// spec.slo.unattendedSeconds on Ready, and after twice that time on Stalled; on ReadyToMigrate, when a look found it so. With
+	// the feature off, these times count to the looks.
 	CloudLoopsUnattendedReason = "CloudLoopsUnattended"
 	// LookingReason surfaces while a Lease has not been watched for long enough to tell whether it is renewed.
 	LookingReason = "Looking"
@@ -125,8 +125,8 @@ const (
 	ActingReason = "Acting"
 	// CouldNotLookReason surfaces, with status Unknown, when what the step needs to know could not be read.
 	CouldNotLookReason = "CouldNotLook"
-	// CouldNotActReason surfaces, with status Unknown, when a change failed and is tried again; with Stalled, when our right to KCM's Lease is
-	// still there although it was deleted.
+	// CouldNotActReason surfaces, with status Unknown, when a change failed and is tried again; with Stalled, when our right to
+	// KCM's Lease is still there although it was deleted.
 	CouldNotActReason = "CouldNotAct"
 	// NoNodesReason surfaces when addons are applied but the cluster has no Node to run them.
 	NoNodesReason = "NoNodes"
@@ -157,7 +157,8 @@ const (
 	ProvingCanaryReason = "ProvingCanary"
 	// WaitingForNodesReason surfaces while a Node is not proven.
 	WaitingForNodesReason = "WaitingForNodes"
-	// WaitingForBootstrapDataReason surfaces while bootstrap data is not written for the newest Machines, or does not start external kubelets.
+	// WaitingForBootstrapDataReason surfaces while bootstrap data is not written for the newest Machines, or does not start external
+	// kubelets.
 	WaitingForBootstrapDataReason = "WaitingForBootstrapData"
 	// RegisteringVolumesReason surfaces while the CSI driver registers in-tree volumes, before a Node is drained.
 	RegisteringVolumesReason = "RegisteringVolumes"
@@ -181,8 +182,8 @@ const (
 	PreflightFailedReason = "PreflightFailed"
 	// PlanNotApprovedReason surfaces when the plan is not the one that spec.approval names: something changed since.
 	PlanNotApprovedReason = "PlanNotApproved"
-	// LoopsOffAlreadyReason surfaces when KCM is to run the cloud loops and its arguments do not: they are switched off, or it has no
-	// in-tree cloud provider, and no migration of this Cluster did that.
+	// LoopsOffAlreadyReason surfaces when KCM is to run the cloud loops and its arguments do not: they are switched off, or it has
+	// no in-tree cloud provider, and no migration of this Cluster did that.
 	LoopsOffAlreadyReason = "LoopsOffAlready"
 	// RecordUnusableReason surfaces when the record of an earlier migration of this name cannot be used: it is of another control
 	// plane or provider, or cannot be read.
@@ -215,15 +216,18 @@ const (
 	NodesNotInitializedReason = "NodesNotInitialized"
 	// VolumesNotRegisteredReason surfaces when the CSI driver did not register an in-tree volume in time.
 	VolumesNotRegisteredReason = "VolumesNotRegistered"
-	// BootstrapDataNotExternalReason surfaces when what new Machines boot with does not start external kubelets, or is not written in time.
+	// BootstrapDataNotExternalReason surfaces when what new Machines boot with does not start external kubelets, or is not written
+	// in time.
 	BootstrapDataNotExternalReason = "BootstrapDataNotExternal"
 	// KubeletsNotExternalReason surfaces when a new Node joined in-tree, or nothing shows that it did not.
 	KubeletsNotExternalReason = "KubeletsNotExternal"
-	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and no one knows why.
+	// InventoryChangedReason surfaces when load balancers, volumes, Nodes or StorageClasses differ from the baseline, and no one
+	// knows why.
 	InventoryChangedReason = "InventoryChanged"
 	// SLOViolatedReason surfaces when Nodes or load balancers were too slow, or could not be updated, while Machines are rolled.
 	SLOViolatedReason = "SLOViolated"
-	// NodeAddressesDifferReason surfaces when the CCM sees other addresses of Nodes than the kubelets of the in-tree provider report.
+	// NodeAddressesDifferReason surfaces when the CCM sees other addresses of Nodes than the kubelets of the in-tree provider
+	// report.
 	NodeAddressesDifferReason = "NodeAddressesDiffer"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
 	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"

@@ -181,8 +181,8 @@ type HandoverStatus struct {
 	// +optional
 	LockArmedAt *metav1.Time `json:"lockArmedAt,omitempty"`
 
-	// kcmLeaseGrantedAt is when the controller gave itself the right to free KCM's Lease, as far as it may. It is taken back when KCM
-	// has rolled out.
+	// kcmLeaseGrantedAt is when the controller gave itself the right to free KCM's Lease, as far as it may. It is taken back when
+	// KCM has rolled out.
 	// +optional
 	KCMLeaseGrantedAt *metav1.Time `json:"kcmLeaseGrantedAt,omitempty"`
 

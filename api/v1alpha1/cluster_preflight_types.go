@@ -100,8 +100,8 @@ type AcceptedFinding struct {
 // +kubebuilder:validation:Enum=Blocking;Warning;Info
 type FindingSeverity string
 
-// PreflightStatus is what was found before the start, by a look ahead while the feature is off; afterwards it stays as it was, until the cloud can be asked before the first
-// Machine is replaced.
+// PreflightStatus is what was found before the start, by a look ahead while the feature is off; afterwards it stays as it was,
+// until the cloud can be asked before the first Machine is replaced.
 type PreflightStatus struct {
 	// judgedAt is when the findings were last seen to change.
 	// +optional

@@ -42,8 +42,8 @@ type SLOSpec struct {
 // +kubebuilder:validation:Enum=Met;Violated;Inconclusive
 type SLOVerdict string
 
-// SLOStatus holds the service level numbers of KEP-2395: 99 % of the Nodes and load balancers within 60 s, and less than one error
-// in 15 minutes.
+// SLOStatus holds the service level numbers of KEP-2395: 99 % of the Nodes and load balancers within 60 s, and less than one
+// error in 15 minutes.
 type SLOStatus struct {
 	// verdict on all indicators: Violated when one is, Met when all are.
 	// +optional

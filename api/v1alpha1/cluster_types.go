@@ -308,8 +308,8 @@ const (
 
 // AddonsSpec says how the CCM and the CSI driver are applied.
 type AddonsSpec struct {
-	// management of the CCM and the CSI driver once the migration is finished. Default is Managed. Released leaves them to another tool,
-	// such as Helm or GitOps: they are neither applied nor repaired. A migration that runs needs Managed.
+	// management of the CCM and the CSI driver once the migration is finished. Default is Managed. Released leaves them to another
+	// tool, such as Helm or GitOps: they are neither applied nor repaired. A migration that runs needs Managed.
 	// +optional
 	Management AddonManagement `json:"management,omitempty"`
 	// adoption of addon objects that exist already and are not in our inventory. Default is Never.

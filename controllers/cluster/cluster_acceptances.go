@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // maxAcceptances is the bound of status.acceptances.
@@ -50,7 +51,7 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 		if len(finding.Objects) > 0 {
 			value += " of " + strings.Join(finding.Objects, ", ")
 		}
-		list = append(list, acceptance{path: []string{"preflight", "accept"}, value: bounded(value+": "+finding.Reason, maxObjectName)})
+		list = append(list, acceptance{path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName)})
 	}
 	return list[:min(len(list), maxAcceptances)]
 }
@@ -97,7 +98,7 @@ func managerOf(fields []metav1.ManagedFieldsEntry, a acceptance) string {
 			continue
 		}
 		if owner == ucv1.UnknownActor || since.Before(entry.Time) {
-			owner, since = bounded(entry.Manager, 128), entry.Time
+			owner, since = wording.Bounded(entry.Manager, 128), entry.Time
 		}
 	}
 	return owner

@@ -26,8 +26,8 @@ const inventoryKey = "inventory"
 
 func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
 
-// act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the middle is repaired by the next pass,
-// which derives it again.
+// act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the
+// middle is repaired by the next pass, which derives it again.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	if err := r.keepProofs(ctx, s); err != nil {
 		s.unkept = true
@@ -74,7 +74,8 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 	return fmt.Errorf("verb %s is not known", verb.Kind)
 }
 
-// changeLeases is about who may hold the CCM's Lease and the migration lock, Leases of managers that have ended, and our right to KCM's.
+// changeLeases is about who may hold the CCM's Lease and the migration lock, Leases of managers that have ended, and our right to
+// KCM's.
 func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.Verb) error {
 	change := map[migration.VerbKind]func() error{
 		migration.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },

@@ -16,8 +16,8 @@ func setAttended(w *statusWriter, attendance *migration.Attendance) {
 	w.set(ucv1.CloudLoopsAttendedCondition, attendance.Status, attendance.Reason, attendance.Message)
 }
 
-// unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read that
-// fails is no trouble.
+// unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read
+// that fails is no trouble.
 func unseenForLong(w *statusWriter, s *scope) bool {
 	seen, before := s.decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
 	return seen != nil && seen.Reason == ucv1.CouldNotLookReason && before != nil && before.Status == metav1.ConditionUnknown &&

@@ -19,8 +19,8 @@ import (
 // DefinitionName is that of the CustomResourceDefinition of Clusters.
 const DefinitionName = "clusters." + ucv1.GroupName
 
-// MissingFields are those of a Cluster that this program knows and the definition in the API server does not: a status with one of them
-// is refused as a whole, and from a spec it is dropped. Below a field that is missing, nothing is named.
+// MissingFields are those of a Cluster that this program knows and the definition in the API server does not: a status with one
+// of them is refused as a whole, and from a spec it is dropped. Below a field that is missing, nothing is named.
 func MissingFields(ctx context.Context, reader client.Reader) ([]string, error) {
 	definition := &unstructured.Unstructured{}
 	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})

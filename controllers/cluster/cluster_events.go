@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // The reasons of events that are no reasons of conditions.
@@ -58,5 +59,5 @@ func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, not
 	if reference := relatedTo(s, entry); reference != nil {
 		related = reference
 	}
-	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", bounded(note, maxMessage))
+	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", wording.Bounded(note, maxMessage))
 }

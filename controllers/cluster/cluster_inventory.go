@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // maxDifferences bounds the lists of status.inventory.
@@ -41,7 +42,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 func count(seen *ucv1.InventoryStatus, differences []baseline.Difference) {
 	for _, difference := range differences {
 		if difference.Warning && len(seen.Warnings) < maxDifferences {
-			seen.Warnings = append(seen.Warnings, bounded(difference.String()+": "+difference.Explained, maxMessage))
+			seen.Warnings = append(seen.Warnings, wording.Bounded(difference.String()+": "+difference.Explained, maxMessage))
 		}
 		if difference.Explained != "" {
 			seen.Explained++
@@ -49,7 +50,7 @@ func count(seen *ucv1.InventoryStatus, differences []baseline.Difference) {
 		}
 		seen.Unexplained++
 		if len(seen.Differences) < maxDifferences {
-			seen.Differences = append(seen.Differences, bounded(difference.String(), maxMessage))
+			seen.Differences = append(seen.Differences, wording.Bounded(difference.String(), maxMessage))
 		}
 	}
 }

@@ -97,7 +97,8 @@ func TestClustersAreCountedByReadyToMigrate(t *testing.T) {
 	g.Expect([]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")}).To(Equal([]float64{1, 1, 0}))
 }
 
-// fleetOf looks ahead at so many clusters, seen for the first time at one moment, for two days, and counts looks and requests an hour.
+// fleetOf looks ahead at so many clusters, seen for the first time at one moment, for two days, and counts looks and requests an
+// hour.
 func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [48]int) {
 	l := &looks{}
 	fleet, next := make([]*ucv1.Cluster, clusters), make([]time.Time, clusters)

@@ -76,13 +76,11 @@ func Sharers(reader client.Reader) func(context.Context, *ucv1.Cluster) ([]strin
 // controlPlaneName is the same for Clusters that share a control plane: the Deployment of KCM, or, for static pods, the
 // kubeconfig that leads to them.
 func controlPlaneName(cluster *ucv1.Cluster) string {
-	switch reference := cluster.Spec.KubeconfigSecretRef; {
-	case !cluster.Spec.ControlPlane.Static():
-		return "Deployment " + controlplane.KubeControllerManager(cluster).Name
-	case reference != nil:
-		return "Secret " + reference.Name + " " + reference.Key
+	if cluster.Spec.ControlPlane.Static() {
+		secret := cluster.KubeconfigSecret()
+		return "Secret " + secret.Name + " " + secret.Key
 	}
-	return "Secret " + cluster.Name + "-kubeconfig "
+	return "Deployment " + cluster.KubeControllerManager().Name
 }
 
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
@@ -116,8 +114,8 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 	s.addons = addons
 }
 
-// rendered are the addons of a pass. The profile comes before the probe is made and the CCM gets the lock, which go on with what it
-// made of the CCM; the place comes last, because nothing else needs to know it.
+// rendered are the addons of a pass. The profile comes before the probe is made and the CCM gets the lock, which go on with what
+// it made of the CCM; the place comes last, because nothing else needs to know it.
 func (r *Reconciler) rendered(s *scope, profile provider.Profile, data map[string][]byte) (addons provider.Addons, err error) {
 	for _, step := range []func(){
 		func() {
@@ -190,7 +188,8 @@ func credentialOfTheManagementCluster(kind corev1.SecretType) string {
 	return ""
 }
 
-// unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants that.
+// unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants
+// that.
 func (r *Reconciler) unlabeled(secret *corev1.Secret) string {
 	if !r.RequireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
 		return ""

@@ -100,3 +100,29 @@ func TestNoCredentialOfTheManagementClusterIsACloudConfiguration(t *testing.T) {
 		})
 	}
 }
+
+func TestClustersThatShareAControlPlaneAreFoundHoweverTheyNameIt(t *testing.T) {
+	static := func(name string, ref *ucv1.SecretKeyReference) *ucv1.Cluster {
+		cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user", Name: name}}
+		cluster.Spec.ControlPlane.Type, cluster.Spec.KubeconfigSecretRef = ucv1.ExternalControlPlane, ref
+		return cluster
+	}
+	alpha := static("alpha", nil)
+	for name, tc := range map[string]struct {
+		other  *ucv1.Cluster
+		shared bool
+	}{
+		"the Secret that is the default":  {static("beta", &ucv1.SecretKeyReference{Name: "alpha-kubeconfig"}), true},
+		"and the key that is the default": {static("beta", &ucv1.SecretKeyReference{Name: "alpha-kubeconfig", Key: "value"}), true},
+		"another key is another cluster":  {static("beta", &ucv1.SecretKeyReference{Name: "alpha-kubeconfig", Key: "beta"}), false},
+		"so is another Secret":            {static("beta", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, scheme := NewWithT(t), runtime.NewScheme()
+			g.Expect(ucv1.AddToScheme(scheme)).To(Succeed())
+			found, err := Sharers(fake.NewClientBuilder().WithScheme(scheme).WithObjects(alpha, tc.other).Build())(t.Context(), alpha)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(len(found) == 1).To(Equal(tc.shared), "%v", found)
+		})
+	}
+}

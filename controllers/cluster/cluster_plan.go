@@ -12,6 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
@@ -106,5 +107,5 @@ func setPlan(status *ucv1.ClusterStatus, s *scope) {
 	if status.Plan != nil && status.Plan.Digest == seen.Digest {
 		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
 	}
-	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
 }

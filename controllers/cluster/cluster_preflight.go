@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // maxFindings is the bound of status.preflight.findings, maxFindingObjects that of the objects of one.
@@ -22,8 +23,8 @@ const (
 	maxObjectName     = 600
 )
 
-// observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first Machine
-// is replaced. It comes last, because it rests on what was observed before.
+// observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
+// Machine is replaced. It comes last, because it rests on what was observed before.
 func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
 	if s.session == nil {
 		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
@@ -33,7 +34,7 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 		Cluster: s.cluster, Deadlines: r.Deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
 		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
 	}
-	source := "Secret " + s.cluster.Namespace + "/" + kubeconfigSecret(s.cluster)
+	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
 	if facts.StartedAt != nil {
 		asked.Credentials = s.session.Credentials(source)
 		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
@@ -54,15 +55,8 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 	}
 }
 
-func kubeconfigSecret(cluster *ucv1.Cluster) string {
-	if reference := cluster.Spec.KubeconfigSecretRef; reference != nil {
-		return reference.Name
-	}
-	return cluster.Name + "-kubeconfig"
-}
-
-// setPreflight writes what was found before the start; afterwards it stays, but for what is watched on. A time that ticks would be a
-// change in every pass.
+// setPreflight writes what was found before the start; afterwards it stays, but for what is watched on. A time that ticks would
+// be a change in every pass.
 func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 	if s.cluster.Status.StartedAt != nil {
 		watchOn(status, s)
@@ -91,8 +85,8 @@ func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 	status.Preflight = found
 }
 
-// watchOn keeps true whether our credentials run out soon, and which fields have no effect. It holds nothing up: when the credentials
-// have run out, condition UserClusterReachable says so.
+// watchOn keeps true whether our credentials run out soon, and which fields have no effect. It holds nothing up: when the
+// credentials have run out, condition UserClusterReachable says so.
 func watchOn(status *ucv1.ClusterStatus, s *scope) {
 	shown := ptr.Deref(status.Preflight.DeepCopy(), ucv1.PreflightStatus{})
 	watch(&shown, preflight.FieldWithoutEffect, preflight.JudgeFields(s.cluster))
@@ -137,11 +131,11 @@ func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 	}
 	for _, finding := range findings[:min(len(findings), maxFindings)] {
 		entry := ucv1.PreflightFinding{
-			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: bounded(migration.TextOf(finding), maxMessage),
+			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: wording.Bounded(migration.TextOf(finding), maxMessage),
 			NotLookedAt: finding.NotLookedAt, Accepted: finding.Accepted,
 		}
 		for _, object := range finding.Objects[:min(len(finding.Objects), maxFindingObjects)] {
-			entry.Objects = append(entry.Objects, bounded(object, maxObjectName))
+			entry.Objects = append(entry.Objects, wording.Bounded(object, maxObjectName))
 		}
 		status.Findings = append(status.Findings, entry)
 	}

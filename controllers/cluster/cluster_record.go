@@ -35,8 +35,8 @@ func (r *Reconciler) observeRecord(ctx context.Context, s *scope) {
 	}
 }
 
-// observeKeeper is what makes a control plane the same one: KCM's Deployment, or, for static pods, the kubeconfig Secret that leads to
-// them.
+// observeKeeper is what makes a control plane the same one: KCM's Deployment, or, for static pods, the kubeconfig Secret that
+// leads to them.
 func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
 	if !cluster.Spec.ControlPlane.Static() {
 		template := controlplane.Template(ctx, r.Client, cluster)
@@ -49,7 +49,7 @@ func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) o
 		return observation.Unknown[observation.Ref](template.Why())
 	}
 	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: cluster.Namespace, Name: kubeconfigSecret(cluster)}
+	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.KubeconfigSecret().Name}
 	switch err := r.Live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
 		return observation.Absent[observation.Ref]()
@@ -100,8 +100,8 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, facts ucv1.Facts)
 	return nil
 }
 
-// owners of what outlives the Cluster: it goes with the control plane. Static pods have no object here that goes with them, and the
-// kubeconfig Secret may be made again with other credentials.
+// owners of what outlives the Cluster: it goes with the control plane. Static pods have no object here that goes with them, and
+// the kubeconfig Secret may be made again with other credentials.
 func owners(s *scope) []metav1.OwnerReference {
 	keeper, known := s.observed.Keeper.Get()
 	if !known || keeper.Kind != "Deployment" {

@@ -56,7 +56,7 @@ func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
 	if cluster.Spec.ControlPlane.Static() {
 		return nil
 	}
-	return referenceTo(observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: controlplane.KubeControllerManager(cluster).Name})
+	return referenceTo(observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name})
 }
 
 func versionOfKind() map[string]string {

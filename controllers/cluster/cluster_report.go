@@ -70,8 +70,8 @@ func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, sta
 		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 }
 
-// withoutEmpty leaves objects out that have nothing in them: where the status had more of one before, the API server would make null
-// of it, which is no object. https://github.com/kubernetes-sigs/structured-merge-diff/issues/305
+// withoutEmpty leaves objects out that have nothing in them: where the status had more of one before, the API server would make
+// null of it, which is no object. https://github.com/kubernetes-sigs/structured-merge-diff/issues/305
 func withoutEmpty(content map[string]any) {
 	for key, value := range content {
 		if inner, ok := value.(map[string]any); ok {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
@@ -42,7 +42,7 @@ type statusWriter struct {
 
 func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
 	condition := metav1.Condition{
-		Type: conditionType, Status: status, Reason: reason, Message: bounded(message, maxMessage),
+		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, maxMessage),
 		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
 	}
 	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
@@ -105,7 +105,7 @@ func setProof(status *ucv1.ClusterStatus, proof []ucv1.ProofItem) {
 	}
 	status.Handover.Proof = slices.Clone(proof)
 	for i := range status.Handover.Proof {
-		status.Handover.Proof[i].Message = bounded(status.Handover.Proof[i].Message, maxMessage)
+		status.Handover.Proof[i].Message = wording.Bounded(status.Handover.Proof[i].Message, maxMessage)
 	}
 }
 
@@ -114,12 +114,12 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 	if status.Handover == nil || seen == nil {
 		return
 	}
-	seen.Reason, seen.Next = bounded(seen.Reason, maxMessage), bounded(seen.Next, maxMessage)
+	seen.Reason, seen.Next = wording.Bounded(seen.Reason, maxMessage), wording.Bounded(seen.Next, maxMessage)
 	status.Handover.PointOfNoReturn = seen
 }
 
-// factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what facts rest
-// on: were they refused for good, the ends of processes would be forgotten in every pass.
+// factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
+// facts rest on: were they refused for good, the ends of processes would be forgotten in every pass.
 func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
@@ -346,13 +346,4 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
 		}
 	}
-}
-
-// bounded cuts between characters: a part of one comes back from the API server as another one, and then every pass would
-// find the status changed.
-func bounded(text string, most int) string {
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most-3], "") + "..."
-	}
-	return text
 }

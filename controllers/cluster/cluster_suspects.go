@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Suspects are the Clusters on whose passes the process may have died, as when one user cluster answers so much that the kernel kills
-// it. A panic can be caught; this cannot, so each pass leaves a file while it lasts, and the files that are there at the start name
-// those whose passes did not end. They are read last and alone, so that one of them takes no other down with it again.
+// Suspects are the Clusters on whose passes the process may have died, as when one user cluster answers so much that the kernel
+// kills it. A panic can be caught; this cannot, so each pass leaves a file while it lasts, and the files that are there at the
+// start name those whose passes did not end. They are read last and alone, so that one of them takes no other down with it again.
 //
 //	others pass ─► all others passed ─► one suspect, alone ─► its pass ends: it is none any more
 //	                                                      └► the process dies: it is the culprit, and waits 2^deaths minutes
@@ -32,8 +32,8 @@ type Suspects struct {
 	passed map[client.ObjectKey]bool
 	// since is when the first pass came: a manager that does not lead has none.
 	since time.Time
-	// running counts the passes of others; alone says that a suspect has its own. Until nextUntil no other pass begins, because a suspect
-	// has waited long enough; it says so again whenever it asks.
+	// running counts the passes of others; alone says that a suspect has its own. Until nextUntil no other pass begins, because a
+	// suspect has waited long enough; it says so again whenever it asks.
 	running   int
 	alone     bool
 	nextUntil time.Time
@@ -121,7 +121,8 @@ func (s *Suspects) begin(key client.ObjectKey, now time.Time, clusters func() []
 	return turn{}
 }
 
-// mayBeAlone: all others had their first pass, and none is being made. Others wait for a suspect only when they left it no gap for long.
+// mayBeAlone: all others had their first pass, and none is being made. Others wait for a suspect only when they left it no gap
+// for long.
 func (s *Suspects) mayBeAlone(one *suspect, now time.Time, clusters func() []client.ObjectKey) bool {
 	if now.Sub(s.since) < suspectOthers && !s.othersPassed(clusters()) {
 		return false
@@ -155,7 +156,8 @@ func (s *Suspects) othersPassed(clusters []client.ObjectKey) bool {
 	return true
 }
 
-// end a pass that begin let begin. One that was not made after all, because the connection is not there yet, is none of the first ones.
+// end a pass that begin let begin. One that was not made after all, because the connection is not there yet, is none of the first
+// ones.
 func (s *Suspects) end(key client.ObjectKey, made bool) {
 	if s == nil {
 		return

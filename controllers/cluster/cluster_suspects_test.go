@@ -220,8 +220,8 @@ const (
 	hostile        = 2
 )
 
-// A process dies by SIGKILL on one of six Clusters while passes of others are made, and is started again: first those that are left
-// come to their pass, then the suspects, and the hostile one takes no other down again.
+// A process dies by SIGKILL on one of six Clusters while passes of others are made, and is started again: first those that are
+// left come to their pass, then the suspects, and the hostile one takes no other down again.
 func TestAProcessThatIsKilledReadsTheRestFirst(t *testing.T) {
 	if directory := os.Getenv(dyingDirectory); directory != "" {
 		passesUntilDeath(directory)

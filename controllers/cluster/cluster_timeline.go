@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // The bounds of status.timeline: its entries, the objects and the characters of one.
@@ -36,7 +37,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	}
 	entries := slices.Clone(s.untold)
 	add := func(e ucv1.TimelineEntry) {
-		e.Time, e.Step, e.Message = metav1.NewTime(s.now), status.Step, bounded(e.Message, maxTimelineMessage)
+		e.Time, e.Step, e.Message = metav1.NewTime(s.now), status.Step, wording.Bounded(e.Message, maxTimelineMessage)
 		e.Objects = e.Objects[:min(len(e.Objects), maxTimelineObjects)]
 		if e.Actor == "" {
 			e.Actor = ucv1.FieldManager

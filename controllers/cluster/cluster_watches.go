@@ -49,7 +49,7 @@ func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) [
 // clustersOfDeployment also wakes those whose feature is off when the Deployment is that of their KCM.
 func (r *Reconciler) clustersOfDeployment(ctx context.Context, object client.Object) []reconcile.Request {
 	return r.clustersIn(ctx, object.GetNamespace(), func(cluster *ucv1.Cluster) bool {
-		return cluster.ExternalCloudProvider() || controlplane.KubeControllerManager(cluster).Name == object.GetName()
+		return cluster.ExternalCloudProvider() || cluster.KubeControllerManager().Name == object.GetName()
 	})
 }
 

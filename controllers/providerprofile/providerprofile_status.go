@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // maxMessage bounds a condition's message: a profile may have a problem for each of its hundreds of entries, and a person
@@ -29,7 +30,7 @@ func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) u
 		ready, reason = metav1.ConditionTrue, ucv1.ProfileAppliedReason
 		message = fmt.Sprintf("It is laid over what is applied to the Clusters of provider %s.", name)
 	}
-	conditions := []metav1.Condition{{Type: ucv1.ReadyCondition, Status: ready, Reason: reason, Message: bounded(message)}}
+	conditions := []metav1.Condition{{Type: ucv1.ReadyCondition, Status: ready, Reason: reason, Message: wording.Bounded(message, maxMessage)}}
 	if ready == metav1.ConditionFalse {
 		stalled := conditions[0]
 		stalled.Type, stalled.Status = ucv1.StalledCondition, metav1.ConditionTrue
@@ -42,12 +43,4 @@ func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) u
 		}
 	}
 	return ucv1.ProviderProfileStatus{ObservedGeneration: profile.Generation, Conditions: conditions}
-}
-
-// bounded cuts between characters: a part of one comes back from the API server as another one.
-func bounded(text string) string {
-	if len(text) > maxMessage {
-		return strings.ToValidUTF8(text[:maxMessage-3], "") + "..."
-	}
-	return text
 }

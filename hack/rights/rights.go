@@ -25,8 +25,8 @@ type resource struct {
 	verbs       []string
 }
 
-// resources of the catalogue. Those without get are watched, by rules of role.yaml and cluster_role.yaml; roles are escalated
-// to, because the addons may do what we may not; drivers and classes are never deleted, because volumes depend on them, nor is what
+// resources of the catalogue. Those without get are watched, by rules of role.yaml and cluster_role.yaml; roles are escalated to,
+// because the addons may do what we may not; drivers and classes are never deleted, because volumes depend on them, nor is what
 // the cluster has once for all drivers.
 func resources() map[string]resource {
 	written, lasting := []string{"create", "delete", "get", "patch"}, []string{"create", "get", "patch"}

@@ -14,9 +14,10 @@
 //	suites           the packages that are suites of Ginkgo, one a line
 //	junit/NAME.xml   what each suite says of its specs; the name is the last part of the package's path
 //
-// In a suite the specs count and not the Go test around them; a spec that a label leaves out is no test of that run,
-// and one that calls Skip is a skipped one. Whatever fails outside any test (a package, a group, a suite without a
-// readable file of specs or of which none ran, in tier all a budget exceeded by half) counts as one failed test: a run that could not look is never a good one.
+// In a suite the specs count and not the Go test around them; a spec that a label leaves out is no test of that run, and one that
+// calls Skip is a skipped one. Whatever fails outside any test (a package, a group, a suite without a readable file of specs or
+// of which none ran, in tier all a budget exceeded by half) counts as one failed test: a run that could not look is never a good
+// one.
 //
 // The minutes are those of hack/test-budgets.txt. They are compared with what go test measures, which leaves out
 // compiling.

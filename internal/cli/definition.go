@@ -12,8 +12,8 @@ import (
 // maxFieldsShown keeps the line short: the first fields name the release well enough.
 const maxFieldsShown = 10
 
-// checkDefinition says at the start what would otherwise be seen only when the first status is refused. The manager goes on: what can
-// be written is written, and condition Stalled of a Cluster says what cannot.
+// checkDefinition says at the start what would otherwise be seen only when the first status is refused. The manager goes on: what
+// can be written is written, and condition Stalled of a Cluster says what cannot.
 func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster.Metrics, log logr.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, managementTimeout)
 	defer cancel()

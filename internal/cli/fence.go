@@ -135,7 +135,7 @@ func (o *fenceOptions) target(ctx context.Context, cluster *ucv1.Cluster, c clie
 
 // kcmArguments are those of KCM's Deployment; none where there is no such Deployment, or where they are not understood.
 func kcmArguments(ctx context.Context, c client.Reader, cluster *ucv1.Cluster) (observation.Arguments, error) {
-	ref := controlplane.KubeControllerManager(cluster)
+	ref := cluster.KubeControllerManager()
 	deployment := &appsv1.Deployment{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, deployment); err != nil {
 		return observation.Arguments{}, client.IgnoreNotFound(err)

@@ -33,8 +33,8 @@ type managementEndpoints struct {
 	log    logr.Logger
 }
 
-// protectManagementServer returns what is never dialed for a user cluster: the API server as the manager reaches it, as it is named
-// by a flag, and as its endpoints say. They are read before anything is dialed.
+// protectManagementServer returns what is never dialed for a user cluster: the API server as the manager reaches it, as it is
+// named by a flag, and as its endpoints say. They are read before anything is dialed.
 func protectManagementServer(ctx context.Context, mgr ctrl.Manager, named []string, log logr.Logger) (*usercluster.ManagementServer, error) {
 	client, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {

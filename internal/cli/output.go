@@ -73,8 +73,8 @@ func (p printer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// printable leaves out control characters, bidirectional marks and all else that shows nothing, but for the colours that paint uses:
-// events and annotations of a user cluster are written by its tenants, and a terminal obeys them (the flaw of kubectl:
+// printable leaves out control characters, bidirectional marks and all else that shows nothing, but for the colours that paint
+// uses: events and annotations of a user cluster are written by its tenants, and a terminal obeys them (the flaw of kubectl:
 // https://github.com/kubernetes/kubernetes/issues/101695).
 func printable(text string) string {
 	colour := regexp.MustCompile(`\x1b\[(?:[0-2]|3[236]|1;31)m`)

@@ -16,8 +16,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// opener makes watches of what is followed. They see metadata only, and wake: what is printed is read as without a watch. Each begins
-// with what there is, so that nothing is missed between two of them:
+// opener makes watches of what is followed. They see metadata only, and wake: what is printed is read as without a watch. Each
+// begins with what there is, so that nothing is missed between two of them:
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch
 func (o *statusOptions) opener(name string) (func(context.Context) (watch.Interface, error), error) {
 	c, err := o.watcher()
@@ -59,8 +59,8 @@ type follower struct {
 	problem  error
 }
 
-// follow goes on until it is stopped. It looks at most once an interval: when a watch says that something changed, or each time where
-// there is none. What cannot be read for a moment is said, and ends nothing.
+// follow goes on until it is stopped. It looks at most once an interval: when a watch says that something changed, or each time
+// where there is none. What cannot be read for a moment is said, and ends nothing.
 func (f *follower) follow(ctx context.Context, out io.Writer) error {
 	ticker := time.NewTicker(f.interval)
 	defer ticker.Stop()

@@ -179,14 +179,8 @@ func firstFinding(cluster *ucv1.Cluster) *ucv1.PreflightFinding {
 }
 
 func kubeconfigOf(cluster *ucv1.Cluster) string {
-	name, key := cluster.Name+"-kubeconfig", "value"
-	if ref := cluster.Spec.KubeconfigSecretRef; ref != nil {
-		name = ref.Name
-		if ref.Key != "" {
-			key = ref.Key
-		}
-	}
-	return "Secret " + cluster.Namespace + "/" + name + ", key " + key
+	secret := cluster.KubeconfigSecret()
+	return "Secret " + cluster.Namespace + "/" + secret.Name + ", key " + secret.Key
 }
 
 // placeholders are the words of the runbooks' commands and what they stand for. In the user cluster, NAMESPACE and NAME are

@@ -17,7 +17,8 @@ const (
 )
 
 const (
-	// mostBaseline is what a Secret may hold, with room for its metadata and for the proofs of kubelets: https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-limit
+	// mostBaseline is what a Secret may hold, with room for its metadata and for the proofs of kubelets:
+	// https://kubernetes.io/docs/concepts/configuration/secret/#restriction-data-limit
 	mostBaseline = 1<<20 - 1<<15 - mostProofBytes
 	// mostUnpacked bounds what a Secret that someone changed can make of our memory.
 	mostUnpacked = 64 << 20

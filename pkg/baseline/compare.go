@@ -24,8 +24,8 @@ type Difference struct {
 // String is how it stands in messages.
 func (d Difference) String() string { return d.Object + " " + d.What }
 
-// Compare says what of the baseline is not as it was, what is unexplained first. It is absent when no baseline was taken, or it is
-// not there any more.
+// Compare says what of the baseline is not as it was, what is unexplained first. It is absent when no baseline was taken, or it
+// is not there any more.
 func Compare(o observation.Observation) observation.Observed[[]Difference] {
 	taken := o.Cluster.Status.Baseline
 	list, lost, unknown := Differences(o, taken)

@@ -36,7 +36,7 @@ func componentsBeside(cluster *ucv1.Cluster) []besideKCM {
 		if one.spec != nil {
 			one.ref = one.spec.DeploymentReference
 		}
-		one.ref = withDefaults(one.ref, one.program, one.program)
+		one.ref = one.ref.WithDefaults(one.program)
 	}
 	return components
 }

@@ -36,6 +36,8 @@ func testCluster(processes ...ucv1.ManagerProcess) *ucv1.Cluster {
 }
 
 // testDeployment is rolled out with one replica and its UID is its name.
+const kubeControllerManager = "kube-controller-manager"
+
 func testDeployment(name string, args ...string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{

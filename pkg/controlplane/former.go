@@ -20,8 +20,8 @@ const (
 	maxContainers = 8
 )
 
-// Former remembers the processes that a watch of pods shows, those that go on included, and when it first showed their ends. It is
-// kept in memory only: the Lease of a holder that ended while we were away runs out by itself.
+// Former remembers the processes that a watch of pods shows, those that go on included, and when it first showed their ends. It
+// is kept in memory only: the Lease of a holder that ended while we were away runs out by itself.
 type Former struct {
 	clock clock.PassiveClock
 

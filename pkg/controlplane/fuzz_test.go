@@ -12,8 +12,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// FuzzCommandLine: a change of a command line that is understood sets what it says and leaves all else as it was, and a second one
-// is none.
+// FuzzCommandLine: a change of a command line that is understood sets what it says and leaves all else as it was, and a second
+// one is none.
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []struct{ command, args, variable string }{
 		{"kube-controller-manager\n--controllers=*,-service\n--cloud-provider=openstack", "", ""},

@@ -30,33 +30,16 @@ type Reader struct {
 	runs   runWatch
 }
 
-// The defaults of the names in a Cluster's spec.
 const (
-	kubeControllerManager = "kube-controller-manager"
-	kubeAPIServer         = "kube-apiserver"
-	kubeScheduler         = "kube-scheduler"
-	userClusterNamespace  = "kube-system"
+	kubeAPIServer        = "kube-apiserver"
+	kubeScheduler        = "kube-scheduler"
+	userClusterNamespace = "kube-system"
 )
 
-// KubeControllerManager is the cluster's KCM Deployment and container, with the defaults filled in.
-func KubeControllerManager(cluster *ucv1.Cluster) ucv1.DeploymentReference {
-	return withDefaults(cluster.Spec.ControlPlane.KubeControllerManager, kubeControllerManager, kubeControllerManager)
-}
-
-func withDefaults(ref ucv1.DeploymentReference, name, container string) ucv1.DeploymentReference {
-	if ref.Name == "" {
-		ref.Name = name
-	}
-	if ref.Container == "" {
-		ref.Container = container
-	}
-	return ref
-}
-
-// Template is what KCM's Deployment would start a pod with, and nothing of its pods; absent when there is no such Deployment. It is
-// for a cluster that nothing is done to: the reader may be a cache.
+// Template is what KCM's Deployment would start a pod with, and nothing of its pods; absent when there is no such Deployment. It
+// is for a cluster that nothing is done to: the reader may be a cache.
 func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) observation.Observed[observation.Component] {
-	ref := KubeControllerManager(cluster)
+	ref := cluster.KubeControllerManager()
 	if cluster.Spec.ControlPlane.Static() {
 		return observation.Unknown[observation.Component]("it consists of static pods")
 	}
@@ -75,7 +58,7 @@ func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) 
 
 // ControlPlane observes the control plane in the Cluster's namespace; absent when there is no KCM Deployment.
 func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.ControlPlane] {
-	ref := KubeControllerManager(cluster)
+	ref := cluster.KubeControllerManager()
 	deployment, err := getDeployment(ctx, r.Live, cluster.Namespace, ref.Name)
 	if apierrors.IsNotFound(err) {
 		return observation.Absent[observation.ControlPlane]()

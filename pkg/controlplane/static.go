@@ -40,7 +40,7 @@ func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, 
 	if err != nil {
 		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
-	kcm := look.component(KubeControllerManager(cluster).Container)
+	kcm := look.component(cluster.KubeControllerManager().Container)
 	if len(kcm.Pods) == 0 && cluster.Status.Handover == nil {
 		return observation.Absent[observation.ControlPlane]()
 	}
@@ -64,7 +64,7 @@ type staticLook struct {
 // lookAtStaticPods reads the pods before the Nodes: what a mirror pod shows is then never younger than its Node.
 func (r *Reader) lookAtStaticPods(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) (*staticLook, error) {
 	look := &staticLook{reader: r, cluster: cluster, nodes: map[string]observation.ManagementNode{}, objects: map[string]*corev1.Node{}}
-	containers := []string{KubeControllerManager(cluster).Container}
+	containers := []string{cluster.KubeControllerManager().Container}
 	for _, other := range componentsBeside(cluster) {
 		containers = append(containers, other.ref.Container)
 	}
@@ -196,7 +196,7 @@ func (l *staticLook) expected(container string, shown map[string]bool) []string 
 	}
 	for _, process := range recordedProcesses(l.cluster) {
 		_, exists := l.objects[process.NodeName]
-		if process.ConfigHash != "" && container == KubeControllerManager(l.cluster).Container && (exists || process.EndedAt == nil) {
+		if process.ConfigHash != "" && container == l.cluster.KubeControllerManager().Container && (exists || process.EndedAt == nil) {
 			expected[process.NodeName] = true
 		}
 		if isAccepted(l.cluster, process) && (!shown[process.NodeName] || !l.nodes[process.NodeName].Ready) {

@@ -10,7 +10,8 @@ import (
 // Rule is a rule of the lock.
 type Rule string
 
-// The rules of the KEP: https://github.com/kubernetes/enhancements/tree/master/keps/sig-cloud-provider/2436-controller-manager-leader-migration.
+// The rules of the KEP:
+// https://github.com/kubernetes/enhancements/tree/master/keps/sig-cloud-provider/2436-controller-manager-leader-migration.
 const (
 	UniqueName        Rule = "UniqueName"
 	ImmutableLoops    Rule = "ImmutableLoops"

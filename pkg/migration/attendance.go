@@ -68,8 +68,8 @@ func (p *pass) attended(status metav1.ConditionStatus, reason, message string) *
 	return &Attendance{Status: status, Reason: reason, Message: message}
 }
 
-// unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a manager
-// led after it: a controller that is killed in every pass sees none of them alive.
+// unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a
+// manager led after it: a controller that is killed in every pass sees none of them alive.
 func (p *pass) unattendedSince() *metav1.Time {
 	before := p.facts.UnattendedSince
 	since := ptr.Deref(before, metav1.Time{}).Time
@@ -116,8 +116,8 @@ func (p *pass) endsOfManagers(after func(time.Time)) {
 	}
 }
 
-// beginsOfService: nothing was to be served before there was a Node, nor, when the CCM has taken over, by a control plane that was
-// hibernated.
+// beginsOfService: nothing was to be served before there was a Node, nor, when the CCM has taken over, by a control plane that
+// was hibernated.
 func (p *pass) beginsOfService(after func(time.Time)) {
 	nodes, started := time.Time{}, time.Time{}
 	for _, node := range p.o.Nodes.Value() {

@@ -58,8 +58,8 @@ func (p *pass) ccmIsMissing() string {
 	return "the CCM does not lead"
 }
 
-// otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that has no
-// holder who renews it.
+// otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that
+// has no holder who renews it.
 func (p *pass) otherManagersRun() string {
 	for _, m := range p.o.OtherManagers.Value() {
 		led := p.o.CCMLease.IsUnknown() || !p.bound(m, byLease)
@@ -70,8 +70,8 @@ func (p *pass) otherManagersRun() string {
 	return ""
 }
 
-// ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence is
-// closed.
+// ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence
+// is closed.
 func (p *pass) ccmNotAllowed() bool {
 	handover := p.facts.Handover
 	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil || p.facts.Origin == ucv1.OriginExternal ||

@@ -12,16 +12,16 @@ import (
 // bootstrapPause is how long it is until bootstrap data is read again: no watch tells of it.
 const bootstrapPause = 5 * time.Second
 
-// BootstrapSecret is where the operating-system-manager writes how machines of a MachineDeployment start their kubelets. The Secret
-// that the machine-controller hands to the cloud, <name>-<namespace>-bootstrap-config, only fetches this one.
+// BootstrapSecret is where the operating-system-manager writes how machines of a MachineDeployment start their kubelets. The
+// Secret that the machine-controller hands to the cloud, <name>-<namespace>-bootstrap-config, only fetches this one.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go#L341-L342
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/resources/operating_system_config.go#L55
 func BootstrapSecret(deployment observation.Ref) observation.Ref {
 	return observation.Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace + "-provisioning-config"}
 }
 
-// BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll until
-// it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
+// BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll
+// until it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
 func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
 	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
 	var refs []observation.Ref
@@ -60,8 +60,8 @@ func (p *pass) lookedAtBootstrap(d observation.MachineDeployment) (data observat
 	return all[d.UID], ""
 }
 
-// bootstrapLacks is what is wrong with data that can be read; empty: nothing, or it cannot be told. Until there is a MachineSet of the
-// newest template, what is there was written for the one before.
+// bootstrapLacks is what is wrong with data that can be read; empty: nothing, or it cannot be told. Until there is a MachineSet
+// of the newest template, what is there was written for the one before.
 func bootstrapLacks(d observation.MachineDeployment, data observation.BootstrapData, current observation.MachineSet, found bool) string {
 	name := BootstrapSecret(d.Ref).String() + " of " + d.String()
 	switch {
@@ -113,7 +113,8 @@ func (p *pass) lookAtBootstrap(view fleetView, d observation.MachineDeployment, 
 	}
 }
 
-// bootstrapDueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a MachineSet of long ago.
+// bootstrapDueSince is from when on its bootstrap data is to be written: a template that goes back to what it was has a
+// MachineSet of long ago.
 func bootstrapDueSince(s observation.MachineSet) time.Time {
 	if s.CurrentSince.After(s.CreatedAt) {
 		return s.CurrentSince
@@ -140,7 +141,8 @@ func (v fleetView) anyJoined(set observation.MachineSet) bool {
 	return len(v.only(set, func(m observation.Machine) bool { return m.NodeName != "" })) > 0
 }
 
-// bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines get.
+// bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines
+// get.
 func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome {
 	seen := p.lookAtBootstraps(view, pools)
 	switch {
@@ -158,8 +160,8 @@ func bootstrapsLate(late []string) outcome {
 		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
 }
 
-// doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What cannot
-// be told of the data is left out of the proof.
+// doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What
+// cannot be told of the data is left out of the proof.
 func (p *pass) doubtCanary(seen observation.Machines, lacks []string, deadline time.Time) canaryDoubt {
 	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
 	if len(seen.Deployments) == 0 {

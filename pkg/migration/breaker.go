@@ -11,17 +11,18 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it scales
-// even a paused MachineDeployment: when all new Machines are available, the old ones go to 0. So no write of ours that has to come in
-// time can hold a roll. The breaker holds by construction instead:
+// The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it
+// scales even a paused MachineDeployment: when all new Machines are available, the old ones go to 0. So no write of ours that has
+// to come in time can hold a roll. The breaker holds by construction instead:
 //
 //	one write: forceRestart and an endless minReadySeconds ─► no new Machine is ever available, and the machine-controller
 //	                                                          replaces no more than maxSurge + maxUnavailable by itself
 //	a new Machine is proven ─► we lower the old MachineSet by one (steps.go) ─► the machine-controller makes the next one
 //	all are proven, no old one is left, not paused ─► minReadySeconds is given back
 //
-// A manager that is dead, a write that is refused and a pause by others grant nothing. minReadySeconds is no part of the template, and
-// a new MachineSet takes its value when it is made: in one write with forceRestart, the old MachineSet keeps its own.
+// A manager that is dead, a write that is refused and a pause by others grant nothing. minReadySeconds is no part of the
+// template, and a new MachineSet takes its value when it is made: in one write with forceRestart, the old MachineSet keeps its
+// own.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale, getNewMachineSet)
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/rolling.go (reconcileOldMachineSets)
 
@@ -35,8 +36,8 @@ func (p *pass) initializationDeadline() time.Duration {
 	return observation.InitializationDeadline(p.o.Cluster)
 }
 
-// lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing happens
-// then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
+// lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing
+// happens then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
 func (p *pass) lookAfter() time.Duration {
 	if !p.armed() {
 		return 0
@@ -126,8 +127,8 @@ func (p *pass) breakerTripped(overdue []string) outcome {
 		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+p.undoOffer())
 }
 
-// giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is paused: the
-// machine-controller then scales an old MachineSet up.
+// giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is
+// paused: the machine-controller then scales an old MachineSet up.
 func (p *pass) giveBack(view fleetView, pools []pool) (outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
@@ -200,16 +201,16 @@ func (p *pass) unguard(d observation.MachineDeployment) {
 	}
 }
 
-// dropEmptyBreaker: where all that was applied before is taken out of a struct, server-side apply makes it null, and the API server
-// refuses that.
+// dropEmptyBreaker: where all that was applied before is taken out of a struct, server-side apply makes it null, and the API
+// server refuses that.
 func (p *pass) dropEmptyBreaker() {
 	if breaker := p.facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
 		p.facts.Breaker = nil
 	}
 }
 
-// released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on without
-// any proof.
+// released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on
+// without any proof.
 func (v fleetView) released(d observation.MachineDeployment) bool {
 	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }

@@ -125,8 +125,8 @@ func (p *pass) complete() outcome {
 	return records("The migration is completed.")
 }
 
-// finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed, but for KCM's
-// provider, and the excluded names, which 1.37 does not know any more, go too
+// finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed, but for
+// KCM's provider, and the excluded names, which 1.37 does not know any more, go too
 // (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
 func (p *pass) finalize() outcome {
 	flags := p.inTreeFlags()
@@ -181,8 +181,9 @@ func inTreeRemoval(component observation.Component, retired []string) *ArgumentC
 	return &change
 }
 
-// keepExternal lets KCM have --cloud-provider=external instead of none. KCM accepts it and starts none of the cloud loops with it, as
-// was read in 1.24.17, 1.30.14, 1.31.0, 1.33.6, 1.36.3 and 1.37.2; without it those of 1.31.0 to 1.31.2 crash in the service loop.
+// keepExternal lets KCM have --cloud-provider=external instead of none. KCM accepts it and starts none of the cloud loops with
+// it, as was read in 1.24.17, 1.30.14, 1.31.0, 1.33.6, 1.36.3 and 1.37.2; without it those of 1.31.0 to 1.31.2 crash in the
+// service loop.
 // https://github.com/kubernetes/kubernetes/blob/v1.24.17/cmd/kube-controller-manager/app/cloudproviders.go
 // https://github.com/kubernetes/kubernetes/blob/v1.37.2/cmd/kube-controller-manager/app/options/options.go
 // https://github.com/kubernetes/kubernetes/pull/128182

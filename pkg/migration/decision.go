@@ -8,9 +8,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do;
-// only VerbRestoreAnnotations, VerbFreeLease and VerbRevokeLease may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence beside a Failure that they
-// answer, and the Failure of a halted roll beside any Verb or Wait.
+// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do; only
+// VerbRestoreAnnotations, VerbFreeLease and VerbRevokeLease may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence
+// beside a Failure that they answer, and the Failure of a halted roll beside any Verb or Wait.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step

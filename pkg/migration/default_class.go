@@ -22,8 +22,8 @@ func JudgesDefaultClass(facts ucv1.Facts) bool {
 	return facts.CompletedAt != nil
 }
 
-// defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other default
-// is its owner's business.
+// defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
+// default is its owner's business.
 func (p *pass) defaultClass() outcome {
 	if !JudgesDefaultClass(p.facts) {
 		return holds(ucv1.HoldsReason, "The default StorageClass was judged.")

@@ -59,8 +59,8 @@ func TextOf(f observation.Finding) string {
 	return strings.TrimSpace(text + " " + f.Action)
 }
 
-// accept marks what a person accepted. One that is about objects is accepted when every one of them is: whatever comes to it later
-// blocks again.
+// accept marks what a person accepted. One that is about objects is accepted when every one of them is: whatever comes to it
+// later blocks again.
 func accept(findings []observation.Finding, accepted []ucv1.AcceptedFinding, now time.Time) {
 	for i := range findings {
 		finding := &findings[i]

@@ -27,8 +27,8 @@ type formerLease struct {
 	bound bool
 }
 
-// holder is the one process that may hold the Lease. It acquired it after its start, and no other process has its hostname but those
-// that had ended before: a wrong answer is two leaders for a renew deadline. The three times are of the clock of one Node.
+// holder is the one process that may hold the Lease. It acquired it after its start, and no other process has its hostname but
+// those that had ended before: a wrong answer is two leaders for a renew deadline. The three times are of the clock of one Node.
 func (f formerLease) holder() (observation.Process, bool) {
 	hostname, _, _ := strings.Cut(f.lease.Holder, "_")
 	able := slices.DeleteFunc(slices.Clone(f.processes), func(process observation.Process) bool {
@@ -44,7 +44,8 @@ func (f formerLease) holder() (observation.Process, bool) {
 	return holder, holder.Started && !unseen && !f.lease.AcquireTime.Before(holder.StartedAt)
 }
 
-// endedBefore is how long the Lease has to stand still yet, since a watch showed its holder's end; known is false when nothing proves that end.
+// endedBefore is how long the Lease has to stand still yet, since a watch showed its holder's end; known is false when nothing
+// proves that end.
 //
 //	acquires ──► renews ──► ends ──► not renewed afterwards ──► stands still for a retry period ──► is freed
 func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool) {
@@ -96,8 +97,8 @@ func (p *pass) freeLease() (verb *Verb, after time.Duration) {
 	return nil, after
 }
 
-// interrupts says that what ends a manager is mostly our doing: from the start until all is finished. When the migration is completed,
-// only the last step still does something.
+// interrupts says that what ends a manager is mostly our doing: from the start until all is finished. When the migration is
+// completed, only the last step still does something.
 func (p *pass) interrupts(decision Decision) bool {
 	return p.facts.StartedAt != nil && p.facts.Origin == ucv1.OriginMigrating &&
 		(p.facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))

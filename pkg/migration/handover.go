@@ -214,8 +214,8 @@ func (p *pass) loopsOff() outcome {
 	return does(p.switchLoopsOff(kcm, loops))
 }
 
-// switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this early:
-// each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
+// switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
+// early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
 func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) Verb {
 	verb := Verb{

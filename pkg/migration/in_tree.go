@@ -10,9 +10,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor migrated
-// when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when one of them
-// gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
+// inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor
+// migrated when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when
+// one of them gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
 func (p *pass) inTree() Decision {
 	decision := Decision{Step: ucv1.StepInTree}
 	if p.o.UnknownProvider != "" {
@@ -27,8 +27,8 @@ func (p *pass) inTree() Decision {
 	return decision
 }
 
-// runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0 runs
-// nothing, and is not to.
+// runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0
+// runs nothing, and is not to.
 func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outcome {
 	kcm, known := seen.Get()
 	switch {
@@ -77,9 +77,9 @@ func otherwiseLookedAt(o observation.Observation) string {
 	return "Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
 }
 
-// attendInTree judges whether KCM leads when a look asked, and says it until the next one. A CCM is no manager of an in-tree cluster.
-// One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to the look, so
-// that no pass which did not look claims more.
+// attendInTree judges whether KCM leads when a look asked, and says it until the next one. A CCM is no manager of an in-tree
+// cluster. One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to
+// the look, so that no pass which did not look claims more.
 func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
 	look := p.facts.LookAhead
 	if decision.Failure != nil || decision.Wait != nil {
@@ -108,8 +108,8 @@ func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
 		attends{why: "the last look saw no process of " + p.kcmCalled() + " that leads"}, decision)
 }
 
-// kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that was
-// seen.
+// kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that
+// was seen.
 func (p *pass) kcmHolds() attends {
 	kcm := p.kcmAttends()
 	able, _ := p.processesOf(p.o.ControlPlane.Value().KCM)

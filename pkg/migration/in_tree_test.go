@@ -137,8 +137,8 @@ func TestALookSaysWhetherKCMLeads(t *testing.T) {
 	}
 }
 
-// A restart of KCM is no trouble; what does not end is, as soon as a look saw it again. What passes do in between that do not look
-// claims nothing new.
+// A restart of KCM is no trouble; what does not end is, as soon as a look saw it again. What passes do in between that do not
+// look claims nothing new.
 func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()

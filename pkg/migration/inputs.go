@@ -76,7 +76,8 @@ func (p *pass) checkProvider() (*observation.Finding, string) {
 	return nil, ""
 }
 
-// unknownProvider says what is left to do: the name is immutable, and a Cluster that something was made for cannot just be deleted.
+// unknownProvider says what is left to do: the name is immutable, and a Cluster that something was made for cannot just be
+// deleted.
 func (p *pass) unknownProvider() string {
 	if p.facts.Inherited != nil {
 		return p.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
@@ -142,8 +143,8 @@ func (p *pass) checkControlPlane() (*observation.Finding, string) {
 	return p.checkKCMArguments(controlPlane.KCM), ""
 }
 
-// loopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration, and
-// what the flags were before it cannot be read from them.
+// loopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration,
+// and what the flags were before it cannot be read from them.
 func loopsOffInTree(arguments observation.Arguments) bool {
 	provider, _ := arguments.Flag("cloud-provider")
 	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
@@ -251,11 +252,7 @@ func kcmClusterName(arguments observation.Arguments) string {
 }
 
 func (p *pass) kcmName() string {
-	name := p.o.Cluster.Spec.ControlPlane.KubeControllerManager.Name
-	if name == "" {
-		name = "kube-controller-manager"
-	}
-	return p.o.Cluster.Namespace + "/" + name
+	return p.o.Cluster.Namespace + "/" + p.o.Cluster.KubeControllerManager().Name
 }
 
 func (p *pass) kcmMissing() string {

@@ -298,10 +298,7 @@ func (p *pass) staticProblem(kcm observation.Component) string {
 
 // staticMissing is kcmMissing for static pods.
 func (p *pass) staticMissing() string {
-	container := p.o.Cluster.Spec.ControlPlane.KubeControllerManager.Container
-	if container == "" {
-		container = "kube-controller-manager"
-	}
+	container := p.o.Cluster.KubeControllerManager().Container
 	return "No Node of the user cluster shows a static pod with container " + container + " in namespace kube-system; set " +
 		"spec.controlPlane.kubeControllerManager.container to the one that runs kube-controller-manager."
 }

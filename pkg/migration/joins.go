@@ -11,12 +11,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// A Machine that gets no Node may be gone before its deadline: with -join-cluster-timeout the machine-controller deletes it and makes
-// another, without end. So not only a Machine has a deadline, but also the MachineDeployment whose new Machines get no Node.
+// A Machine that gets no Node may be gone before its deadline: with -join-cluster-timeout the machine-controller deletes it and
+// makes another, without end. So not only a Machine has a deadline, but also the MachineDeployment whose new Machines get no
+// Node.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L936-L976 (ensureNodeOwnerRef)
 
-// joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does. One that
-// waited before still does while it is made again.
+// joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does.
+// One that waited before still does while it is made again.
 func (v fleetView) joiningSince(d observation.MachineDeployment) time.Time {
 	before := v.joining[d.UID]
 	first, joined := v.joins(d)
@@ -33,7 +34,8 @@ func (v fleetView) joiningSince(d observation.MachineDeployment) time.Time {
 	return since
 }
 
-// joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one joined.
+// joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one
+// joined.
 func (v fleetView) joins(d observation.MachineDeployment) (first, joined time.Time) {
 	for _, machine := range v.machinesOf(d) {
 		switch {
@@ -78,8 +80,8 @@ func (p *pass) noteJoining(view fleetView, pools []pool) {
 	p.dropEmptyBreaker()
 }
 
-// latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there now
-// has been there for that long.
+// latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there
+// now has been there for that long.
 func latePools(view fleetView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
@@ -92,8 +94,8 @@ func latePools(view fleetView, pools []pool) []string {
 	return names
 }
 
-// unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the Node of a
-// Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
+// unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the
+// Node of a Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (v fleetView) unlinkedNodes(d observation.MachineDeployment) []string {
 	since := time.Time{}

@@ -8,8 +8,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its Machine was
-// registered before, under the same name, and what was seen of it then proves nothing about the kubelet that runs now.
+// kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its
+// Machine was registered before, under the same name, and what was seen of it then proves nothing about the kubelet that runs
+// now.
 func (v fleetView) kubeletLacks(node observation.Node, machine observation.Machine) string {
 	switch {
 	case v.undo || slices.Contains(v.accepted, node.Name):
@@ -24,8 +25,8 @@ func (v fleetView) kubeletLacks(node observation.Node, machine observation.Machi
 	return "shows no proof that its kubelet is external"
 }
 
-// inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had the
-// time to show it.
+// inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had
+// the time to show it.
 func (v fleetView) inTreeKubelets() []string {
 	var names []string
 	for _, machine := range v.machines.Machines {

@@ -102,15 +102,16 @@ func (p *pass) granted() bool {
 	return revoked == nil || p.now.Sub(revoked.Time) >= revokePause
 }
 
-// rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an undo at
-// its end only, where it was refused before.
+// rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an
+// undo at its end only, where it was refused before.
 func (p *pass) rightIsOver(decision Decision) bool {
 	controlPlane, known := p.o.ControlPlane.Get()
 	inTime := p.ccmHasTakenOver() && !p.undoing() || decision.Step == ucv1.StepUndoAddons && decision.Failure != nil
 	return inTime && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
 }
 
-// takeBack is the verb that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be there.
+// takeBack is the verb that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be
+// there.
 func (p *pass) takeBack() *Verb {
 	if p.granted() {
 		return p.revoke()

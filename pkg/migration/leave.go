@@ -82,9 +82,9 @@ func (p *pass) decideDeletion() Decision {
 	return p.stopAt(p.currentStep(), p.release("one manager runs the cloud loops, and no roll is in the middle"))
 }
 
-// attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when the Cluster
-// is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired, and nothing is that the
-// CCM does not need.
+// attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when
+// the Cluster is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired,
+// and nothing is that the CCM does not need.
 func (p *pass) attendedFirst() outcome {
 	for _, ask := range []func() outcome{p.guarded, func() outcome { return p.alone(byLease) }} {
 		if out := ask(); !out.holds {
@@ -101,14 +101,15 @@ func (p *pass) attendedFirst() outcome {
 	return leads
 }
 
-// ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not compared.
+// ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not
+// compared.
 func (p *pass) ccmAsApplied() bool {
 	addons, known := p.o.Addons.Get()
 	return p.o.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
 }
 
-// ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that has ended
-// keeps its Lease, and one that crashes at every start acquires it and never renews it.
+// ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that
+// has ended keeps its Lease, and one that crashes at every start acquires it and never renews it.
 func (p *pass) ccmSeenToLead() outcome {
 	switch {
 	case !p.o.Fence.IsKnown():
@@ -143,8 +144,8 @@ func (p *pass) leaderLives() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is given
-// back, and the canary goes.
+// leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
+// given back, and the canary goes.
 func (p *pass) leaveRoll() (outcome, bool) {
 	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
 		return cannotLook("the Machines", p.o.Machines.Why()), true

@@ -23,7 +23,8 @@ const (
 	lookJitter = time.Hour
 	// lookRetry is the least time after a look that could not see what it rests on.
 	lookRetry = time.Hour
-	// lookAfterChange is the least time between two looks when the spec is changed: a person wants to know, a tool may not ask for ever.
+	// lookAfterChange is the least time between two looks when the spec is changed: a person wants to know, a tool may not ask for
+	// ever.
 	lookAfterChange = 10 * time.Minute
 	// lookTurn is when one that is due asks again for its turn: thousands may wait. lookGoesOn is when one that watches a Lease
 	// looks at it again.
@@ -142,8 +143,8 @@ func (p *pass) kcmRunsLoops() bool {
 	return p.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
 }
 
-// AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease was
-// not watched for long enough to tell whether it is renewed.
+// AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease
+// was not watched for long enough to tell whether it is renewed.
 func AwaitsLeader(o observation.Observation, now time.Time) bool {
 	lease, known := o.KCMLease.Get()
 	kcm, seen := o.ControlPlane.Get()

@@ -65,8 +65,8 @@ func changedSpec(before time.Duration) func(*ucv1.Cluster) {
 	}
 }
 
-// The first looks of a fleet that is seen for the first time at one moment are spread over the whole of six hours: each half an hour
-// gets about its share. What is chosen stands in the status, so that a restart neither looks again nor waits again.
+// The first looks of a fleet that is seen for the first time at one moment are spread over the whole of six hours: each half an
+// hour gets about its share. What is chosen stands in the status, so that a restart neither looks again nor waits again.
 func TestTheFirstLooksAreSpread(t *testing.T) {
 	g := NewWithT(t)
 	const clusters, parts = 6000, 12

@@ -13,7 +13,8 @@ func controllers(deployments ...observation.MachineControllerDeployment) func(*O
 	return func(o *Observation) { o.MachineController = observation.Known(deployments) }
 }
 
-// TestMachineControllerIsKnown: a Deployment that is left out hands out in-tree kubelets while another annotates their Machines as external.
+// TestMachineControllerIsKnown: a Deployment that is left out hands out in-tree kubelets while another annotates their Machines
+// as external.
 func TestMachineControllerIsKnown(t *testing.T) {
 	found, webhook := machineControllers()[0], missingController(observation.MachineWebhook)
 	named, denied := webhook, found

@@ -21,8 +21,8 @@ const (
 	mostSlow              = 5
 )
 
-// Measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops until
-// the soak time after completion.
+// Measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops
+// until the soak time after completion.
 func Measures(cluster *ucv1.Cluster, now time.Time) bool {
 	facts := cluster.Status.Facts
 	if facts.Origin != ucv1.OriginMigrating || facts.Rollback != nil || facts.Handover == nil || facts.Handover.FinishedAt == nil {
@@ -40,8 +40,8 @@ func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 	return new(metav1.NewTime(facts.CompletedAt.Add(observation.SoakTime(cluster))))
 }
 
-// countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in a
-// restart; a sample that it shows twice is counted once, by its end.
+// countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in
+// a restart; a sample that it shows twice is counted once, by its end.
 func (p *pass) countSamples() {
 	configured := p.facts.MachineControllerConfiguredAt
 	seen, known := p.o.Measured.Get()
@@ -174,9 +174,8 @@ func (p *pass) measured() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no violation any
-// more, and still no one looked. It rests on
-// no row: the CCM that violates them may let one above Roll wait.
+// noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no
+// violation any more, and still no one looked. It rests on no row: the CCM that violates them may let one above Roll wait.
 func (p *pass) noteViolation() {
 	if !p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || p.facts.SLO.ViolatedAt != nil || p.facts.CompletedAt != nil {
 		return

@@ -214,9 +214,9 @@ func (p *pass) beforePointOfNoReturn() outcome {
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }
 
-// rememberOriginals keeps the flags that are about to be changed: afterwards no one could say what they were. It says
-// whether they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave
-// the cluster without any.
+// rememberOriginals keeps the flags that are about to be changed: afterwards no one could say what they were. It says whether
+// they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave the
+// cluster without any.
 func (p *pass) rememberOriginals(components ...observation.Component) bool {
 	handover, kept := p.facts.Handover, true
 	for _, component := range components {

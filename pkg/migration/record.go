@@ -24,9 +24,9 @@ const mostRecord = 256 << 10
 // RecordName of the Secret beside the Cluster.
 func RecordName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-record" }
 
-// RecordOf is what is to be kept; nil before there is anything that the world could not say again. A cluster of origin External has one,
-// too: it tells the Cluster that returns under its name whose volumes are its own (ClusterUID), and since when its CCM leads. With the
-// feature off it holds nothing up, because no migration began.
+// RecordOf is what is to be kept; nil before there is anything that the world could not say again. A cluster of origin External
+// has one, too: it tells the Cluster that returns under its name whose volumes are its own (ClusterUID), and since when its CCM
+// leads. With the feature off it holds nothing up, because no migration began.
 func RecordOf(cluster *ucv1.Cluster, keeper string, facts ucv1.Facts) *observation.Record {
 	if !resolved(facts.Origin) {
 		return nil
@@ -56,8 +56,8 @@ func EncodeRecord(r observation.Record) (map[string][]byte, error) {
 	return map[string][]byte{RecordKeeperKey: []byte(r.Keeper), RecordProviderKey: []byte(r.Provider), RecordFactsKey: facts}, nil
 }
 
-// DecodeRecord reads the data of the Secret. What it does not know may be a fact of a newer version: nothing is left out. A problem
-// quotes nothing of it.
+// DecodeRecord reads the data of the Secret. What it does not know may be a fact of a newer version: nothing is left out. A
+// problem quotes nothing of it.
 func DecodeRecord(data map[string][]byte) observation.Record {
 	record := observation.Record{Keeper: string(data[RecordKeeperKey]), Provider: string(data[RecordProviderKey])}
 	record.Facts, record.Problem = decodeFacts(data[RecordFactsKey])

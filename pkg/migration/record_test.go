@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// returned is a stage as it was left, and a new Cluster of the name that knows nothing of it. It looks as if it had been created with
-// the feature.
+// returned is a stage as it was left, and a new Cluster of the name that knows nothing of it. It looks as if it had been created
+// with the feature.
 func returned(stage func() Observation) func() Observation {
 	return func() Observation {
 		o := stage()

@@ -141,8 +141,8 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	return does(p.rollVerb(pools, intents)), true
 }
 
-// holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked and
-// serves holds up no other.
+// holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
+// and serves holds up no other.
 func holdsUp(p pool) bool { return p.state == rollout.Rolling || p.blocked != "" && p.disrupted }
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
@@ -324,8 +324,8 @@ func waitingPools(pools []pool) []string {
 	return names
 }
 
-// rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused itself is
-// scaled all the same while it is rolled: only without the breaker, in a rollback, does its own pause hold.
+// rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused
+// itself is scaled all the same while it is rolled: only without the breaker, in a rollback, does its own pause hold.
 func (p *pass) rollsOn() string {
 	if !p.o.Machines.IsKnown() || !p.o.Nodes.IsKnown() || p.facts.RollGeneration == "" || p.facts.CompletedAt != nil {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an earlier
-// row wait, too.
+// halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an
+// earlier row wait, too.
 func (p *pass) halts(decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure != nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
@@ -54,9 +54,9 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go within
-// the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new Node is not
-// Ready. A Machine whose Node was never initialized has a deadline of its own.
+// stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
+// within the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new
+// Node is not Ready. A Machine whose Node was never initialized has a deadline of its own.
 func stuckPools(view fleetView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {

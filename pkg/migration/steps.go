@@ -19,8 +19,8 @@ type MachineSetStep struct {
 	Replicas int32
 }
 
-// step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that halts
-// a roll and behind the gates: nothing goes while the CCM does not lead.
+// step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that
+// halts a roll and behind the gates: nothing goes while the CCM does not lead.
 func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
 	if p.undoing() {
 		return outcome{}, false
@@ -74,8 +74,8 @@ func (g grant) verb(d observation.MachineDeployment) Verb {
 //
 // The machine-controller fills up to R + S, so the first bound is one on what it makes.
 //
-// Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and while it is
-// there, none that serves may go.
+// Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and
+// while it is there, none that serves may go.
 func (v fleetView) grant(d observation.MachineDeployment, leader string) (grant, bool) {
 	old, proven, settled := v.sides(d)
 	if !v.steps(d) || !settled {
@@ -115,8 +115,8 @@ func (v fleetView) steps(d observation.MachineDeployment) bool {
 	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem == ""
 }
 
-// sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They are not
-// settled while a MachineSet does not have as many as it wants: a step is under way.
+// sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They
+// are not settled while a MachineSet does not have as many as it wants: a step is under way.
 func (v fleetView) sides(d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
 	current := false
 	for _, set := range v.setsOf(d) {
@@ -140,8 +140,8 @@ func (v fleetView) only(set observation.MachineSet, holds func(observation.Machi
 	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m observation.Machine) bool { return m.Deleting || !holds(m) })
 }
 
-// candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take anyway,
-// then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
+// candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take
+// anyway, then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
 func (v fleetView) candidates(set observation.MachineSet, leader string) []observation.Machine {
 	machines := v.only(set, func(observation.Machine) bool { return true })
 	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
@@ -151,7 +151,8 @@ func (v fleetView) candidates(set observation.MachineSet, leader string) []obser
 	return machines
 }
 
-// mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller prefers.
+// mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller
+// prefers.
 func (v fleetView) mostLost(candidates []observation.Machine, going int) int {
 	serving := 0
 	for i, machine := range candidates {

@@ -132,7 +132,8 @@ func TestNoStepIsGranted(t *testing.T) {
 	})
 }
 
-// The template was changed by its owner in the middle of the roll, and there is no bootstrap data for the revision of before any more.
+// The template was changed by its owner in the middle of the roll, and there is no bootstrap data for the revision of before any
+// more.
 func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	o := pooled{4, 1, 0, "RRR", "P"}.observation()
 	edit(&o.Machines, func(m *observation.Machines) {

@@ -22,7 +22,8 @@ type undoRow struct {
 //
 //	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM ─► volumes
 //
-// Volumes come last: pods keep what is attached for as long as they like, and no one may run the cloud loops until KCM has them back.
+// Volumes come last: pods keep what is attached for as long as they like, and no one may run the cloud loops until KCM has them
+// back.
 func undoTable() []undoRow {
 	return []undoRow{
 		{row{ucv1.StepUndoMachineController, "Every Deployment of the machine-controller is without its flag, with no old pod left.", (*pass).undoMachineController}, ucv1.StepMachineController},
@@ -96,8 +97,8 @@ func (p *pass) course() Decision {
 	return p.stopAt(ucv1.StepAdmitted, records("Forgetting the undo, so that the migration starts again."))
 }
 
-// retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is lost
-// from a Git repository is no wish to migrate.
+// retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is
+// lost from a Git repository is no wish to migrate.
 func (p *pass) retryAt() time.Time {
 	handover, rollback := p.o.Cluster.Spec.Handover, p.facts.Rollback
 	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil || !handover.RetryAfter.After(rollback.FinishedAt.Time) {
@@ -260,8 +261,8 @@ func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
 	return fails(out.reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.message))
 }
 
-// unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for its gates or
-// by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
+// unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for
+// its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
 func (p *pass) unattendedInUndo(step ucv1.Step) *metav1.Time {
 	rollback := p.facts.Rollback
 	since := p.facts.UnattendedSince

@@ -113,8 +113,8 @@ func (p *pass) loopsOn(kcm observation.Component, change ArgumentChange) outcome
 	return does(verb)
 }
 
-// gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached through
-// them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
+// gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached
+// through them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
 func (p *pass) gatesBack(kcm observation.Component) *ArgumentChange {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil || !p.detached().holds {

@@ -36,9 +36,9 @@ func (p *pass) undoRoll() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes
-// (KEP-625). What was attached through them has to be detached before. KCM has its gates back already where nothing was attached when it
-// got its cloud loops.
+// undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes (KEP-625).
+// What was attached through them has to be detached before. KCM has its gates back already where nothing was attached when it got
+// its cloud loops.
 func (p *pass) undoVolumes() outcome {
 	gates := p.o.Provider.Value().MigrationGates
 	switch {

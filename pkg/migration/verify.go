@@ -42,7 +42,8 @@ func (p *pass) verify() outcome {
 	return p.soak()
 }
 
-// wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it again.
+// wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it
+// again.
 func (p *pass) wasAway(node observation.Node) bool {
 	since, accepted := p.facts.StableSince, slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)

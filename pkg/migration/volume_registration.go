@@ -14,8 +14,8 @@ func WantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
 	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
 }
 
-// volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node that its
-// pod moves to.
+// volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node
+// that its pod moves to.
 func (p *pass) volumesRegistered() outcome {
 	provider, known := p.o.Provider.Get()
 	switch {
@@ -45,8 +45,8 @@ func (p *pass) volumesRegistered() outcome {
 	return holds(ucv1.HoldsReason, "")
 }
 
-// unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first of
-// these is late.
+// unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first
+// of these is late.
 func (p *pass) unregistered() (awaited, late []string, left time.Duration) {
 	for _, volume := range p.o.Inventory.Value().Volumes {
 		if volume.Path == "" || p.o.Registered.Value()[volume.Path] || slices.Contains(p.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {

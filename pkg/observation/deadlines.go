@@ -76,14 +76,14 @@ func (d *Deadlines) ShortenWait(name string, to time.Duration) bool {
 	return true
 }
 
-// SkewTolerance is by how much the clocks of the two clusters may differ before a Node that is initialized in time can look late: the
-// deadline is judged by ours, and a Node's registration by the user cluster's. Half of the deadline, less what a pass takes.
+// SkewTolerance is by how much the clocks of the two clusters may differ before a Node that is initialized in time can look late:
+// the deadline is judged by ours, and a Node's registration by the user cluster's. Half of the deadline, less what a pass takes.
 func (d Deadlines) SkewTolerance(cluster *ucv1.Cluster) time.Duration {
 	return InitializationDeadline(cluster)/2 - 30*time.Second
 }
 
-// RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one comes when its
-// syncer starts, and it refuses to look less often than this:
+// RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one
+// comes when its syncer starts, and it refuses to look less often than this:
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/types.go#L39 (defaultFullSyncIntervalInMin)
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182 (getFullSyncIntervalInMin)
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L689-L743 (its ticker)

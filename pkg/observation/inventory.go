@@ -24,8 +24,8 @@ type Inventory struct {
 	Routes int `json:"routes,omitempty"`
 }
 
-// Digest identifies an inventory whose lists are sorted: sha256 over its JSON form, in hex. What a form does not have is left out of
-// it, so that the digest of an old one stays what it was.
+// Digest identifies an inventory whose lists are sorted: sha256 over its JSON form, in hex. What a form does not have is left out
+// of it, so that the digest of an old one stays what it was.
 func (i Inventory) Digest() string {
 	data, err := json.Marshal(i)
 	if err != nil {

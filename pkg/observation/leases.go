@@ -21,8 +21,8 @@ type Lease struct {
 	Version string
 }
 
-// Alive says that the Lease has a holder who was seen to renew it, and within its duration. One that only acquired it may be a manager
-// that crashes at every start.
+// Alive says that the Lease has a holder who was seen to renew it, and within its duration. One that only acquired it may be a
+// manager that crashes at every start.
 func (l Lease) Alive(now time.Time) bool {
 	return l.Holder != "" && l.RenewTime.After(l.AcquireTime) && l.ChangedAt.After(l.WatchedAt) && l.Fresh(now)
 }

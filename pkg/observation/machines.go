@@ -79,12 +79,12 @@ type MachineDeployment struct {
 	// Version and Generation of the object as it was seen.
 	Version    string
 	Generation int64
-	// MaxSurge and MaxUnavailable in whole Machines, as the machine-controller resolves them; LimitProblem says why one of them cannot
-	// be read, which allows nothing.
+	// MaxSurge and MaxUnavailable in whole Machines, as the machine-controller resolves them; LimitProblem says why one of them
+	// cannot be read, which allows nothing.
 	MaxSurge, MaxUnavailable int32
 	LimitProblem             string
-	// Settled says that the status is about the newest template and that there are as many Machines as replicas, all of that template.
-	// How many of them are available is not asked: none ever is while minReadySeconds is endless.
+	// Settled says that the status is about the newest template and that there are as many Machines as replicas, all of that
+	// template. How many of them are available is not asked: none ever is while minReadySeconds is endless.
 	Settled bool
 	Guard
 }

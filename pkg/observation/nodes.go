@@ -59,8 +59,8 @@ const (
 	ProviderIDOwned Proof = "ProviderID"
 )
 
-// KeptProofs are the proofs that pass, by the UID of the Node: a Node of the same name has another one. They are in the Secret of the
-// baseline, because a status is too small for thousands of them.
+// KeptProofs are the proofs that pass, by the UID of the Node: a Node of the same name has another one. They are in the Secret of
+// the baseline, because a status is too small for thousands of them.
 type KeptProofs struct {
 	// Secret, and the resourceVersion that it had.
 	Secret  Ref

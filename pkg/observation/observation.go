@@ -25,8 +25,8 @@ type Observation struct {
 	CloudConfig Observed[CloudConfig]
 	// Connection is the way into the user cluster.
 	Connection Connection
-	// Record is what an earlier Cluster of this name left, and this one keeps; absent when there is none. Keeper is the object that it
-	// is a record of: KCM's Deployment, or the kubeconfig Secret that leads to static pods.
+	// Record is what an earlier Cluster of this name left, and this one keeps; absent when there is none. Keeper is the object that
+	// it is a record of: KCM's Deployment, or the kubeconfig Secret that leads to static pods.
 	Record Observed[Record]
 	Keeper Observed[Ref]
 	// Namespace of a Cluster that is being deleted: whether it is, too.
@@ -56,10 +56,11 @@ type Observation struct {
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
 	// Proofs are those of kubelets that were kept; absent: none were, or their Secret is gone.
 	Proofs Observed[KeptProofs]
-	// Registered are the paths of the in-tree volumes that the CSI driver knows, while WantsRegistered; absent: the kind that says so does
-	// not exist.
+	// Registered are the paths of the in-tree volumes that the CSI driver knows, while WantsRegistered; absent: the kind that says
+	// so does not exist.
 	Registered Observed[map[string]bool]
-	// Bootstraps is what was read of the bootstrap data of BootstrapsOf, by the UID of the MachineDeployment; absent: there are none.
+	// Bootstraps is what was read of the bootstrap data of BootstrapsOf, by the UID of the MachineDeployment; absent: there are
+	// none.
 	Bootstraps Observed[map[string]BootstrapData]
 	// Gone is what was found where something of MissingOf was, by its UID.
 	Gone Observed[map[string]Gone]

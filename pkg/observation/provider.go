@@ -41,7 +41,8 @@ type Provider struct {
 	MigratedPlugins []string
 	// InTreePlugins are all of its in-tree volume plugins.
 	InTreePlugins []string
-	// RegisteredBy is the CRD, as resource.group, by which the CSI driver says that it knows an in-tree volume; empty: it needs not to.
+	// RegisteredBy is the CRD, as resource.group, by which the CSI driver says that it knows an in-tree volume; empty: it needs not
+	// to.
 	RegisteredBy string
 	// Registries are the cloud's.
 	Registries Registries

@@ -20,7 +20,8 @@ func FenceObjects(id Identity) []*unstructured.Unstructured {
 	return leaseObjects(id, leaseRule("create"))
 }
 
-// KCMLeaseObjects are the Role and the RoleBinding that let a user, who is us, free KCM's Lease. They are there while KCM rolls out.
+// KCMLeaseObjects are the Role and the RoleBinding that let a user, who is us, free KCM's Lease. They are there while KCM rolls
+// out.
 func KCMLeaseObjects(lease observation.Ref, user string) []*unstructured.Unstructured {
 	free, name := leaseRule("patch"), migration.KCMLeaseRole
 	free["resourceNames"] = []any{lease.Name}

@@ -17,8 +17,9 @@ const (
 	// Most programs of providers, in the catalogue or not, are called so, with the provider's name before it.
 	managerProgram     = "cloud-controller-manager"
 	nodeManagerProgram = "cloud-node-manager"
-	// formerVSphereImage is what the image of vSphere's was called before it moved to registry.k8s.io: its last element alone
-	// says nothing (https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.28.0/releases/v1.28/vsphere-cloud-controller-manager.yaml).
+	// formerVSphereImage is what the image of vSphere's was called before it moved to registry.k8s.io: its last element alone says
+	// nothing
+	// (https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.28.0/releases/v1.28/vsphere-cloud-controller-manager.yaml).
 	formerVSphereImage = "cpi/release/manager"
 )
 

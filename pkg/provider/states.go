@@ -9,8 +9,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// Objections are why a write of a Cluster is refused, as sentences, by the version rules or because its provider is unknown; before
-// is nil when it is created. Neither the provider nor the feature can be taken back, so that is the time to say so.
+// Objections are why a write of a Cluster is refused, as sentences, by the version rules or because its provider is unknown;
+// before is nil when it is created. Neither the provider nor the feature can be taken back, so that is the time to say so.
 func (c *Catalogue) Objections(before, after *ucv1.Cluster) string {
 	starts := after.ExternalCloudProvider() && before != nil && !before.ExternalCloudProvider()
 	if unknown := c.Unknown(after.Spec.Cloud.ProviderName); unknown != "" && (before == nil || starts) {

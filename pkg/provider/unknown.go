@@ -18,8 +18,8 @@ func (c *Catalogue) Unknown(name string) string {
 	return sentence + "."
 }
 
-// meant is the provider whose in-tree name it is, such as gcp for gce, else the one that is spelled most like it, with at most two
-// letters changed and fewer than half of them; empty: none is.
+// meant is the provider whose in-tree name it is, such as gcp for gce, else the one that is spelled most like it, with at most
+// two letters changed and fewer than half of them; empty: none is.
 func (c *Catalogue) meant(name string) string {
 	name = strings.ToLower(name)
 	meant, least := "", 3

@@ -115,8 +115,9 @@ func (h Histogram) Counts() Counts {
 	return Counts{Within: int(within), Missed: int(missed), Unsure: int(h.Count - within - missed)}
 }
 
-// Corroborate weighs what we saw against what the CCM itself says. It can speak for itself where we saw nothing, and it can contradict;
-// it never makes good what we saw. It accuses no one alone: it names no objects, and does not begin again when a person asks us to.
+// Corroborate weighs what we saw against what the CCM itself says. It can speak for itself where we saw nothing, and it can
+// contradict; it never makes good what we saw. It accuses no one alone: it names no objects, and does not begin again when a
+// person asks us to.
 func Corroborate(own, ccm Counts, least int) Verdict {
 	verdict, said := own.Judge(least), ccm.Judge(least)
 	if own == (Counts{}) {

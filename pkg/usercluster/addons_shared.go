@@ -24,9 +24,9 @@ const (
 	othersOwn
 )
 
-// WithoutOthers is a set without what the cluster has from someone else, of the objects that it has once (manifest.SharedAnnotation).
-// Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing of it, no definition and no other
-// snapshot-controller is someone else's. It is asked again right before the set is applied.
+// WithoutOthers is a set without what the cluster has from someone else, of the objects that it has once
+// (manifest.SharedAnnotation). Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing
+// of it, no definition and no other snapshot-controller is someone else's. It is asked again right before the set is applied.
 func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
 	found := map[InventoryEntry]standing{}
 	for _, object := range set.Objects {
@@ -69,8 +69,8 @@ func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured,
 	return othersOwn, nil
 }
 
-// snapshotsTaken says that someone else sees to snapshots. Deployments are listed only where something of ours is missing: there may
-// be very many of them.
+// snapshotsTaken says that someone else sees to snapshots. Deployments are listed only where something of ours is missing: there
+// may be very many of them.
 func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]standing) (bool, error) {
 	missing := false
 	for _, whose := range found {

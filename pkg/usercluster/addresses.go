@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// addressError says why an address is not dialed. It does not hold the address: a name in a kubeconfig may be one of the management
-// cluster's own network.
+// addressError says why an address is not dialed. It does not hold the address: a name in a kubeconfig may be one of the
+// management cluster's own network.
 type addressError struct{ what string }
 
 // Error implements error.
@@ -53,8 +53,8 @@ func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall
 	return nil
 }
 
-// forbidden names the kind of an address that no user cluster has; empty for all others. 100.100.100.200 is the metadata service of
-// Alibaba Cloud, fd00:ec2::254 that of AWS, fd20:ce::254 that of Google Cloud; the others' are link-local.
+// forbidden names the kind of an address that no user cluster has; empty for all others. 100.100.100.200 is the metadata service
+// of Alibaba Cloud, fd00:ec2::254 that of AWS, fd20:ce::254 that of Google Cloud; the others' are link-local.
 func forbidden(ip netip.Addr) string {
 	switch {
 	case !ip.IsValid():
@@ -73,8 +73,8 @@ func forbidden(ip netip.Addr) string {
 	return ""
 }
 
-// embedded is the IPv4 address that a gateway reads from one of NAT64 (RFC 6052), of 6to4 (RFC 3056), or of the old form ::a.b.c.d;
-// the zero value for all others.
+// embedded is the IPv4 address that a gateway reads from one of NAT64 (RFC 6052), of 6to4 (RFC 3056), or of the old form
+// ::a.b.c.d; the zero value for all others.
 func embedded(ip netip.Addr) netip.Addr {
 	if !ip.Is6() {
 		return netip.Addr{}

@@ -23,8 +23,8 @@ const (
 	maxRevision = 20
 )
 
-// Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has tokens
-// and certificates, and is dropped here: what is kept is one of a few words, and the revision.
+// Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has
+// tokens and certificates, and is dropped here: what is kept is one of a few words, and the revision.
 func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
 	if len(deployments) == 0 {
 		return observation.Absent[map[string]observation.BootstrapData]()

@@ -10,9 +10,9 @@ import (
 
 const cloudProviderFlag = "--cloud-provider"
 
-// kubeletOf is how a machine that boots with the data starts its kubelet: what its one unit says. Every OperatingSystemProfile that
-// comes with the operating-system-manager writes /etc/systemd/system/kubelet.service; without its own flag, and from 1.29 on for every
-// provider, the flag is left out of it.
+// kubeletOf is how a machine that boots with the data starts its kubelet: what its one unit says. Every OperatingSystemProfile
+// that comes with the operating-system-manager writes /etc/systemd/system/kubelet.service; without its own flag, and from 1.29 on
+// for every provider, the flag is left out of it.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-ubuntu.yaml#L618-L656
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-flatcar.yaml#L746-L783
 func kubeletOf(data []byte) observation.BootstrapKubelet {

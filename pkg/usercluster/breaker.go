@@ -16,10 +16,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template and an
-// endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless another owner
-// wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would make a deleted object
-// again, and the version, because what a person changed meanwhile is looked at first.
+// RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
+// and an endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless
+// another owner wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would
+// make a deleted object again, and the version, because what a person changed meanwhile is looked at first.
 func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref, verb migration.Verb) error {
 	version := verb.VersionOf(ref)
 	if ref.UID == "" || version == "" {
@@ -81,8 +81,8 @@ func (s *Session) patchMachineKind(ctx context.Context, what string, ref observa
 	return changing(what, ref, s.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)))
 }
 
-// guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is needed: an
-// annotation would have the operating-system-manager make its configuration again.
+// guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is
+// needed: an annotation would have the operating-system-manager make its configuration again.
 func guardOf(object *unstructured.Unstructured) observation.Guard {
 	seconds := integerOr(object, 0, "spec", "minReadySeconds")
 	guard := observation.Guard{MinReadySeconds: int32(seconds), Canary: object.GetLabels()[ucv1.CanaryLabel] != ""}

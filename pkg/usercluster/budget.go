@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxKept is what is kept of all lists of one pass, in bytes. 5,000 Nodes with 25 labels each, their Machines, volumes and attachments
-// come to half of it, and what preflight and a plan keep beside them to less than the rest.
+// maxKept is what is kept of all lists of one pass, in bytes. 5,000 Nodes with 25 labels each, their Machines, volumes and
+// attachments come to half of it, and what preflight and a plan keep beside them to less than the rest.
 const maxKept = 32 << 20
 
 var errTooMuch = errors.New("has more objects than are kept")
@@ -25,8 +25,8 @@ type budget struct {
 
 type budgetKey struct{}
 
-// WithBudget bounds what the reads of one pass keep together. Without one, as in a command that a person runs, nothing is bounded but
-// each page.
+// WithBudget bounds what the reads of one pass keep together. Without one, as in a command that a person runs, nothing is bounded
+// but each page.
 func WithBudget(ctx context.Context) context.Context {
 	return withBudgetOf(ctx, maxKept)
 }
@@ -49,7 +49,8 @@ func keep[T any](ctx context.Context, value T) T {
 	return value
 }
 
-// firstLimit is that of the list before, doubled: pages of an API server that answers too much begin small, and grow where they fit.
+// firstLimit is that of the list before, doubled: pages of an API server that answers too much begin small, and grow where they
+// fit.
 func (b *budget) firstLimit() int64 {
 	if last := b.limit.Load(); last > 0 {
 		return min(2*last, pageSize)

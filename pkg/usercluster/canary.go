@@ -67,8 +67,8 @@ func (s *Session) createMissing(ctx context.Context, object *unstructured.Unstru
 	return s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager))
 }
 
-// canaryDeployment is a copy of the target with one replica, under a name, a selector and labels of its own: with the target's, its
-// MachineSets would adopt the canary. Of the annotations it keeps those that the machine-controller and the
+// canaryDeployment is a copy of the target with one replica, under a name, a selector and labels of its own: with the target's,
+// its MachineSets would adopt the canary. Of the annotations it keeps those that the machine-controller and the
 // operating-system-manager read; GitOps tools and autoscalers must not take it for theirs.
 func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	template, found, err := unstructured.NestedMap(source.Object, "spec", "template")
@@ -126,8 +126,8 @@ func kept(annotations map[string]string) map[string]any {
 	return result
 }
 
-// canaryWorkload runs on the canary's Node and nowhere else, whatever taints the target's Nodes have. The volume comes before the pod that
-// mounts it.
+// canaryWorkload runs on the canary's Node and nowhere else, whatever taints the target's Nodes have. The volume comes before the
+// pod that mounts it.
 func canaryWorkload(plan migration.CanaryPlan, taints []any) []client.Object {
 	name := metav1.ObjectMeta{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, Labels: map[string]string{ucv1.CanaryLabel: "true"}}
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *name.DeepCopy(), Spec: corev1.PodSpec{

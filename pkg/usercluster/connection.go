@@ -62,17 +62,9 @@ func (s secretSource) String() string {
 	return fmt.Sprintf("Secret %s, key %s", s.name, s.key)
 }
 
-// sourceOf is the Secret of a Cluster, with the defaults filled in.
 func sourceOf(cluster *ucv1.Cluster) secretSource {
-	source := secretSource{name: types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name + "-kubeconfig"},
-		key: defaultKubeconfigKey}
-	if ref := cluster.Spec.KubeconfigSecretRef; ref != nil {
-		source.name.Name = ref.Name
-		if ref.Key != "" {
-			source.key = ref.Key
-		}
-	}
-	return source
+	secret := cluster.KubeconfigSecret()
+	return secretSource{name: types.NamespacedName{Namespace: cluster.Namespace, Name: secret.Name}, key: secret.Key}
 }
 
 // missing is the sentence for a Secret without a kubeconfig.

@@ -30,8 +30,8 @@ func credentialsOf(config *rest.Config) credentials {
 	return said
 }
 
-// claimsOf reads the claims exp and sub of a token that is a JWT. Only a service account's subject is its user; what others are called
-// is up to the API server's flags. https://www.rfc-editor.org/rfc/rfc7519#section-4.1
+// claimsOf reads the claims exp and sub of a token that is a JWT. Only a service account's subject is its user; what others are
+// called is up to the API server's flags. https://www.rfc-editor.org/rfc/rfc7519#section-4.1
 func claimsOf(token string) credentials {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

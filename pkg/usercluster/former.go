@@ -17,9 +17,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then its
-// pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those beside the
-// control plane.
+// Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then
+// its pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those
+// beside the control plane.
 func (s *Session) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease observation.Lease, management *controlplane.Former,
 ) observation.Observed[[]observation.Process] {
 	s.watchProcesses(id)
@@ -66,7 +66,8 @@ func (s *Session) processes(ctx context.Context, id provider.Identity, access *m
 	return processes, ""
 }
 
-// watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment only.
+// watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment
+// only.
 func (s *Session) watchProcesses(id provider.Identity) {
 	if s.network == nil || id.ServiceAccountName == "" {
 		return

@@ -133,8 +133,8 @@ func lists(r *http.Request) bool   { return isList(r) }
 func watches(r *http.Request) bool { return r.URL.Query().Has("watch") }
 func probes(r *http.Request) bool  { return r.URL.Path == readyz }
 
-// peakOf is by how much the objects on the heap grew meanwhile, at most. What is no longer used counts until it is collected, which
-// happens as often as in the manager, whatever GOGC the tests run with.
+// peakOf is by how much the objects on the heap grew meanwhile, at most. What is no longer used counts until it is collected,
+// which happens as often as in the manager, whatever GOGC the tests run with.
 func peakOf(t *testing.T, what func()) int64 {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(100))

@@ -58,9 +58,10 @@ func (m *kubeletMemory) begin(now time.Time) *kubeletLook {
 	return &kubeletLook{memory: m, now: now, proofs: map[types.UID]observation.Kubelet{}, later: m.looked}
 }
 
-// add judges Nodes. The taint proves the kubelet of a Node that was seen to come with it: a person who adds it later, so that a CCM
-// initializes an in-tree Node, proves nothing. So neither does that of a Node which was there before we looked; the event of the loop
-// cloud-node, or who owns the providerID, proves it a moment later. That a kubelet is in-tree outranks all that was seen.
+// add judges Nodes. The taint proves the kubelet of a Node that was seen to come with it: a person who adds it later, so that a
+// CCM initializes an in-tree Node, proves nothing. So neither does that of a Node which was there before we looked; the event of
+// the loop cloud-node, or who owns the providerID, proves it a moment later. That a kubelet is in-tree outranks all that was
+// seen.
 func (l *kubeletLook) add(nodes []corev1.Node) {
 	for i := range nodes {
 		node := &nodes[i]

@@ -14,8 +14,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// large is the API server of a healthy cluster of the largest size that Kubernetes supports: it honors limits, and its objects are as
-// large as real ones.
+// large is the API server of a healthy cluster of the largest size that Kubernetes supports: it honors limits, and its objects
+// are as large as real ones.
 type large struct {
 	counts  map[string]int
 	objects map[string]string

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// leaderMemory is the Lease that is looked at with every probe of the API server, and how it stood then. A watch on a Lease would tell
-// of every renewal, for ever and in every cluster, and of none that does not come.
+// leaderMemory is the Lease that is looked at with every probe of the API server, and how it stood then. A watch on a Lease would
+// tell of every renewal, for ever and in every cluster, and of none that does not come.
 type leaderMemory struct {
 	mu    sync.Mutex
 	lease types.NamespacedName

@@ -18,8 +18,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may not read is
-// absent only when the API server says that we have no such right, because then nothing that is there grants one.
+// LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may
+// not read is absent only when the API server says that we have no such right, because then nothing that is there grants one.
 func (s *Session) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
 	may, unanswered := s.mayPatch(ctx, lease)
 	if unanswered != nil && !answered(unanswered) {
@@ -46,11 +46,13 @@ func (s *Session) mayPatch(ctx context.Context, lease observation.Ref) (bool, er
 	return err == nil && review.Status.Allowed, err
 }
 
-// grantTimeout leaves time in a pass: a webhook that hangs in the user cluster must not hold back a change of KCM, which is not there.
+// grantTimeout leaves time in a pass: a webhook that hangs in the user cluster must not hold back a change of KCM, which is not
+// there.
 const grantTimeout = 5 * time.Second
 
-// GrantLease lets us free a Lease, unless we may anyway. The right only makes a wait shorter, so whatever the API server answers, and an
-// answer that does not come in time, is no error: the Lease is left alone. Only a user cluster that cannot be reached is one.
+// GrantLease lets us free a Lease, unless we may anyway. The right only makes a wait shorter, so whatever the API server answers,
+// and an answer that does not come in time, is no error: the Lease is left alone. Only a user cluster that cannot be reached is
+// one.
 func (s *Session) GrantLease(ctx context.Context, lease observation.Ref) error {
 	inTime, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
@@ -95,8 +97,8 @@ func answered(err error) bool {
 	return errors.As(err, &status) || meta.IsNoMatchError(err)
 }
 
-// RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what is left,
-// which is no error, because asked at once it would be refused again.
+// RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what
+// is left, which is no error, because asked at once it would be refused again.
 func (s *Session) RevokeLease(ctx context.Context, lease observation.Ref) error {
 	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
 		if err := s.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {

@@ -131,8 +131,9 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 	return !looked || holderChanged
 }
 
-// renewedBy is the latest moment, on our clock, of the last renewal: when we looked before it was no later than then, and since then
-// the other clock went as far as the Lease says. Only its rate counts. A holder that is new, or a clock that was set back, says nothing.
+// renewedBy is the latest moment, on our clock, of the last renewal: when we looked before it was no later than then, and since
+// then the other clock went as far as the Lease says. Only its rate counts. A holder that is new, or a clock that was set back,
+// says nothing.
 func renewedBy(before, after leaseRecord, now time.Time) time.Time {
 	was, is := ptr.Deref(before.spec.RenewTime, metav1.MicroTime{}), ptr.Deref(after.spec.RenewTime, metav1.MicroTime{})
 	sameHolder := ptr.Deref(before.spec.HolderIdentity, "") == ptr.Deref(after.spec.HolderIdentity, "")

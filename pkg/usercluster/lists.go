@@ -12,8 +12,8 @@ import (
 // pageSize is how many objects one answer holds at most: a user cluster may have tens of thousands of pods.
 const pageSize = 500
 
-// list reads all objects of a kind, or those that the options leave, page by page: no more of them is in memory than what is made of
-// each page, and than a pass may keep. A page that is too large is asked for again with half as many objects.
+// list reads all objects of a kind, or those that the options leave, page by page: no more of them is in memory than what is made
+// of each page, and than a pass may keep. A page that is too large is asked for again with half as many objects.
 func list[L client.ObjectList](ctx context.Context, c client.Reader, empty func() L, each func(L), only ...client.ListOption) error {
 	return eachPage(ctx, func(ctx context.Context, limit int64, next string) (string, error) {
 		page := empty()

@@ -102,8 +102,8 @@ func (s *Session) ReleaseLease(ctx context.Context, seen observation.Lease) erro
 	return nil
 }
 
-// FreeLease clears the holder from a Lease as it was seen, and leaves everything else: one that was written since, or that is another
-// one, is a conflict.
+// FreeLease clears the holder from a Lease as it was seen, and leaves everything else: one that was written since, or that is
+// another one, is a conflict.
 func (s *Session) FreeLease(ctx context.Context, seen observation.Lease) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": seen.UID, "resourceVersion": seen.Version}, "spec": map[string]any{"holderIdentity": nil},

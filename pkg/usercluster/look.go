@@ -15,8 +15,8 @@ import (
 // lookTimeout is what an API server has for its first answer to a look: whoever looks waits for it.
 const lookTimeout = 5 * time.Second
 
-// Look opens a session for one look, which whoever asked for it closes. It is none of the wanted clusters: nothing probes it again,
-// watches it, or wakes for it. There is no session when the user cluster does not answer; the connection says why.
+// Look opens a session for one look, which whoever asked for it closes. It is none of the wanted clusters: nothing probes it
+// again, watches it, or wakes for it. There is no session when the user cluster does not answer; the connection says why.
 func (r *Registry) Look(ctx context.Context, cluster *ucv1.Cluster) (*Session, observation.Connection) {
 	source, secret := sourceOf(cluster), &corev1.Secret{}
 	if err := r.options.SecretReader.Get(ctx, source.name, secret); err != nil && !apierrors.IsNotFound(err) {

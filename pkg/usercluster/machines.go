@@ -154,8 +154,8 @@ func toMachineDeployment(object *unstructured.Unstructured) observation.MachineD
 	}
 }
 
-// limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one more
-// and none fewer are the defaults, and where both come to 0 one may be unavailable.
+// limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one
+// more and none fewer are the defaults, and where both come to 0 one may be unavailable.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine_deployment.go (ResolveFenceposts)
 func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailable int32, problem string) {
 	for _, limit := range []struct {

@@ -17,8 +17,8 @@ import (
 // MaxManagementEndpoints is more than one cluster has of API servers: what is kept of a list has a bound.
 const MaxManagementEndpoints = 100
 
-// ManagementServer is where the API server of the management cluster is. It is never dialed for a user cluster: a tenant would act
-// there with the manager's place in the network.
+// ManagementServer is where the API server of the management cluster is. It is never dialed for a user cluster: a tenant would
+// act there with the manager's place in the network.
 type ManagementServer struct {
 	// names are URLs as a rest.Config has them, or HOST:PORT. What they mean is asked whenever something is dialed.
 	names []string

@@ -60,8 +60,8 @@ func nodeStates(nodes []observation.Node) []slo.NodeState {
 	return states
 }
 
-// The events by which the service loop says that the hosts of a load balancer were updated, or could not be; LoadBalancerUpdateFailed
-// is what releases before 1.16 said.
+// The events by which the service loop says that the hosts of a load balancer were updated, or could not be;
+// LoadBalancerUpdateFailed is what releases before 1.16 said.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/service/controller.go (lockedUpdateLoadBalancerHosts)
 const updatedEvent = "UpdatedLoadBalancer"
 

@@ -56,7 +56,8 @@ func (s *Session) KeepPlan(generation int64, plan observation.ForeseenPlan) {
 	s.plan.generation, s.plan.plan = generation, plan
 }
 
-// DryObjects is what the API server's dry run says of the objects of the sets, by their names. What would not change is not there.
+// DryObjects is what the API server's dry run says of the objects of the sets, by their names. What would not change is not
+// there.
 func (s *Session) DryObjects(ctx context.Context, inventory []InventoryEntry, sets ...provider.Set) (map[string]plan.Object, error) {
 	var objects []*unstructured.Unstructured
 	for _, set := range sets {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// preflightInterval is how old what preflight reads may be: it is much in a large cluster, and nothing rests on it but the start.
+	// preflightInterval is how old what preflight reads may be: it is much in a large cluster, and nothing rests on it but the
+	// start.
 	preflightInterval = 10 * time.Minute
 	// preflightRetry is when a look that failed is tried again, and one that saw a Service being deleted: its load balancer
 	// takes seconds to go, and it blocks the start.

@@ -18,8 +18,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to see
-// what became of a volume.
+// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to
+// see what became of a volume.
 func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
 	needed := []authorizationv1.ResourceAttributes{
 		{Group: machineGroupVersion().Group, Resource: "machinedeployments", Verb: "patch"},

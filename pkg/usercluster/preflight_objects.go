@@ -98,8 +98,8 @@ func (s *Session) volumes(ctx context.Context) observation.Observed[[]preflight.
 	return observation.Known(volumes)
 }
 
-// termsOf leaves requirements out that are no list of values: a term then matches more Nodes than it does, and nothing is objected
-// to without need.
+// termsOf leaves requirements out that are no list of values: a term then matches more Nodes than it does, and nothing is
+// objected to without need.
 func termsOf(affinity *corev1.VolumeNodeAffinity) []preflight.Term {
 	if affinity == nil || affinity.Required == nil {
 		return nil

@@ -67,7 +67,8 @@ func (s *Session) webhooks(ctx context.Context) observation.Observed[[]preflight
 		}
 		webhook := preflight.Webhook{
 			Configuration: hook.configuration, Name: hook.name, Matches: matches, Ready: observation.Known(true),
-			// Fail is the default: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#failure-policy
+			// Fail is the default:
+			// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#failure-policy
 			Fails: ptr.Deref(hook.policy, admissionregistrationv1.Fail) == admissionregistrationv1.Fail,
 		}
 		if service := hook.client.Service; service != nil {

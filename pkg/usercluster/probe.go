@@ -16,9 +16,10 @@ import (
 // readyz is where an API server says whether it is ready.
 const readyz = "/readyz"
 
-// probe asks whether the API server is ready and accepts the credentials. It says to everybody that it is ready, so it is asked once for
-// what only those get who were authenticated
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go, system:discovery).
+// probe asks whether the API server is ready and accepts the credentials. It says to everybody that it is ready, so it is asked
+// once for what only those get who were authenticated
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go,
+// system:discovery).
 func (s *Session) probe(ctx context.Context) error {
 	get := func(path string) ([]byte, error) {
 		return s.network.probe.Get().AbsPath(path).MaxRetries(0).Do(ctx).Raw()

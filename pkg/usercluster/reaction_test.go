@@ -19,8 +19,9 @@ const (
 	passes = 10
 )
 
-// TestAHealthyClusterReactsBesideAHostileOne has passes of the hostile cluster follow each other without a pause, as after errors,
-// and counts the changes of the healthy one that began a pass too late. It takes no times of passes, which depend on the machine.
+// TestAHealthyClusterReactsBesideAHostileOne has passes of the hostile cluster follow each other without a pause, as after
+// errors, and counts the changes of the healthy one that began a pass too late. It takes no times of passes, which depend on the
+// machine.
 func TestAHealthyClusterReactsBesideAHostileOne(t *testing.T) {
 	const changes = 10
 	long := strings.Repeat("a", 1<<10)
@@ -71,8 +72,8 @@ func hangs(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pass begins a pass for every event, as many at a time as a manager does, until the test is over. A pass of the hostile cluster reads
-// everything and is followed by another one; those of the healthy one are told.
+// pass begins a pass for every event, as many at a time as a manager does, until the test is over. A pass of the hostile cluster
+// reads everything and is followed by another one; those of the healthy one are told.
 func (r *running) pass(t *testing.T, hostile, healthy types.NamespacedName) (began chan struct{}) {
 	t.Helper()
 	began = make(chan struct{}, 1000)

@@ -27,9 +27,6 @@ const (
 	DefaultBurst          = 100
 )
 
-// defaultKubeconfigKey and the Secret's name follow the convention of Cluster API.
-const defaultKubeconfigKey = "value"
-
 // Options of a Registry. SecretReader and Scheme are required.
 type Options struct {
 	// SecretReader reads the kubeconfig Secrets live; a cache of all Secrets is neither needed nor wanted.

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// BenchmarkFinishedClusters measures what the connections of a thousand finished clusters keep, and what they ask for in the two minutes
-// after the first look, without the passes of the controller. The API server runs in the same process, so its side of each connection
-// counts, too. docs/operations.md has the result; it is measured once, whatever b.N is.
+// BenchmarkFinishedClusters measures what the connections of a thousand finished clusters keep, and what they ask for in the two
+// minutes after the first look, without the passes of the controller. The API server runs in the same process, so its side of
+// each connection counts, too. docs/operations.md has the result; it is measured once, whatever b.N is.
 func BenchmarkFinishedClusters(b *testing.B) {
 	const clusters, period = 1000, 2 * time.Minute
 	g := NewWithT(b)

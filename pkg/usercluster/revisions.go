@@ -7,8 +7,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// revisionMemory keeps since when each MachineDeployment has had its newest revision. A template that goes back to what it was has a
-// MachineSet of long ago, and only the change itself tells when its bootstrap data was due. It has what the last look showed.
+// revisionMemory keeps since when each MachineDeployment has had its newest revision. A template that goes back to what it was
+// has a MachineSet of long ago, and only the change itself tells when its bootstrap data was due. It has what the last look
+// showed.
 type revisionMemory struct {
 	mu       sync.Mutex
 	revision map[string]revisionSeen

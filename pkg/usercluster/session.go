@@ -39,9 +39,9 @@ import (
 // requestTimeout bounds every read and write; watches have none.
 const requestTimeout = 10 * time.Second
 
-// Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only
-// what the API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since
-// when a Node is new, or something of the baseline gone.
+// Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only what the
+// API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since when
+// a Node is new, or something of the baseline gone.
 type Session struct {
 	client client.Client
 	clock  clock.Clock

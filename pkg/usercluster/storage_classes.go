@@ -51,8 +51,8 @@ func (s *Session) eachClass(ctx context.Context, do func(*storagev1.StorageClass
 }
 
 // SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
-// class that someone just made the default is not to get a second one beside it. It patches: server-side apply under the name that
-// the addons are applied with would have their next apply take the annotation away again.
+// class that someone just made the default is not to get a second one beside it. It patches: server-side apply under the name
+// that the addons are applied with would have their next apply take the annotation away again.
 func (s *Session) SwitchDefaultClass(ctx context.Context, classes []observation.Ref, name string) error {
 	live, other := map[string]map[string]string{}, ""
 	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {

@@ -44,8 +44,8 @@ type redirectError struct{ status int }
 // Error does not hold where to.
 func (e *redirectError) Error() string { return fmt.Sprintf("redirects with status %d", e.status) }
 
-// newTransport is the only way to a user cluster: nothing of it goes by the manager's own proxy, follows a redirect, dials an address
-// that was not judged, or is read without bound.
+// newTransport is the only way to a user cluster: nothing of it goes by the manager's own proxy, follows a redirect, dials an
+// address that was not judged, or is read without bound.
 func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bounded, error) {
 	config = rest.CopyConfig(config)
 	guard := &addressGuard{allowed: options.Allow.Addresses, management: options.ManagementServer, resolve: net.DefaultResolver.LookupNetIP}

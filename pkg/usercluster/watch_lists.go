@@ -18,8 +18,8 @@ const (
 	maxKeptOfWatch = 4 << 20
 )
 
-// boundedLists keep a reflector from lists that are not. It asks for version 0, and of such a list, which comes from the watch cache,
-// the API server ignores the limit; and where it can it has the list sent as a watch, and keeps all of it.
+// boundedLists keep a reflector from lists that are not. It asks for version 0, and of such a list, which comes from the watch
+// cache, the API server ignores the limit; and where it can it has the list sent as a watch, and keeps all of it.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list
 type boundedLists struct {
 	cache.ListerWatcher

@@ -8,8 +8,8 @@ import (
 
 // What an answer has in memory once it is decoded, about, and from above: `{},` has three bytes, and a Pod more than a thousand.
 const (
-	// maxWeight is what one answer may weigh, smallWeight what is decoded without waiting for a turn, maxEventWeight what an event of a
-	// watch may weigh, and maxEventsWeight all those that the watches of a cluster are in the middle of.
+	// maxWeight is what one answer may weigh, smallWeight what is decoded without waiting for a turn, maxEventWeight what an event
+	// of a watch may weigh, and maxEventsWeight all those that the watches of a cluster are in the middle of.
 	maxWeight       = 10 << 20
 	smallWeight     = 1 << 20
 	maxEventWeight  = 4 << 20
@@ -73,8 +73,8 @@ func (s *jsonScale) open(b byte) {
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 func isProtobuf(answer []byte) bool { return bytes.HasPrefix(answer, []byte("k8s\x00")) }
 
-// weighProtobuf takes all that looks like a message for one. What is in a message once costs little beyond the message itself; what
-// is there again is an element.
+// weighProtobuf takes all that looks like a message for one. What is in a message once costs little beyond the message itself;
+// what is there again is an element.
 func weighProtobuf(message []byte, depth int) (weight int64) {
 	const deepest = 12
 	weight = weightOfByte * int64(len(message))

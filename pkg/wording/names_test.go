@@ -17,3 +17,10 @@ func TestNumbersHaveTheirNoun(t *testing.T) {
 	g.Expect(Count(1, "Machine", "Machines")).To(Equal("1 Machine"))
 	g.Expect(Count(0, "Machine", "Machines")).To(Equal("0 Machines"))
 }
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Bounded("short", 5)).To(Equal("short"))
+	g.Expect(Bounded("too long", 5)).To(Equal("to..."))
+	g.Expect(Bounded("añejo", 5)).To(Equal("a..."))
+}

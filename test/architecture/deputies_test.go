@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The table of deputies is complete when every text of the spec that a person writes freely is in it: the CRD knows them, which is
-// what the API server goes by.
+// The table of deputies is complete when every text of the spec that a person writes freely is in it: the CRD knows them, which
+// is what the API server goes by.
 func TestWhatAClusterCanNameIsInTheTable(t *testing.T) {
 	g, root := NewWithT(t), os.DirFS("../..")
 	document, err := fs.ReadFile(root, "docs/security.md")

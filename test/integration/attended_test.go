@@ -70,8 +70,8 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	g.Expect(w.status().UnattendedSince).To(BeNil())
 }
 
-// The second story: the API server refuses connections, and then the Secret is gone, too. Each of them is another reason for the same
-// outage, which goes on meanwhile.
+// The second story: the API server refuses connections, and then the Secret is gone, too. Each of them is another reason for the
+// same outage, which goes on meanwhile.
 func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

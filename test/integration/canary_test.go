@@ -90,7 +90,8 @@ func (w *world) runPod(pod *corev1.Pod, node string) {
 	g.Expect(c.Status().Update(w.t.Context(), pod)).To(Succeed())
 }
 
-// playCanaryRemoval ends what is being deleted: the pod, the volume with all that is of it, and Machines without a MachineDeployment.
+// playCanaryRemoval ends what is being deleted: the pod, the volume with all that is of it, and Machines without a
+// MachineDeployment.
 func (w *world) playCanaryRemoval() {
 	w.t.Helper()
 	g, c, ctx := NewWithT(w.t), w.user.client, w.t.Context()

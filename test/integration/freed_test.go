@@ -144,7 +144,8 @@ func (w *world) withoutRoles(name string) {
 	})
 }
 
-// TestTheCCMsLeaseIsFreedWhenItsPodIsDrained also shows that nothing but the holder changes, and that a renewal in between is a conflict.
+// TestTheCCMsLeaseIsFreedWhenItsPodIsDrained also shows that nothing but the holder changes, and that a renewal in between is a
+// conflict.
 func TestTheCCMsLeaseIsFreedWhenItsPodIsDrained(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

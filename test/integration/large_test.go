@@ -17,8 +17,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// A cluster of the largest size that Kubernetes supports is migrated. It does not end its Machines one by one: how many passes that
-// takes depends on the time that clouds need.
+// A cluster of the largest size that Kubernetes supports is migrated. It does not end its Machines one by one: how many passes
+// that takes depends on the time that clouds need.
 // https://kubernetes.io/docs/setup/best-practices/cluster-large/
 func TestALargeHealthyClusterIsMigrated(t *testing.T) {
 	const pools, replicas, pods, volumes = 10, 500, 20000, 5000

@@ -167,7 +167,8 @@ func (w *world) initializer() string {
 	return "simcloud-cloud-controller-manager"
 }
 
-// shrink an old MachineSet to what it is to have: none, unless an endless minReadySeconds keeps the new ones from being available.
+// shrink an old MachineSet to what it is to have: none, unless an endless minReadySeconds keeps the new ones from being
+// available.
 func (w *world) shrink(deployment *machines.MachineDeployment, set *machines.MachineSet) {
 	w.t.Helper()
 	g := NewWithT(w.t)

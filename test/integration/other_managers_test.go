@@ -39,7 +39,8 @@ func theirDeployment(meta metav1.ObjectMeta, pod corev1.PodSpec) *appsv1.Deploym
 	}}
 }
 
-// installTheirs makes an object of someone else's in the user cluster; remove takes it away again, and so does the end of the test.
+// installTheirs makes an object of someone else's in the user cluster; remove takes it away again, and so does the end of the
+// test.
 func (w *world) installTheirs(object client.Object) (remove func()) {
 	w.t.Helper()
 	g := NewWithT(w.t)

@@ -85,7 +85,8 @@ func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
 	g.Expect(pretty(w.status())).NotTo(ContainSubstring(confidential))
 }
 
-// withoutLeaseRight is the user cluster but for our right to KCM's Lease, which is taken back when KCM has rolled out, whatever is wrong.
+// withoutLeaseRight is the user cluster but for our right to KCM's Lease, which is taken back when KCM has rolled out, whatever
+// is wrong.
 func (w *world) withoutLeaseRight() map[string]string {
 	w.t.Helper()
 	found := w.userSnapshot()

@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 )
 
-// TestNodeIPAMBeginsTenSecondsAfterItsKCMLeads keeps true why the demo gives this loop ten seconds more: a KCM that finds its Lease free,
-// in a cluster that no one migrates, has it only then.
+// TestNodeIPAMBeginsTenSecondsAfterItsKCMLeads keeps true why the demo gives this loop ten seconds more: a KCM that finds its
+// Lease free, in a cluster that no one migrates, has it only then.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/ipam/cidr_allocator.go#L139
 func TestNodeIPAMBeginsTenSecondsAfterItsKCMLeads(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// approved is what a person approves: what is done to which objects, and where that ends. It has no time, no version of an object,
-// no name of a Machine, a Node or a pod, no number of replicas, and not the order of MachineDeployments that rests on that: those
-// change from minute to minute in a cluster that works.
+// approved is what a person approves: what is done to which objects, and where that ends. It has no time, no version of an
+// object, no name of a Machine, a Node or a pod, no number of replicas, and not the order of MachineDeployments that rests on
+// that: those change from minute to minute in a cluster that works.
 type approved struct {
 	Provider, Version, CCM, CSI string
 	Protocol                    ucv1.HandoverProtocol
@@ -73,8 +73,8 @@ func withoutOrderOfRolls(lines []string) []string {
 }
 
 // Sequence is what will be done, one line for each verb and its objects, in an order and a form in which what was done can be
-// compared with it: without what is only done when it is needed, and each MachineDeployment by itself. What goes on beside the roll
-// comes last, sorted: no one can know before between which others.
+// compared with it: without what is only done when it is needed, and each MachineDeployment by itself. What goes on beside the
+// roll comes last, sorted: no one can know before between which others.
 func (p *Plan) Sequence() []string {
 	var lines, beside []string
 	for _, verb := range p.Verbs {

@@ -12,8 +12,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless no
-// Machine of theirs is left to go.
+// rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless
+// no Machine of theirs is left to go.
 func rollouts(in Input, future simulation.Future) []Rollout {
 	list := []Rollout{}
 	machines := in.Start.Observation.Machines.Value()
@@ -108,7 +108,8 @@ func budgetsOn(pods Pods, nodes map[string]bool) []Budget {
 	return budgets
 }
 
-// poolOf falls back to the machine-controller's defaults: https://github.com/kubermatic/machine-controller (one more, none fewer).
+// poolOf falls back to the machine-controller's defaults: https://github.com/kubermatic/machine-controller (one more, none
+// fewer).
 func poolOf(in Input, deployment observation.MachineDeployment) Pool {
 	if pool, found := in.Pools[deployment.UID]; found {
 		return pool
@@ -131,7 +132,8 @@ func disruption(pool Pool, planned Rollout) string {
 }
 
 const (
-	// assumedMachine is how long a Machine takes to become a Node where none shows it, and assumedDrain how long its pods take to go.
+	// assumedMachine is how long a Machine takes to become a Node where none shows it, and assumedDrain how long its pods take to
+	// go.
 	assumedMachine = 5 * time.Minute
 	assumedDrain   = time.Minute
 )

@@ -73,7 +73,8 @@ func leaderElectionOff(o Facts, _ time.Time) []observation.Finding {
 	return found
 }
 
-// unseenLeader: a Lease tells nothing of its holder's life until it was seen to be renewed, or not to be, for as long as it lasts.
+// unseenLeader: a Lease tells nothing of its holder's life until it was seen to be renewed, or not to be, for as long as it
+// lasts.
 func unseenLeader(o Facts) string {
 	return cmp.Or(unseenControlPlane(o), unseen("KCM's Lease", o.KCMLease))
 }

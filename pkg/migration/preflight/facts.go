@@ -45,8 +45,8 @@ type Read struct {
 	Cloud observation.Observed[Cloud]
 }
 
-// Complete says that every fact could be looked at, a new one too. What needs the cloud is looked at when the CCM leads, and is no part
-// of it.
+// Complete says that every fact could be looked at, a new one too. What needs the cloud is looked at when the CCM leads, and is
+// no part of it.
 func (r Read) Complete() bool {
 	r.Cloud = observation.Absent[Cloud]()
 	facts := reflect.ValueOf(r)

@@ -152,8 +152,8 @@ func imageChecks() []check {
 }
 
 // imageCredentials: it is the minor of a kubelet that matters, not its --cloud-provider. Its own plugins are asked unless gate
-// DisableKubeletCloudCredentialProviders is on, and that is so by default from 1.29 on; where someone switched it off for the in-tree
-// provider, new machines may not have that.
+// DisableKubeletCloudCredentialProviders is on, and that is so by default from 1.29 on; where someone switched it off for the
+// in-tree provider, new machines may not have that.
 // https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/credentialprovider/plugins.go
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1062
 func imageCredentials(o Facts, _ time.Time) []observation.Finding {

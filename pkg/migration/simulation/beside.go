@@ -97,8 +97,8 @@ func gatesFlag(gates map[string]bool) string {
 	return strings.Join(pairs, ",")
 }
 
-// observeBeside is what a reader of Deployments sees beside KCM. What is not ours in a real cluster keeps its arguments, and its pods
-// get those of their template.
+// observeBeside is what a reader of Deployments sees beside KCM. What is not ours in a real cluster keeps its arguments, and its
+// pods get those of their template.
 func (w *World) observeBeside(controlPlane *observation.ControlPlane) {
 	if w.real != nil {
 		seen := w.real.Observation.ControlPlane.Value()

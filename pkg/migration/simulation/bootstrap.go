@@ -22,7 +22,8 @@ func (w *World) profiled(d *machineDeployment) bool {
 	return slices.ContainsFunc(w.inTreeProfiles, func(profile string) bool { return name == profile || name == d.namespace+"/"+profile })
 }
 
-// FixProfiles takes that flag out of every profile, which has the data written again, and deletes the Machines that booted with it.
+// FixProfiles takes that flag out of every profile, which has the data written again, and deletes the Machines that booted with
+// it.
 func (w *World) FixProfiles() {
 	w.inTreeProfiles = nil
 	for _, s := range w.sets {
@@ -96,8 +97,8 @@ func (w *World) bootsInTree(d *machineDeployment) bool {
 	})
 }
 
-// checkBootstraps: a MachineDeployment whose bootstrap data is in-tree is the last that is rolled, no step of any is granted, and a
-// canary with such data counts for nothing.
+// checkBootstraps: a MachineDeployment whose bootstrap data is in-tree is the last that is rolled, no step of any is granted, and
+// a canary with such data counts for nothing.
 func (i *invariants) checkBootstraps(w *World, d migration.Decision) {
 	facts := w.facts()
 	names, canary := w.inTreeData()

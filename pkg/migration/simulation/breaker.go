@@ -114,8 +114,8 @@ func (w *World) FixCloud() { w.cloudBrokenUntil = w.now }
 
 func (w *World) cloudBroken() bool { return w.now.Before(w.cloudBrokenUntil) }
 
-// webhookRefuses: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every update,
-// because it compares what it marshals with what the API server stored:
+// webhookRefuses: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every
+// update, because it compares what it marshals with what the API server stored:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
 func (w *World) webhookRefuses() bool { return w.scenario.WebhookAsks && w.cloudBroken() }
@@ -165,8 +165,8 @@ func (w *World) uninitialized(d *machineDeployment) (names []string) {
 	return names
 }
 
-// checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not serve
-// itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
+// checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not
+// serve itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
 func (i *invariants) checkStep(w *World, d migration.Decision) {
 	if d.Verb == nil || d.Verb.Kind != migration.VerbStepMachineSet {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// held is how a MachineDeployment stood during a run, from the moment in which it is rolled: the fewest Machines that served, and the
-// most that were not proven.
+// held is how a MachineDeployment stood during a run, from the moment in which it is rolled: the fewest Machines that served, and
+// the most that were not proven.
 type held struct{ serving, unproven int }
 
 // watch is asked in every second of the model, and never happens.
@@ -36,8 +36,9 @@ func (h *held) watch(w *World) bool {
 	return false
 }
 
-// The breaker holds by construction: whatever of ours does not come, and whoever pauses, no more Machines than the limits allow are
-// replaced by such that serve nothing. The bars are maxSurge + maxUnavailable unproven, and replicas - maxUnavailable serving.
+// The breaker holds by construction: whatever of ours does not come, and whoever pauses, no more Machines than the limits allow
+// are replaced by such that serve nothing. The bars are maxSurge + maxUnavailable unproven, and replicas - maxUnavailable
+// serving.
 func TestTheBreakerHolds(t *testing.T) {
 	t.Parallel()
 	broken := Intervention{Name: "breaks the cloud", When: rolling, Do: (*World).BreakCloud}

@@ -126,8 +126,8 @@ func (w *World) observeDrains() []observation.Drain {
 	return drains
 }
 
-// checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so: its Node
-// serves, and its kubelet is external in truth.
+// checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so: its
+// Node serves, and its kubelet is external in truth.
 func (i *invariants) checkCanary(w *World, o observation.Observation, d migration.Decision) {
 	kind := o.Cluster.Spec.Rollout.Canary
 	if facts := w.facts(); provenCanary(&facts) {

@@ -12,9 +12,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// TestAPlanOfAnyStateIsWhatHappens looks at random worlds in the middle of their runs, plans from there, and lets them go on without
-// faults and people. Replay a seed with
-// go test ./pkg/migration/simulation -run TestAPlanOfAnyStateIsWhatHappens -v -args -seed N.
+// TestAPlanOfAnyStateIsWhatHappens looks at random worlds in the middle of their runs, plans from there, and lets them go on
+// without faults and people. Replay a seed with go test ./pkg/migration/simulation -run TestAPlanOfAnyStateIsWhatHappens -v -args
+// -seed N.
 func TestAPlanOfAnyStateIsWhatHappens(t *testing.T) {
 	t.Parallel()
 	first, end := 0, *seedsFlag/10

@@ -76,8 +76,8 @@ func foreseenVerbs(future Future) []migration.Verb {
 	return verbs
 }
 
-// sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor is
-// what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
+// sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor
+// is what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
 func sequence(verbs []migration.Verb) []string {
 	var lines, beside []string
 	for _, verb := range verbs {

@@ -24,7 +24,8 @@ func (p *process) hostname() string {
 	return p.podName
 }
 
-// retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive late.
+// retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive
+// late.
 func (w *World) retire(p *process) {
 	if !p.podGone {
 		w.retired = append(w.retired, p)

@@ -27,7 +27,8 @@ type invariants struct {
 	lastLed   time.Time
 	// lastAttended is when a manager last ran a cloud loop.
 	lastAttended time.Time
-	// lastServed is when one did that was not a CCM that has not renewed its Lease yet: a CCM that crashes at every start acquires it, too.
+	// lastServed is when one did that was not a CCM that has not renewed its Lease yet: a CCM that crashes at every start acquires
+	// it, too.
 	lastServed time.Time
 	// lastInitializing is when a CCM with the loop cloud-node last led.
 	lastInitializing time.Time
@@ -215,8 +216,8 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	i.checkRestsOn(w, without, fact)
 }
 
-// keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would leave
-// half done.
+// keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would
+// leave half done.
 func (w *World) keptFromGoing(d, without migration.Decision) bool {
 	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, migration.VerbRelease) || without.Verb == nil)
 }

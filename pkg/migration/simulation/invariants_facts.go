@@ -138,8 +138,8 @@ func (i *invariants) checkAttendance(w *World, o observation.Observation, d migr
 	}
 }
 
-// looksClearly says that what shows who runs the loops could be looked at, that no manager is cut off from its API server, and that none
-// runs on without its pod.
+// looksClearly says that what shows who runs the loops could be looked at, that no manager is cut off from its API server, and
+// that none runs on without its pod.
 func (w *World) looksClearly(o observation.Observation) bool {
 	for _, p := range append(slices.Clone(w.processes), w.replicas...) {
 		if w.now.Before(p.hungUntil) || !p.orphanedAt.IsZero() {

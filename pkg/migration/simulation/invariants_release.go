@@ -8,14 +8,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// mustStayAttended is a Cluster that took the hand-over and that no one abandons: it does not go before a manager runs the cloud loops.
+// mustStayAttended is a Cluster that took the hand-over and that no one abandons: it does not go before a manager runs the cloud
+// loops.
 func mustStayAttended(c *ucv1.Cluster) bool {
 	handover := c.Status.Handover
 	return handover != nil && handover.FinishedAt != nil && c.Status.Rollback == nil && c.Annotations[ucv1.AbandonAnnotation] != "true"
 }
 
-// checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its Lease, as
-// everywhere.
+// checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its
+// Lease, as everywhere.
 func (i *invariants) checkRelease(w *World, o observation.Observation, d migration.Decision) {
 	if !does(d, migration.VerbRelease) || !mustStayAttended(o.Cluster) {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// eventsKept is for how long events are there: shorter than in a real cluster, where it is an hour, and longer than a controller is
-// away.
+// eventsKept is for how long events are there: shorter than in a real cluster, where it is an hour, and longer than a controller
+// is away.
 const eventsKept = 60 * time.Second
 
 // observeProofs: what cannot be read proves nothing.
@@ -29,8 +29,8 @@ func (c *Controller) observeNodes() []observation.Node {
 	return nodes
 }
 
-// kubelet is what a Node shows of its kubelet, or showed since the controller runs. A kubelet with --provider-id sets its providerID
-// itself, so that the CCM owns nothing of it.
+// kubelet is what a Node shows of its kubelet, or showed since the controller runs. A kubelet with --provider-id sets its
+// providerID itself, so that the CCM owns nothing of it.
 func (c *Controller) kubelet(n *node) observation.Kubelet {
 	w := c.world
 	switch {

@@ -8,8 +8,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// TestADeletedClusterIsLeftAttended has people take the CCM away before and after they delete the Cluster: it goes when a manager runs
-// the cloud loops. The invariants see to that.
+// TestADeletedClusterIsLeftAttended has people take the CCM away before and after they delete the Cluster: it goes when a manager
+// runs the cloud loops. The invariants see to that.
 func TestADeletedClusterIsLeftAttended(t *testing.T) {
 	t.Parallel()
 	deletes := Intervention{Name: "deletes the Cluster", Do: (*World).DeleteCluster}

@@ -17,8 +17,9 @@ type lock struct {
 // runsLoops says that a process that leads runs the cloud loops: an armed one only with the migration lock.
 func (p *process) runsLoops() bool { return p.leading && (!p.armed || p.locking) }
 
-// stepLock lets the processes that lead and have the lock try for it: upstream the second election begins when the first
-// is won, with the same identity (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go).
+// stepLock lets the processes that lead and have the lock try for it: upstream the second election begins when the first is won,
+// with the same identity
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go).
 func (w *World) stepLock() {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.armed && p.leading {

@@ -30,8 +30,8 @@ type machineSet struct {
 	restart               string
 	revision              int
 	replicas              int
-	// minReady is its own minReadySeconds; desired and most are the replicas, and replicas with surge, of its MachineDeployment when it was
-	// last scaled.
+	// minReady is its own minReadySeconds; desired and most are the replicas, and replicas with surge, of its MachineDeployment when
+	// it was last scaled.
 	minReady, desired, most int
 	external                bool
 	createdAt               time.Time
@@ -182,8 +182,8 @@ func (w *World) machinesOf(s *machineSet) []*machine {
 	return machines
 }
 
-// available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A hasty
-// world waits for nothing.
+// available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A
+// hasty world waits for nothing.
 func (w *World) available(s *machineSet) int {
 	count := 0
 	wait := time.Duration(s.minReady) * time.Second

@@ -85,7 +85,8 @@ func (w *World) stepMachines() {
 	}
 }
 
-// links says that the machine-controller finds the Machine of a Node: by its providerID or an address, at once where it comes with one.
+// links says that the machine-controller finds the Machine of a Node: by its providerID or an address, at once where it comes
+// with one.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (w *World) links(n *node) bool {
 	return !w.scenario.LinksLate || !n.external || n.providerID != "" && (w.hasty || w.chance(0.1))

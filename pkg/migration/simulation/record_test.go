@@ -11,7 +11,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// begun is a time at which something was recorded: before, a Cluster that is made with the feature is one that was created with it.
+// begun is a time at which something was recorded: before, a Cluster that is made with the feature is one that was created with
+// it.
 func begun(at time.Duration) func(*World) bool {
 	return func(w *World) bool { return w.elapsed() >= at && w.record != nil }
 }
@@ -51,8 +52,8 @@ func TestEverySeedKeepsTheRulesWhenTheClusterReturns(t *testing.T) {
 	}
 }
 
-// TestARecordIsNeverBehind kills the controller between the record and the status, at every fact, and restores the Cluster without its
-// status then.
+// TestARecordIsNeverBehind kills the controller between the record and the status, at every fact, and restores the Cluster
+// without its status then.
 func TestARecordIsNeverBehind(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// awaitRegistration gives volumes of the in-tree plugin that are not annotated yet a path: KCM annotates them once they are migrated, and
-// then they are awaited.
+// awaitRegistration gives volumes of the in-tree plugin that are not annotated yet a path: KCM annotates them once they are
+// migrated, and then they are awaited.
 func (w *World) awaitRegistration(volumes []observation.Volume) []observation.Volume {
 	provider := w.provider()
 	if provider.RegisteredBy == "" {
@@ -50,8 +50,8 @@ func (w *World) unregisteredFor(volume observation.Volume) time.Duration {
 	return observation.RegistrationInterval - w.now.Sub(since) - w.passedOver
 }
 
-// passOver a wait for the CSI driver: half an hour of seconds in which nothing else happens would have to be gone through. It returns how
-// long it takes.
+// passOver a wait for the CSI driver: half an hour of seconds in which nothing else happens would have to be gone through. It
+// returns how long it takes.
 func (w *World) passOver(d migration.Decision, inventory observation.Inventory) time.Duration {
 	if d.Wait == nil || d.Wait.Reason != ucv1.RegisteringVolumesReason {
 		return 0

@@ -42,8 +42,8 @@ func (w *World) deleteDeployment(d *machineDeployment) {
 	}
 }
 
-// splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds counts as
-// none for that pass (getNewMachineSet returns nil).
+// splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds counts
+// as none for that pass (getNewMachineSet returns nil).
 func (w *World) splitSets(d *machineDeployment) (current *machineSet, old []*machineSet, exists bool) {
 	old = w.setsOf(d)
 	at := slices.IndexFunc(old, d.current)
@@ -65,8 +65,8 @@ func (d *machineDeployment) scale(s *machineSet, replicas int) {
 	}
 }
 
-// scalePaused (scale): a paused MachineDeployment is scaled all the same. One that has Machines gets all replicas; when the current one
-// is saturated, the old ones go to 0; else all change in proportion.
+// scalePaused (scale): a paused MachineDeployment is scaled all the same. One that has Machines gets all replicas; when the
+// current one is saturated, the old ones go to 0; else all change in proportion.
 func (w *World) scalePaused(d *machineDeployment) {
 	current, old, _ := w.splitSets(d)
 	slices.Reverse(old)

@@ -60,13 +60,13 @@ type Scenario struct {
 	WithoutMachineController bool
 	// KubeletsKnowProviderID has kubelets set their providerID themselves, as --provider-id does.
 	KubeletsKnowProviderID bool
-	// LinksLate has external Nodes without an address until the CCM initializes them: only then the machine-controller finds the Machine
-	// of one, and up to its next resync later.
+	// LinksLate has external Nodes without an address until the CCM initializes them: only then the machine-controller finds the
+	// Machine of one, and up to its next resync later.
 	LinksLate bool
 	// JoinTimeout is after how long the machine-controller deletes a Machine without a Node; zero: never.
 	JoinTimeout time.Duration
-	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine that is
-	// made, and refuse it where it gets no answer.
+	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine
+	// that is made, and refuse it where it gets no answer.
 	WebhookAsks bool
 	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
 	WithoutOperatingSystemManager bool

@@ -94,8 +94,8 @@ func withoutBlocking(seen observation.Observed[[]observation.Finding]) observati
 
 // WorldOf builds the world that was observed. People are absent from it, and everybody else acts at once.
 func WorldOf(start Start) *World {
-	// Nothing is left to chance, but the model draws lots between equals: the same ones every time. What it makes has other names than
-	// what was made by a model before.
+	// Nothing is left to chance, but the model draws lots between equals: the same ones every time. What it makes has other names
+	// than what was made by a model before.
 	w := &World{
 		ids: 1 << 20, now: start.Now, start: start.Now, rng: rand.New(rand.NewPCG(1, 1)), real: &start, hasty: true,
 		joined: map[string]*node{}, loadBalancers: map[string]string{}, transcript: &Transcript{}, invariants: newInvariants(),
@@ -124,8 +124,8 @@ func WorldOf(start Start) *World {
 	return w
 }
 
-// takeCluster switches the feature on where that was not done yet, as a person does with the webhook. What only waits for a person,
-// or for time to go by, is not waited for.
+// takeCluster switches the feature on where that was not done yet, as a person does with the webhook. What only waits for a
+// person, or for time to go by, is not waited for.
 func (w *World) takeCluster(o observation.Observation) {
 	w.cluster = o.Cluster.DeepCopy()
 	spec := &w.cluster.Spec

@@ -33,7 +33,8 @@ func (i *invariants) checkGates(w *World, p pass, change migration.ArgumentChang
 
 func gatesOf(arguments map[string]string) string { return arguments["feature-gates"] }
 
-// checkWaitsForVolumes: pods keep volumes for as long as they like, so no one waits for that while no manager runs the cloud loops.
+// checkWaitsForVolumes: pods keep volumes for as long as they like, so no one waits for that while no manager runs the cloud
+// loops.
 func (i *invariants) checkWaitsForVolumes(w *World, d migration.Decision) {
 	waits := d.Wait != nil && d.Wait.Reason == ucv1.WaitingForVolumesReason
 	if waits && len(unlocked(w.kcm().arguments)) == 0 {

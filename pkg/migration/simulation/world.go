@@ -68,7 +68,8 @@ type World struct {
 	otherAddresses bool
 	cloudConfig    string
 	slowNodes      time.Duration
-	// slowBootstrap is how long the operating-system-manager takes, inTreeProfiles are MachineDeployments whose profile has a flag of its own.
+	// slowBootstrap is how long the operating-system-manager takes, inTreeProfiles are MachineDeployments whose profile has a flag
+	// of its own.
 	slowBootstrap  time.Duration
 	inTreeProfiles []string
 	// passedOver is how much of the time in which the CSI driver registers volumes was not gone through.

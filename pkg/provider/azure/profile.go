@@ -28,7 +28,8 @@ func (Profile) Facts(version string) observation.Provider {
 		CanMigrate:      true,
 		LastInTreeMinor: lastInTreeMinor,
 		InTreeName:      Name,
-		// The same in both providers: https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/provider/azure_wrap.go#L36
+		// The same in both providers:
+		// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/provider/azure_wrap.go#L36
 		ProviderIDPrefix: "azure:///",
 		CSIDrivers:       []string{diskDriver, fileDriver},
 		// A class of files is no successor for one of disks, nor the other way round.

@@ -22,9 +22,10 @@ type release struct {
 	storage storage
 }
 
-// storage is a CSI driver with the sidecars that deploy/kubernetes/images/stable-master/image.yaml of its tag names. The
-// driver's tag in that file is of an earlier release (https://github.com/kubernetes-sigs/gcp-compute-persistent-disk-csi-driver/issues/2343).
-// Upstream runs no livenessprobe; the driver answers it (pkg/gce-pd-csi-driver/identity.go).
+// storage is a CSI driver with the sidecars that deploy/kubernetes/images/stable-master/image.yaml of its tag names. The driver's
+// tag in that file is of an earlier release
+// (https://github.com/kubernetes-sigs/gcp-compute-persistent-disk-csi-driver/issues/2343). Upstream runs no livenessprobe; the
+// driver answers it (pkg/gce-pd-csi-driver/identity.go).
 type storage struct {
 	driver, attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }

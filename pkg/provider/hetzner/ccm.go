@@ -43,7 +43,8 @@ func variables(in ucv1.InheritedConfiguration, config config) []corev1.EnvVar {
 		env = append(env,
 			// With a network the CCM runs routes by itself, unless it is told not to. The flag tells the library, this the provider.
 			corev1.EnvVar{Name: "HCLOUD_NETWORK_ROUTES_ENABLED", Value: strconv.FormatBool(manifest.RunsRoutes(in))},
-			// Otherwise it ends at its start where its own server is not in the network, or is none of the cloud's. It does not need to be.
+			// Otherwise it ends at its start where its own server is not in the network, or is none of the cloud's. It does not need to
+			// be.
 			corev1.EnvVar{Name: "HCLOUD_NETWORK_DISABLE_ATTACHED_CHECK", Value: "true"})
 	}
 	if config[robotUserKey] != "" {

@@ -45,7 +45,8 @@ func InheritedArguments(in ucv1.InheritedConfiguration, entries ...string) ([]st
 	return append(arguments, "--controllers="+strings.Join(controllers, ",")), nil
 }
 
-// Literal is a text that the kubelet takes as it is: it replaces $(VARIABLE) in arguments, and variables of a CCM have credentials.
+// Literal is a text that the kubelet takes as it is: it replaces $(VARIABLE) in arguments, and variables of a CCM have
+// credentials.
 // https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
 func Literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 

@@ -65,8 +65,8 @@ type Hazard struct {
 	Link string
 }
 
-// VolumeHazards are those of the volumes of all in-tree plugins. Nothing of them is changed: read from Kubernetes 1.24 to 1.36, and
-// from the csi-provisioner, since v3.1, and the csi-attacher that the catalogue has.
+// VolumeHazards are those of the volumes of all in-tree plugins. Nothing of them is changed: read from Kubernetes 1.24 to 1.36,
+// and from the csi-provisioner, since v3.1, and the csi-attacher that the catalogue has.
 func VolumeHazards(plugins string) []Hazard {
 	const controller = "https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/volume/persistentvolume/"
 	return []Hazard{

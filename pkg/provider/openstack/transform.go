@@ -20,7 +20,8 @@ func (c config) external(minor int) config {
 			case s.name == globalSection:
 				return !inTreeCredentials(key)
 			case s.name == balancerSection && key == "use-octavia":
-				// It still decides in 1.24 and 1.25: https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/openstack.go
+				// It still decides in 1.24 and 1.25:
+				// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/openstack.go
 				return minor < 26
 			case s.name == balancerSection:
 				return key != "lb-version"

@@ -17,8 +17,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
-// holdsWhateverIsPaused rolls one Machine, and three with as much surge: with any other breaker than the one that holds by construction,
-// both pools lose all that serves when someone pauses them while no new Node is initialized.
+// holdsWhateverIsPaused rolls one Machine, and three with as much surge: with any other breaker than the one that holds by
+// construction, both pools lose all that serves when someone pauses them while no new Node is initialized.
 func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
 	deployment := bed.MachineDeployment(brokenPool, 3)
 	s.Expect(u.Client.Create(ctx, deployment)).To(Succeed())

@@ -24,8 +24,9 @@ import (
 // limits of a pool: so many serve at least, and so many new Machines are not initialized at most.
 type limits struct{ serving, unproven int }
 
-// keepsWithinLimits rolls at once a pool without surge, one of which an old Node is no longer Ready, and a single Machine. At first the
-// machine-controller's webhook refuses every Machine and every write of a MachineDeployment, as the cloud does not answer it.
+// keepsWithinLimits rolls at once a pool without surge, one of which an old Node is no longer Ready, and a single Machine. At
+// first the machine-controller's webhook refuses every Machine and every write of a MachineDeployment, as the cloud does not
+// answer it.
 func (h *rolls) keepsWithinLimits(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
 	const tight = "tight"
 	bounds := map[string]limits{slowPool: {1, 1}, tight: {1, 1}, brokenPool: {2, 1}}

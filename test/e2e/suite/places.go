@@ -14,8 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// places are for user clusters that migrate: so many exist at once in all packages together, which run side by side. Each
-// has control planes of its own, and its managers lose their Leases where the processors can't bear them. A place is a lock on a file
+// places are for user clusters that migrate: so many exist at once in all packages together, which run side by side. Each has
+// control planes of its own, and its managers lose their Leases where the processors can't bear them. A place is a lock on a file
 // in the folder, which the kernel gives back when the process ends in whatever way.
 type places struct {
 	dir   string

@@ -15,8 +15,9 @@ import (
 // backendPatience is for one address: the next one may answer.
 const backendPatience = 2 * time.Second
 
-// Front takes the place of the API server, which ends: from now on whoever comes to its address is passed on to an API server that
-// runs elsewhere, as a load balancer does. Its addresses are asked for each connection, the best first. It returns when ctx ends.
+// Front takes the place of the API server, which ends: from now on whoever comes to its address is passed on to an API server
+// that runs elsewhere, as a load balancer does. Its addresses are asked for each connection, the best first. It returns when ctx
+// ends.
 func (c *Cluster) Front(ctx context.Context, addresses func(context.Context) ([]string, error)) error {
 	if err := c.StopAPIServer(ctx); err != nil {
 		return err
@@ -57,7 +58,8 @@ func (c *Cluster) listen(ctx context.Context) (net.Listener, error) {
 	return config.Listen(ctx, "tcp", fmt.Sprintf("%s:%d", loopback, c.ports.apiserver.number))
 }
 
-// pass joins a connection with the first address that answers, until either side ends it. A client that is turned away comes again.
+// pass joins a connection with the first address that answers, until either side ends it. A client that is turned away comes
+// again.
 func pass(ctx context.Context, from net.Conn, addresses func(context.Context) ([]string, error)) {
 	defer func() { _ = from.Close() }()
 	all, err := addresses(ctx)

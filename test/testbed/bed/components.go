@@ -21,8 +21,8 @@ const (
 	apiServerPort = 6443
 )
 
-// startComponents makes kube-apiserver and kube-scheduler Deployments, with in-tree flags as long as the cluster is in-tree. The API
-// server that the cluster began with ends, and its address leads to the Pods of the Deployment.
+// startComponents makes kube-apiserver and kube-scheduler Deployments, with in-tree flags as long as the cluster is in-tree. The
+// API server that the cluster began with ends, and its address leads to the Pods of the Deployment.
 func (u *UserCluster) startComponents() error {
 	b := u.bed
 	files, err := u.pki()

@@ -19,8 +19,8 @@ import (
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/volume/persistentvolume/pv_controller.go
 const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner"
 
-// ServeVolumes makes volumes for the claims of a driver, says that they are attached, and deletes those whose claim is gone, until ctx
-// ends. It stands for the driver's controller and its sidecars; nothing is mounted.
+// ServeVolumes makes volumes for the claims of a driver, says that they are attached, and deletes those whose claim is gone,
+// until ctx ends. It stands for the driver's controller and its sidecars; nothing is mounted.
 func ServeVolumes(ctx context.Context, c client.Client, driver string) error {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := errors.Join(provision(ctx, c, driver), attach(ctx, c, driver), reclaim(ctx, c, driver)); err != nil && ctx.Err() == nil {

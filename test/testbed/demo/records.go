@@ -132,8 +132,8 @@ func (r Records) Describe(report *ClusterReport, moments Moments, lease time.Dur
 // canaryBalancer is the load balancer of the canary's Service.
 const canaryBalancer = "kubernetes-" + ucv1.CanaryNamespace + "-" + ucv1.CanaryName
 
-// nodeIPAMStart is how long nodeipam waits before it looks at Nodes first, once its KCM leads: what KCM starts after it waits, too
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/ipam/cidr_allocator.go#L139,
+// nodeIPAMStart is how long nodeipam waits before it looks at Nodes first, once its KCM leads: what KCM starts after it waits,
+// too (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/nodeipam/ipam/cidr_allocator.go#L139,
 // TestNodeIPAMBeginsTenSecondsAfterItsKCMLeads).
 const nodeIPAMStart = 10 * time.Second
 

@@ -187,8 +187,8 @@ func (s *Story) tellGamma() error {
 	return s.waitForFinished("gamma")
 }
 
-// schedulerBackoff is how long kube-scheduler waits at most before it tries a pod again that found no Node. By a Node that comes sooner
-// it would be the scheduler that is measured
+// schedulerBackoff is how long kube-scheduler waits at most before it tries a pod again that found no Node. By a Node that comes
+// sooner it would be the scheduler that is measured
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/scheduler/internal/queue/scheduling_queue.go#L80).
 const schedulerBackoff = 10 * time.Second
 

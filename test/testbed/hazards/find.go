@@ -66,7 +66,8 @@ func (h Hazard) among(findings []ucv1.PreflightFinding) (said, problem string) {
 	return "", problem
 }
 
-// untouched says that the manager has only read: in the user cluster by the API server's own log, and KCM's Deployment is as before.
+// untouched says that the manager has only read: in the user cluster by the API server's own log, and KCM's Deployment is as
+// before.
 func (p *Play) untouched(ctx context.Context) error {
 	events, err := p.User.AuditLog().Since(0)
 	if err != nil {

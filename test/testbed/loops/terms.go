@@ -72,8 +72,8 @@ func (e Evidence) Judge(since, now time.Time) (overlaps []Overlap, doubts []stri
 	return overlaps, append(doubts, e.outsiders(stints, since, now)...)
 }
 
-// sharedWith are the cloud loops that both ran, or the component itself: two leaders by one Lease run all of its loops twice, also
-// those that no metric of it has.
+// sharedWith are the cloud loops that both ran, or the component itself: two leaders by one Lease run all of its loops twice,
+// also those that no metric of it has.
 func (s stint) sharedWith(other stint) []string {
 	if s.runner.Component == other.runner.Component {
 		return []string{s.runner.Component}

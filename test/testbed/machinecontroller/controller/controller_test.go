@@ -102,7 +102,8 @@ func TestPausedScaleUpBootsTheOldRevision(t *testing.T) {
 	w.Expect(w.deployment().Status.UpdatedReplicas).To(Equal(int32(4)))
 }
 
-// What no pause keeps from happening: the real one scales a paused MachineDeployment, and a taint is no obstacle to being available.
+// What no pause keeps from happening: the real one scales a paused MachineDeployment, and a taint is no obstacle to being
+// available.
 func TestAPausedMachineDeploymentLosesItsOldMachinesToSaturation(t *testing.T) {
 	for name, test := range map[string]struct {
 		minReadySeconds int32

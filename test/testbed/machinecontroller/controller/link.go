@@ -14,8 +14,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
-// node is the Machine's Node, nil if there is none: the real one knows it by its providerID, and else by an address of the instance,
-// whatever its name and labels are, and whoever had that address before.
+// node is the Machine's Node, nil if there is none: the real one knows it by its providerID, and else by an address of the
+// instance, whatever its name and labels are, and whoever had that address before.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (r *machineReconciler) node(ctx context.Context, machine *machines.Machine) (*corev1.Node, error) {
 	nodes := &corev1.NodeList{}

@@ -49,8 +49,8 @@ func nodeOf(machine *machines.Machine, instance *cloud.Instance, withoutAddress 
 	return node
 }
 
-// makeOdd draws whether a Node has nothing that others rely on: neither labels nor annotations. Two that have a kubelet's labels are there
-// before, so that what asks for an operating system has somewhere to run, and to go.
+// makeOdd draws whether a Node has nothing that others rely on: neither labels nor annotations. Two that have a kubelet's labels
+// are there before, so that what asks for an operating system has somewhere to run, and to go.
 func (r *machineReconciler) makeOdd(ctx context.Context, node *corev1.Node) error {
 	if r.options.oddNodes == 0 {
 		return nil

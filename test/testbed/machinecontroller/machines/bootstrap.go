@@ -15,8 +15,8 @@ const (
 	kubeletUnit    = "/etc/systemd/system/kubelet.service"
 )
 
-// Bootstrap are the two Secrets of a MachineDeployment. The machine-controller hands Fetch to the cloud, and what runs there gets Config,
-// which has the kubelet's unit.
+// Bootstrap are the two Secrets of a MachineDeployment. The machine-controller hands Fetch to the cloud, and what runs there gets
+// Config, which has the kubelet's unit.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (reconcileSecrets)
 type Bootstrap struct{ Config, Fetch *corev1.Secret }
 

@@ -81,7 +81,8 @@ func NewReconciler(c client.Client, external bool) reconcile.Reconciler {
 	return &reconciler{client: c, external: external}
 }
 
-// Reconcile writes the bootstrap Secrets if there are none for this revision. They are immutable, so those of another one go first.
+// Reconcile writes the bootstrap Secrets if there are none for this revision. They are immutable, so those of another one go
+// first.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (handleOSCAndSecretsRotation)
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	deployment := &machines.MachineDeployment{}

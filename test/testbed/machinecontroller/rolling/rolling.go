@@ -98,9 +98,9 @@ func (s *Set) take(count int32, targets map[string]int32) {
 	targets[s.Name] = s.Replicas
 }
 
-// Paused is what each MachineSet should have while the rollout is paused, by name, only those that change. The real one scales all the
-// same: a MachineSet that alone has Machines gets all replicas; when the newest is saturated, the old ones go to 0; else all change in
-// proportion. newest is nil where the template has no MachineSet, or where that one was only just changed.
+// Paused is what each MachineSet should have while the rollout is paused, by name, only those that change. The real one scales
+// all the same: a MachineSet that alone has Machines gets all replicas; when the newest is saturated, the old ones go to 0; else
+// all change in proportion. newest is nil where the template has no MachineSet, or where that one was only just changed.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale)
 func Paused(limits Limits, newest *Set, old []Set) map[string]int32 {
 	all := slices.SortedFunc(slices.Values(old), func(a, b Set) int {

@@ -17,8 +17,8 @@ const (
 	deploymentsPath = "/machinedeployments"
 )
 
-// asker asks the cloud whether a Machine's spec is valid: at the creation of a Machine, and at every write of a MachineDeployment,
-// because the real one compares the bytes that it marshals with those that the API server stored.
+// asker asks the cloud whether a Machine's spec is valid: at the creation of a Machine, and at every write of a
+// MachineDeployment, because the real one compares the bytes that it marshals with those that the API server stored.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machines.go#L97
