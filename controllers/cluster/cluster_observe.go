@@ -97,65 +97,7 @@ func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
 	s.observed.Provider = r.observeProfile(ctx, s, facts)
 	s.identity = profile.Identity()
 	data := r.observeCloudConfig(ctx, s, profile)
-	if s.cluster.Status.Inherited == nil {
-		return
-	}
-	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
-		return
-	}
-	addons, err := r.rendered(s, profile, data)
-	if err != nil {
-		s.renderProblem = err.Error()
-		return
-	}
-	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(s.cluster.Status.Facts)
-	addons.CCM.Withdrawn = migration.WithdrawsAddons(s.cluster.Status.Facts)
-	addons.CSI.Withdrawn = addons.CCM.Withdrawn
-	s.addons = addons
-}
-
-// rendered are the addons of a pass. The profile comes before the probe is made and the CCM gets the lock, which go on with what
-// it made of the CCM; the place comes last, because nothing else needs to know it.
-func (r *Reconciler) rendered(s *scope, profile provider.Profile, data map[string][]byte) (addons provider.Addons, err error) {
-	for _, step := range []func(){
-		func() {
-			addons, err = profile.Render(provider.RenderInput{
-				Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: data, ClusterUID: migration.ClusterUID(s.cluster),
-			})
-		},
-		func() { addons, err = r.overlaid(s, addons) },
-		func() {
-			if migration.WithholdsCloudNode(s.cluster.Status.Facts, s.observed.Provider.Value()) {
-				addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity)
-			}
-		},
-		func() { addons.Probe, err = provider.Probe(addons.CCM, s.identity) },
-		func() { addons.CCM, err = r.withLock(s, addons.CCM) },
-		func() { addons, err = s.placed(addons) },
-	} {
-		if step(); err != nil {
-			return provider.Addons{}, err
-		}
-	}
-	if migration.WantsNodeAgents(s.cluster.Status.Facts) {
-		addons.CCM = addons.WithNodes()
-	}
-	return addons, nil
-}
-
-// cloudConfigProblem names the Secret without which nothing is rendered; empty when it can be used.
-func (s *scope) cloudConfigProblem() string {
-	config := s.observed.CloudConfig
-	secret := "Secret " + s.cluster.Namespace + "/" + s.cluster.Spec.Cloud.ConfigSecretRef.Name
-	switch {
-	case config.IsAbsent():
-		return secret + " with the cloud configuration does not exist; create it"
-	case !config.IsKnown():
-		return secret + ": " + config.Why()
-	case config.Value().Problem != "":
-		return secret + ": " + config.Value().Problem
-	}
-	return ""
+	r.render(s, profile, data)
 }
 
 // observeCloudConfig keeps the values out of the observation: deciding needs the problem only.

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"cmp"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the start
+// there is nothing that a CCM would inherit, and nothing is rendered.
+func (r *Reconciler) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
+	if s.cluster.Status.Inherited == nil {
+		return
+	}
+	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
+		return
+	}
+	addons, err := r.rendered(s, profile, cloudConfig)
+	if err != nil {
+		s.renderProblem = err.Error()
+		return
+	}
+	facts := s.cluster.Status.Facts
+	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(facts)
+	addons.CCM.Withdrawn = migration.WithdrawsAddons(facts)
+	addons.CSI.Withdrawn = addons.CCM.Withdrawn
+	s.addons = addons
+}
+
+// rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the place
+// comes last, because nothing else needs to know it.
+func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
+	none, facts := provider.Addons{}, s.cluster.Status.Facts
+	addons, err := profile.Render(provider.RenderInput{
+		Version: s.cluster.Spec.Version, Inherited: *facts.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
+	})
+	if err != nil {
+		return none, err
+	}
+	if addons, err = r.overlaid(s, addons); err != nil {
+		return none, err
+	}
+	if migration.WithholdsCloudNode(facts, s.observed.Provider.Value()) {
+		if addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity); err != nil {
+			return none, err
+		}
+	}
+	if addons.Probe, err = provider.Probe(addons.CCM, s.identity); err != nil {
+		return none, err
+	}
+	if addons.CCM, err = r.withLock(s, addons.CCM); err != nil {
+		return none, err
+	}
+	if addons, err = s.placed(addons); err != nil {
+		return none, err
+	}
+	if migration.WantsNodeAgents(facts) {
+		addons.CCM = addons.WithNodes()
+	}
+	return addons, nil
+}
+
+// cloudConfigProblem names the Secret without which nothing is rendered; empty when it can be used.
+func (s *scope) cloudConfigProblem() string {
+	config := s.observed.CloudConfig
+	secret := "Secret " + s.cluster.Namespace + "/" + s.cluster.Spec.Cloud.ConfigSecretRef.Name
+	switch {
+	case config.IsAbsent():
+		return secret + " with the cloud configuration does not exist; create it"
+	case !config.IsKnown():
+		return secret + ": " + config.Why()
+	case config.Value().Problem != "":
+		return secret + ": " + config.Value().Problem
+	}
+	return ""
+}
