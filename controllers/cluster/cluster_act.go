@@ -160,7 +160,7 @@ func (s *scope) set(name migration.AddonSetName) provider.Set {
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
-	if migration.WantsProbe(s.cluster) {
+	if s.needs().Probe {
 		wanted = append(wanted, usercluster.InventoryOf(s.addons.Probe.Objects)...)
 	}
 	obsolete := usercluster.Subtract(s.inventory, wanted)

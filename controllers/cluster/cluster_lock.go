@@ -50,7 +50,7 @@ func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observat
 
 // withLock is the CCM with the lock, while it is to have that.
 func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
-	if !migration.WantsLock(s.cluster.Status.Facts) {
+	if !s.needs().Lock {
 		return ccm, nil
 	}
 	configuration, problems := migration.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)

@@ -96,7 +96,7 @@ func (l *looks) pay(requests int64, limits LookAheadLimits, now time.Time) {
 // SelfSubjectAccessReview and a SubjectAccessReview are created, which is how they are asked, and nothing of them is stored.
 func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.cluster)
-	if !migration.LooksAhead(s.cluster, s.now) {
+	if !s.needs().LookAhead {
 		r.endLook(key)
 		return
 	}

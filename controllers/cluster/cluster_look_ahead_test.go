@@ -113,7 +113,7 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 			}
 			// What two Clusters share is a finding that needs nothing else to be looked at.
 			o := observation.Observation{Cluster: c, Contenders: observation.Known([]string{"user/other"}), Connection: observation.Connection{Reachable: true}}
-			if migration.LooksAhead(c, now) && l.begin(keyOf(i), limits, now) != nil {
+			if migration.NeedsOf(c, observation.Provider{}, now).LookAhead && l.begin(keyOf(i), limits, now) != nil {
 				l.take(keyOf(i))
 				l.pay(int64(perLook), limits, now)
 				o.Look = observation.LookDone

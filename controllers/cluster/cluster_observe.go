@@ -188,7 +188,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
 	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = observation.Absent[slo.Seen]()
-	if migration.Measures(s.cluster, s.now) {
+	if s.needs().Measurements {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
@@ -197,14 +197,14 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
 	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
-	if migration.LooksAtKCMLeaseRight(s.cluster.Status.Facts) {
+	if s.needs().KCMLeaseRight {
 		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
 	}
 	s.observed.Fence = session.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
 	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
-	if migration.WantsStorageClasses(s.cluster.Status.Facts) {
+	if s.needs().StorageClasses {
 		s.observed.StorageClasses = session.StorageClasses(ctx)
 	}
 	s.observeRoll(ctx)
@@ -213,11 +213,11 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 
 // observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
 func (s *scope) observeRoll(ctx context.Context) {
-	if migration.LooksAtCanary(s.cluster.Status.Facts) {
+	if s.needs().Canary {
 		s.observed.Canary = s.session.Canary(ctx)
 	}
-	s.observed.Drains = s.session.Drains(ctx, migration.WantsDrains(s.observed.Machines.Value(), s.now))
-	if migration.WantsRegistered(s.cluster.Status.Facts, s.observed.Provider.Value()) {
+	s.observed.Drains = s.session.Drains(ctx, migration.DrainsOf(s.observed.Machines.Value(), s.now))
+	if s.needs().RegisteredVolumes {
 		s.observed.Registered = s.session.RegisteredVolumes(ctx)
 	}
 	s.observed.Bootstraps = s.session.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
@@ -228,7 +228,7 @@ func (s *scope) observeRoll(ctx context.Context) {
 
 // observeForUndo looks at what only an undo rests on.
 func (s *scope) observeForUndo(ctx context.Context) {
-	if !migration.LooksForUndo(s.cluster) {
+	if !s.needs().Undo {
 		return
 	}
 	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)
@@ -290,7 +290,7 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 	}
 	s.inventory = inventory
 	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons)
-	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, migration.WantsProbe(s.cluster))
+	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
 }
 
 func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {

@@ -73,7 +73,7 @@ const planTimeout = passTimeout / 3
 
 // observePlan foresees the migration where a person wants to approve it first.
 func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
-	if !migration.WantsPlan(s.cluster) {
+	if !s.needs().Plan {
 		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
 		return
 	}

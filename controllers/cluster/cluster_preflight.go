@@ -39,14 +39,17 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 		asked.Credentials = s.session.Credentials(source)
 		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
 	}
+	asIf := *s.cluster
+	asIf.Status.Facts = facts
+	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
 	switch {
-	case migration.JudgesPreflight(facts):
+	case needs.Preflight:
 		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
 			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
 		})
 		s.preflightAt = asked.At
 		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
-	case migration.JudgesCloud(facts):
+	case needs.Cloud:
 		s.session.ForgetPreflight()
 		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
 		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))

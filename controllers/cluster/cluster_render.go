@@ -21,9 +21,8 @@ func (r *Reconciler) render(s *scope, profile provider.Profile, cloudConfig map[
 		s.renderProblem = err.Error()
 		return
 	}
-	facts := s.cluster.Status.Facts
-	addons.CCM.WorkloadWithheld = migration.WithholdsWorkload(facts)
-	addons.CCM.Withdrawn = migration.WithdrawsAddons(facts)
+	addons.CCM.WorkloadWithheld = s.needs().WithholdWorkload
+	addons.CCM.Withdrawn = s.needs().WithdrawAddons
 	addons.CSI.Withdrawn = addons.CCM.Withdrawn
 	s.addons = addons
 }
@@ -31,9 +30,9 @@ func (r *Reconciler) render(s *scope, profile provider.Profile, cloudConfig map[
 // rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the place
 // comes last, because nothing else needs to know it.
 func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
-	none, facts := provider.Addons{}, s.cluster.Status.Facts
+	none, needs := provider.Addons{}, s.needs()
 	addons, err := profile.Render(provider.RenderInput{
-		Version: s.cluster.Spec.Version, Inherited: *facts.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
+		Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
 	})
 	if err != nil {
 		return none, err
@@ -41,7 +40,7 @@ func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig ma
 	if addons, err = r.overlaid(s, addons); err != nil {
 		return none, err
 	}
-	if migration.WithholdsCloudNode(facts, s.observed.Provider.Value()) {
+	if needs.WithholdCloudNode {
 		if addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity); err != nil {
 			return none, err
 		}
@@ -55,7 +54,7 @@ func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig ma
 	if addons, err = s.placed(addons); err != nil {
 		return none, err
 	}
-	if migration.WantsNodeAgents(facts) {
+	if needs.NodeAgents {
 		addons.CCM = addons.WithNodes()
 	}
 	return addons, nil

@@ -49,6 +49,11 @@ type scope struct {
 	pausedBy string
 }
 
+// needs of this pass. They do not change within it: the facts that a decision sets are those of the next one.
+func (s *scope) needs() migration.Needs {
+	return migration.NeedsOf(s.cluster, s.observed.Provider.Value(), s.now)
+}
+
 // connecting says that the first connection since our start is still being made and that the status is about this spec
 // already: a restart must not make a whole fleet look unreachable for a moment. The registry wakes us when it knows more.
 func (s *scope) connecting() bool {
@@ -66,7 +71,7 @@ func (s *scope) settled() bool {
 	default:
 		return false
 	}
-	if migration.Measures(s.cluster, s.now) {
+	if s.needs().Measurements {
 		return false
 	}
 	for _, row := range s.decision.Rows {

@@ -115,7 +115,7 @@ func (p *pass) applied(name AddonSetName, set observation.AddonSet) outcome {
 	if set.SatisfiedBy != "" {
 		return holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
-	if name == CCMSet && WithholdsWorkload(p.facts) && !set.WorkloadWithheld {
+	if name == CCMSet && withholdsWorkload(p.facts) && !set.WorkloadWithheld {
 		return cannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
 	if p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
@@ -168,7 +168,7 @@ func fenceProblem(f observation.Fence) string {
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
 func (p *pass) openFenceHolds(fence observation.Fence) outcome {
 	doubts := p.doubts()
-	if WantsLock(p.facts) {
+	if wantsLock(p.facts) {
 		doubts = p.lockDoubts()
 	}
 	switch {

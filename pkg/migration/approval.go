@@ -21,8 +21,8 @@ func KeepsPlan(f observation.ForeseenPlan, cluster *ucv1.Cluster, now time.Time)
 	return f.Digest != "" && f.Digest != cluster.Spec.Approval.PlanDigest && now.Sub(f.MadeAt) < planKept
 }
 
-// WantsPlan says that a pass makes the plan: a person wants to approve it, and nothing of it was begun.
-func WantsPlan(cluster *ucv1.Cluster) bool {
+// wantsPlan says that a pass makes the plan: a person wants to approve it, and nothing of it was begun.
+func wantsPlan(cluster *ucv1.Cluster) bool {
 	asked := cluster.Spec.Mode == ucv1.PlanOnlyMode || cluster.Spec.Approval.PlanDigest != ""
 	return asked && cluster.Status.Handover == nil && cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero()
 }
@@ -30,7 +30,7 @@ func WantsPlan(cluster *ucv1.Cluster) bool {
 // approved is asked last before the start, when nothing else stands against it. What was approved is compared with the plan of
 // this very pass: a plan that changed since is another one.
 func (p *pass) approved() outcome {
-	if !WantsPlan(p.o.Cluster) {
+	if !wantsPlan(p.o.Cluster) {
 		return holds(ucv1.HoldsReason, "")
 	}
 	plan, known := p.o.Plan.Get()

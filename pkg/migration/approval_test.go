@@ -77,6 +77,6 @@ func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
 	g := NewWithT(t)
 	o := rolling()
 	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
-	g.Expect(WantsPlan(o.Cluster)).To(BeFalse())
+	g.Expect(wantsPlan(o.Cluster)).To(BeFalse())
 	g.Expect(Decide(o, noon().Add(time.Second)).Verb).To(HaveField("Kind", VerbRollMachineDeployment))
 }

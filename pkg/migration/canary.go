@@ -28,12 +28,12 @@ type CanaryPlan struct {
 	LoadBalancer bool
 }
 
-// LooksAtCanary says that there may be something of a canary.
-func LooksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
+// looksAtCanary says that there may be something of a canary.
+func looksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
 
-// WantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
-func WantsStorageClasses(facts ucv1.Facts) bool {
-	return JudgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
+// wantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
+func wantsStorageClasses(facts ucv1.Facts) bool {
+	return judgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
 }
 
 // canaryWanted: while something is left to be rolled that has Machines, and none was proven.

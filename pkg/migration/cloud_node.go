@@ -13,10 +13,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// WithholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
+// withholdsCloudNode says that the CCM runs without its loop cloud-node. It would write the addresses of all Nodes, those too
 // whose kubelets do that themselves, and where the two see different ones they write them in turn. Before the first kubelet that
 // needs it, it has to run: https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/kubelet/nodestatus/setters.go#L96-L104
-func WithholdsCloudNode(facts ucv1.Facts, provider observation.Provider) bool {
+func withholdsCloudNode(facts ucv1.Facts, provider observation.Provider) bool {
 	if !provider.CloudNodeLater || facts.Origin != ucv1.OriginMigrating {
 		return false
 	}

@@ -218,7 +218,7 @@ func TestTheCCMIsWithoutTheLoopCloudNode(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(WithholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
+			NewWithT(t).Expect(withholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
 		})
 	}
 }

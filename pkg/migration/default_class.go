@@ -9,10 +9,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// JudgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
+// judgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
 // class gets a volume from then on that only the CSI driver serves, and an undo has nothing to give back. Before that the in-tree
 // class goes on working: the control plane translates it. It is judged once: whoever changes the default later is not fought.
-func JudgesDefaultClass(facts ucv1.Facts) bool {
+func judgesDefaultClass(facts ucv1.Facts) bool {
 	switch {
 	case facts.DefaultStorageClass != nil:
 		return false
@@ -25,7 +25,7 @@ func JudgesDefaultClass(facts ucv1.Facts) bool {
 // defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
 // default is its owner's business.
 func (p *pass) defaultClass() outcome {
-	if !JudgesDefaultClass(p.facts) {
+	if !judgesDefaultClass(p.facts) {
 		return holds(ucv1.HoldsReason, "The default StorageClass was judged.")
 	}
 	provider, found := p.o.Provider.Get()

@@ -17,8 +17,8 @@ const defaultSkipEviction = 2 * time.Hour
 // drainPatience is how long a drain may take before its troubles are looked for.
 const drainPatience = 30 * time.Second
 
-// WantsDrains are the Machines that have been going for a while, so that it is worth to look at what holds them.
-func WantsDrains(machines observation.Machines, now time.Time) []observation.Machine {
+// DrainsOf are the Machines that have been going for a while, so that it is worth to look at what holds them.
+func DrainsOf(machines observation.Machines, now time.Time) []observation.Machine {
 	return slices.DeleteFunc(slices.Clone(machines.Machines), func(machine observation.Machine) bool {
 		return !machine.Deleting || now.Sub(machine.DeletingSince) < drainPatience
 	})

@@ -58,7 +58,7 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 
 func TestDrainsAreLookedForAfterAWhile(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(WantsDrains(draining().Machines.Value(), noon())).To(HaveLen(1))
-	g.Expect(WantsDrains(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
-	g.Expect(WantsDrains(observation.Machines{}, noon())).To(BeEmpty())
+	g.Expect(DrainsOf(draining().Machines.Value(), noon())).To(HaveLen(1))
+	g.Expect(DrainsOf(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
+	g.Expect(DrainsOf(observation.Machines{}, noon())).To(BeEmpty())
 }

@@ -121,13 +121,13 @@ func (p *pass) judgePreflight() outcome {
 	return judge(objections, unknown, "")
 }
 
-// JudgesPreflight says that the findings against the start are to be looked for.
-func JudgesPreflight(facts ucv1.Facts) bool {
+// judgesPreflight says that the findings against the start are to be looked for.
+func judgesPreflight(facts ucv1.Facts) bool {
 	return facts.StartedAt == nil && facts.CompletedAt == nil && facts.Origin == ucv1.OriginMigrating
 }
 
-// JudgesCloud says that what needs the cloud is to be looked for: the CCM leads, and no Machine was replaced yet.
-func JudgesCloud(facts ucv1.Facts) bool {
+// judgesCloud says that what needs the cloud is to be looked for: the CCM leads, and no Machine was replaced yet.
+func judgesCloud(facts ucv1.Facts) bool {
 	return facts.Handover != nil && facts.Handover.FinishedAt != nil && facts.RollGeneration == "" && facts.CompletedAt == nil &&
 		facts.Rollback == nil && facts.Origin != ucv1.OriginExternal
 }

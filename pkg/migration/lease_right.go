@@ -19,8 +19,8 @@ func rightTo(lease observation.Ref) []observation.Ref {
 	return []observation.Ref{{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole}, {Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole}}
 }
 
-// LooksAtKCMLeaseRight says whether that is looked at: never in a cluster that is finished.
-func LooksAtKCMLeaseRight(facts ucv1.Facts) bool {
+// looksAtKCMLeaseRight says whether that is looked at: never in a cluster that is finished.
+func looksAtKCMLeaseRight(facts ucv1.Facts) bool {
 	return facts.StartedAt != nil && facts.Handover != nil && (facts.CompletedAt == nil || facts.Handover.KCMLeaseGrantedAt != nil)
 }
 

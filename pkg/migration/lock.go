@@ -38,8 +38,8 @@ func ConcernsLock(cluster *ucv1.Cluster) bool {
 	return handover.Protocol == ucv1.LeaderMigrationProtocol && handover.FinishedAt == nil
 }
 
-// WantsLock says that the CCM is to have the migration lock.
-func WantsLock(facts ucv1.Facts) bool {
+// wantsLock says that the CCM is to have the migration lock.
+func wantsLock(facts ucv1.Facts) bool {
 	handover := facts.Handover
 	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil && !withdrawn(facts)
 }

@@ -17,7 +17,7 @@ func locked(arguments observation.Arguments) observation.Arguments {
 
 // Stages of protocol LeaderMigration, each ready to do the next thing.
 
-func wantsLock() Observation {
+func wantingLock() Observation {
 	o := fresh()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 	o.Lock = observation.Known(observation.Lock{Denied: []string{KCMUser + " may not create Leases."}})

@@ -37,7 +37,7 @@ func lockLines(last, silent line) []line {
 func (p *pass) lockAllowed() outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
-	case !WantsLock(p.facts):
+	case !wantsLock(p.facts):
 		return holds(ucv1.HoldsReason, "")
 	case !known:
 		return cannotLook("the migration lock", p.o.Lock.Why())
@@ -52,7 +52,7 @@ func (p *pass) lockAllowed() outcome {
 
 // kcmArmed gives KCM the lock once. Without it again, someone else did it.
 func (p *pass) kcmArmed() outcome {
-	if !WantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
+	if !wantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
 		return holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
 	}
 	controlPlane, known := p.o.ControlPlane.Get()
@@ -120,7 +120,7 @@ func (p *pass) lockHeld(kcm observation.Component) outcome {
 
 // ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
 func (p *pass) ccmArmed() outcome {
-	if !WantsLock(p.facts) {
+	if !wantsLock(p.facts) {
 		return holds(ucv1.HoldsReason, "")
 	}
 	if out := p.fenceOpen(); !out.holds {
@@ -165,7 +165,7 @@ func disarm(change *ArgumentChange) {
 
 // lockTaken is the moment at which the CCM runs the loops: it runs them while it holds both Leases.
 func (p *pass) lockTaken() outcome {
-	if !WantsLock(p.facts) {
+	if !wantsLock(p.facts) {
 		return holds(ucv1.HoldsReason, "")
 	}
 	lock, known := p.o.Lock.Get()

@@ -13,7 +13,7 @@ import (
 
 func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	refused := func(change func(*Observation), says ...string) decision {
-		return decision{given: wantsLock, when: change, step: ucv1.StepPreflight, fails: ucv1.MigrationLockRefusedReason, says: says}
+		return decision{given: wantingLock, when: change, step: ucv1.StepPreflight, fails: ucv1.MigrationLockRefusedReason, says: says}
 	}
 	flag := func(name, value string) func(*Observation) {
 		return func(o *Observation) {
@@ -25,15 +25,15 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
-			given: wantsLock, step: ucv1.StepPreflight, verb: VerbRecord,
+			given: wantingLock, step: ucv1.StepPreflight, verb: VerbRecord,
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Auto never takes it": {
-			given: wantsLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
+			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
 			verb: VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
 		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
-		"a release of KCM that is known to be bad":          {given: wantsLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
+		"a release of KCM that is known to be bad":          {given: wantingLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
 		"a minor before both managers could read one file":  refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
 		"a provider whose CCM ignores the lock":             refused(azure, "accepts the flags and ignores them"),
 		"a KCM without leader election":                     refused(flag("leader-elect", "false"), "--leader-elect=false"),
@@ -41,10 +41,10 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a KCM whose Leases are elsewhere":                  refused(flag("leader-elect-resource-namespace", "kcm"), "in namespace kcm and the CCM in kube-system"),
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
 		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
-		"a CCM that the fence does not keep from its Lease": {given: wantsLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
+		"a CCM that the fence does not keep from its Lease": {given: wantingLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
 		"a control plane that someone else changes":         refused(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }, "changed by someone else"),
 		"all of them at once": {
-			given: wantsLock, when: func(o *Observation) {
+			given: wantingLock, when: func(o *Observation) {
 				azure(o)
 				leasesAreFree(o)
 				flag("leader-elect", "false")(o)
@@ -53,7 +53,7 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			says: []string{"ignores them", "--leader-elect=false", "although our fence is closed"},
 		},
 		"a lock that cannot be looked at is waited for": {
-			given: wantsLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
+			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
 			wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
 		},
 		"a cluster that was created with the feature has no loops to hand over": {

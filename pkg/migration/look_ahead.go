@@ -41,8 +41,8 @@ type Readiness struct {
 	Undecided bool
 }
 
-// LooksAhead says that a cluster whose feature is off is to be looked at now.
-func LooksAhead(cluster *ucv1.Cluster, now time.Time) bool {
+// looksAhead says that a cluster whose feature is off is to be looked at now.
+func looksAhead(cluster *ucv1.Cluster, now time.Time) bool {
 	look := cluster.Status.LookAhead
 	return wantsLooks(cluster) && look != nil && look.NextAt != nil && !now.Before(nextLook(look, cluster.Generation))
 }

@@ -46,7 +46,7 @@ func TestWhenALookIsDue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster := ahead().Cluster
 			test.change(cluster)
-			NewWithT(t).Expect(LooksAhead(cluster, noon())).To(Equal(test.due))
+			NewWithT(t).Expect(looksAhead(cluster, noon())).To(Equal(test.due))
 		})
 	}
 }

@@ -21,9 +21,9 @@ const (
 	mostSlow              = 5
 )
 
-// Measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops
+// measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops
 // until the soak time after completion.
-func Measures(cluster *ucv1.Cluster, now time.Time) bool {
+func measures(cluster *ucv1.Cluster, now time.Time) bool {
 	facts := cluster.Status.Facts
 	if facts.Origin != ucv1.OriginMigrating || facts.Rollback != nil || facts.Handover == nil || facts.Handover.FinishedAt == nil {
 		return false
@@ -45,7 +45,7 @@ func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 func (p *pass) countSamples() {
 	configured := p.facts.MachineControllerConfiguredAt
 	seen, known := p.o.Measured.Get()
-	if configured == nil || p.undoing() || !Measures(p.o.Cluster, p.now) {
+	if configured == nil || p.undoing() || !measures(p.o.Cluster, p.now) {
 		return
 	}
 	status := p.sloStatus(*configured)

@@ -193,7 +193,7 @@ func TestWhenIsMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := verifying()
 			test.when(&o)
-			NewWithT(t).Expect(Measures(o.Cluster, noon())).To(Equal(test.want))
+			NewWithT(t).Expect(measures(o.Cluster, noon())).To(Equal(test.want))
 		})
 	}
 }

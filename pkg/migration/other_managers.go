@@ -34,7 +34,7 @@ func (p *pass) bound(m observation.OtherManager, by held) bool {
 // locks says that the CCM has the migration lock, or is going to have it.
 func (p *pass) locks() bool {
 	undecided := p.facts.Handover == nil && p.o.Cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
-	return undecided || WantsLock(p.facts)
+	return undecided || wantsLock(p.facts)
 }
 
 // strangers are the other managers that nothing holds and no one vouched for.

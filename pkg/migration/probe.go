@@ -8,8 +8,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// WantsProbe says that the probe's objects are to be there.
-func WantsProbe(cluster *ucv1.Cluster) bool {
+// wantsProbe says that the probe's objects are to be there.
+func wantsProbe(cluster *ucv1.Cluster) bool {
 	handover := cluster.Status.Handover
 	return cluster.DeletionTimestamp.IsZero() && handover != nil && handover.ProbeStartedAt != nil && cluster.Status.Rollback == nil
 }

@@ -114,17 +114,17 @@ func (p *pass) ccmFollows() bool {
 	return serialized(p.facts) && p.facts.Handover.StartedAt != nil || p.facts.Handover.LockTakenAt != nil
 }
 
-// WantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
+// wantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
 // are handed over until they are given back.
-func WantsNodeAgents(facts ucv1.Facts) bool {
+func wantsNodeAgents(facts ucv1.Facts) bool {
 	if facts.Origin == ucv1.OriginExternal {
 		return true
 	}
 	return facts.Handover != nil && facts.Handover.FinishedAt != nil && facts.Rollback == nil
 }
 
-// WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
-func WithholdsWorkload(facts ucv1.Facts) bool {
+// withholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
+func withholdsWorkload(facts ucv1.Facts) bool {
 	return withdrawn(facts) || serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
 }
 
@@ -133,8 +133,8 @@ func withdrawn(facts ucv1.Facts) bool {
 	return facts.Rollback != nil && facts.Rollback.WorkloadWithdrawnAt != nil
 }
 
-// WithdrawsAddons says that no addon is wanted any more.
-func WithdrawsAddons(facts ucv1.Facts) bool {
+// withdrawsAddons says that no addon is wanted any more.
+func withdrawsAddons(facts ucv1.Facts) bool {
 	return facts.Rollback != nil && facts.Rollback.AddonsWithdrawnAt != nil
 }
 

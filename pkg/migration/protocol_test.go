@@ -149,7 +149,7 @@ func TestAgentsOnTheNodesFollowTheCCM(t *testing.T) {
 		"in one of which we do not know yet":  {ucv1.Facts{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(WantsNodeAgents(tc.facts)).To(Equal(tc.want))
+			NewWithT(t).Expect(wantsNodeAgents(tc.facts)).To(Equal(tc.want))
 		})
 	}
 }

@@ -63,8 +63,8 @@ func (p *pass) undoing() bool {
 	return p.facts.Rollback != nil && p.facts.Rollback.FinishedAt == nil
 }
 
-// LooksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
-func LooksForUndo(cluster *ucv1.Cluster) bool {
+// looksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
+func looksForUndo(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
 	return rollback != nil && rollback.FinishedAt == nil || rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
 }

@@ -140,8 +140,8 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
 	g := NewWithT(t)
 	facts := undoingLock().Cluster.Status.Facts
-	g.Expect(WantsLock(facts)).To(BeTrue())
-	g.Expect(WantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
+	g.Expect(wantsLock(facts)).To(BeTrue())
+	g.Expect(wantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
 }
 
 func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
@@ -201,7 +201,7 @@ func TestTheProbeGoesInAnUndo(t *testing.T) {
 	})
 	cluster := reverting().Cluster
 	cluster.Status.Handover.ProbeStartedAt = stampAgo(time.Minute)
-	NewWithT(t).Expect(WantsProbe(cluster)).To(BeFalse(), "an undo does not want it")
+	NewWithT(t).Expect(wantsProbe(cluster)).To(BeFalse(), "an undo does not want it")
 }
 
 func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {

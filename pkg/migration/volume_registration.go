@@ -9,8 +9,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// WantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
-func WantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
+// wantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
+func wantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
 	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
 }
 

@@ -34,7 +34,7 @@ type Observation struct {
 
 	// ControlPlane is what runs in the namespace of the Cluster; absent when the KCM Deployment does not exist.
 	ControlPlane Observed[ControlPlane]
-	// KCMLeaseRight is looked at while LooksAtKCMLeaseRight.
+	// KCMLeaseRight is looked at while Needs say so.
 	KCMLeaseRight Observed[LeaseRight]
 	// CCMProcesses are those of the CCM's identity that the Lease's holder may be, when one of them was seen to end; otherwise none.
 	CCMProcesses Observed[[]Process]
@@ -56,7 +56,7 @@ type Observation struct {
 	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
 	// Proofs are those of kubelets that were kept; absent: none were, or their Secret is gone.
 	Proofs Observed[KeptProofs]
-	// Registered are the paths of the in-tree volumes that the CSI driver knows, while WantsRegistered; absent: the kind that says
+	// Registered are the paths of the in-tree volumes that the CSI driver knows, while Needs say so; absent: the kind that says
 	// so does not exist.
 	Registered Observed[map[string]bool]
 	// Bootstraps is what was read of the bootstrap data of BootstrapsOf, by the UID of the MachineDeployment; absent: there are
@@ -78,11 +78,11 @@ type Observation struct {
 	// nothing else.
 	CCMNode Observed[string]
 
-	// Canary is looked at while LooksAtCanary. Drains are while WantsDrains; only messages rest on them.
+	// Canary is looked at while Needs say so. Drains are those of DrainsOf; only messages rest on them.
 	Canary Observed[CanaryWorkload]
 	Drains Observed[[]Drain]
 
-	// Plan is foreseen while WantsPlan; absent: no one asks for it.
+	// Plan is foreseen while Needs say so; absent: no one asks for it.
 	Plan Observed[ForeseenPlan]
 
 	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and

@@ -128,7 +128,7 @@ func fence() []mutant {
 		in(rule, "a probe that died may be another process", "pass.probeLeads", without("Holder ProbeHolder ==")),
 		in(rule, "KCM is touched while the probe runs", "pass.probeGone", never("Left")),
 		in(rule, "a CCM that changed is not probed again", "pass.applied", skips("forgetProbe")),
-		in("2 serialized", "the workload is not withheld", "WithholdsWorkload", negated("WorkloadAllowedAt")),
+		in("2 serialized", "the workload is not withheld", "withholdsWorkload", negated("WorkloadAllowedAt")),
 		in("2 serialized", "a look that did not withhold the workload is acted on",
 			"pass.applied", negated("WorkloadWithheld")),
 		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("Stale")),

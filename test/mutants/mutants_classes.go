@@ -10,7 +10,7 @@ func defaultClasses() []mutant {
 		in(rule, "the new default comes before the former has gone",
 			"pass.defaultClass", becomes("Objects", "append([]Ref{successor.Ref}, former...)")),
 		in(rule, "a default beside ours counts as judged", "pass.defaultClass", without("former")),
-		in(rule, "it is judged again in every pass", "JudgesDefaultClass", never("DefaultStorageClass")),
+		in(rule, "it is judged again in every pass", "judgesDefaultClass", never("DefaultStorageClass")),
 		in(rule, "classes that cannot be looked at are none", "pass.defaultClass", never("known")),
 		in(rule, "the default changes while the migration can be undone",
 			"pass.volumeMigration",

@@ -17,6 +17,6 @@ func addresses() []mutant {
 			"pass.cloudNode", never("cloudNodeCompared")),
 		in(rule, "who was away while addresses are compared does not look", "pass.cloudNode", without("flagsBegun")),
 		in(rule, "the machine-controller gets its flags while the CCM does not lead", "pass.setFlag", never("ccmCanServe")),
-		in(rule, "the CCM has the loop from the start", "WithholdsCloudNode", always("CloudNodeLater")),
+		in(rule, "the CCM has the loop from the start", "withholdsCloudNode", always("CloudNodeLater")),
 	}
 }

@@ -4,7 +4,7 @@ package main
 func approvals() []mutant {
 	const rule = "approval"
 	return []mutant{
-		in(rule, "mode PlanOnly starts by itself", "WantsPlan", without("Mode")),
+		in(rule, "mode PlanOnly starts by itself", "wantsPlan", without("Mode")),
 		in(rule, "any approval will do", "pass.approved", judged("Digest", `approved != ""`)),
 		in(rule, "a plan that was kept starts a migration", "KeepsPlan", without("Approval")),
 		in(rule, "a plan that could not be made is approved",

@@ -35,7 +35,7 @@ func looksAhead() []mutant {
 	const rule = "look ahead"
 	return []mutant{
 		inTables(rule, "what was judged and found nothing looks like what was not judged", "pass.judgePreflight", never("findings nil")),
-		inTables(rule, "a look comes before its time", "LooksAhead", without("Before")),
+		inTables(rule, "a look comes before its time", "looksAhead", without("Before")),
 		inTables(rule, "Never is not heeded", "wantsLooks", without("LookAhead")),
 		inTables(rule, "a cluster that was migrated is looked at", "wantsLooks", without("OriginMigrating")),
 		inTables(rule, "all clusters are looked at at once", "share", returns("span", "0")),

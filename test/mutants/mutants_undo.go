@@ -62,8 +62,8 @@ func undoneLock() []mutant {
 		in(rule, "the lock of someone else is taken out", "givenBack", judged("lockPath", `path != ""`)),
 		in(rule, "who gives KCM the lock again is fought", "pass.loopsOn", never("LoopsOnAt -off")),
 		in(rule, "something of the lock is left behind", "pass.undoLock", negated("FinishedAt")),
-		in(rule, "the CCM that goes keeps the lock", "WantsLock", without("withdrawn")),
-		in(rule, "the probe goes on in an undo", "WantsProbe", without("==")),
+		in(rule, "the CCM that goes keeps the lock", "wantsLock", without("withdrawn")),
+		in(rule, "the probe goes on in an undo", "wantsProbe", without("==")),
 		in(rule, "an undo that would be refused is offered", "pass.undoOffer", never("passed")),
 	}
 }

@@ -154,7 +154,7 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	case migration.CCMSet:
 		set = &w.ccm
 		w.inherited = *w.facts().Inherited
-		w.ccmArmed = migration.WantsLock(w.facts())
+		w.ccmArmed = w.needsOf(w.facts()).Lock
 		w.ccmCloudNode = w.wantsCloudNode()
 	case migration.ProbeSet:
 		set = &w.probe

@@ -15,7 +15,7 @@ const (
 )
 
 func (w *World) wantsCloudNode() bool {
-	return !migration.WithholdsCloudNode(w.cluster.Status.Facts, w.provider())
+	return !w.needs().WithholdCloudNode
 }
 
 // writeAddresses is what the loop cloud-node does with Nodes that are initialized: when it starts, and every five minutes.

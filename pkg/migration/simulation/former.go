@@ -150,7 +150,7 @@ func (c *Controller) seeKCM(kcm *observation.Component) {
 }
 
 func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight] {
-	if !migration.LooksAtKCMLeaseRight(w.cluster.Status.Facts) {
+	if !w.needs().KCMLeaseRight {
 		return observation.Absent[observation.LeaseRight]()
 	}
 	return observation.Known(observation.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})

@@ -288,7 +288,7 @@ func (i *invariants) checkRoll(w *World, p pass) {
 func (i *invariants) checkSilent(w *World, what string) {
 	for _, process := range w.processes {
 		// A CCM with the migration lock may lead beside a KCM that has it.
-		locked := process.armed && migration.WantsLock(w.facts())
+		locked := process.armed && w.needsOf(w.facts()).Lock
 		if process.elects && len(process.loops) > 0 && !locked && !w.accepted(process.podName) {
 			i.fail("rule 2: %s while %s may run %v", what, process.podName, process.loops)
 		}

@@ -4,7 +4,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
@@ -12,7 +11,7 @@ import (
 // measure takes a look at the Nodes, as the session with a user cluster does: killed, it has not looked yet.
 func (c *Controller) measure() observation.Observed[slo.Seen] {
 	w := c.world
-	if !migration.Measures(w.cluster, w.now) {
+	if !w.needs().Measurements {
 		return observation.Absent[slo.Seen]()
 	}
 	nodes := make([]slo.NodeState, 0, len(w.nodes))

@@ -108,7 +108,7 @@ func (c *Controller) modelled() observation.Observation {
 		Drains:            observation.Known(w.observeDrains()),
 		Measured:          c.measure(),
 	}
-	if migration.LooksForUndo(&cluster) {
+	if migration.NeedsOf(&cluster, w.provider(), w.now).Undo {
 		o.CCMPods, o.Attachments = observation.Known(w.observeCCMPods()), observation.Known(w.attachments)
 	}
 	if w.baseline != nil {

@@ -41,10 +41,10 @@ func (w *World) missingMachineController() []observation.MachineControllerDeploy
 
 func (w *World) observeAddons() observation.Addons {
 	addons := observation.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi), Obsolete: w.obsolete}
-	if migration.WithdrawsAddons(w.cluster.Status.Facts) {
+	if w.needs().WithdrawAddons {
 		return withdrawn(w)
 	}
-	if !migration.WithholdsWorkload(w.cluster.Status.Facts) {
+	if !w.needs().WithholdWorkload {
 		return addons
 	}
 	addons.CCM.WorkloadWithheld, addons.CCM.Unhealthy = true, nil
@@ -81,7 +81,7 @@ func (w *World) observeAddonSet(a *addonSet) observation.AddonSet {
 	set := a.seen
 	set.Drifted, set.Foreign, set.Unschedulable = w.wantedOf(a), a.foreign, len(w.nodes) == 0
 	if stale := a.name == migration.CCMSet &&
-		(w.ccmArmed != migration.WantsLock(w.cluster.Status.Facts) || w.ccmCloudNode != w.wantsCloudNode()); stale {
+		(w.ccmArmed != w.needs().Lock || w.ccmCloudNode != w.wantsCloudNode()); stale {
 		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref observation.Ref) bool { return a.stale[ref] })...)
 	}
 	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
@@ -96,7 +96,7 @@ func (w *World) observeAddonSet(a *addonSet) observation.AddonSet {
 
 func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	w := c.world
-	if migration.WantsProbe(w.cluster) {
+	if w.needs().Probe {
 		probe := observation.Probe{Set: w.observeAddonSet(&w.probe), Lease: c.observeLease("probe", w.probeLease).Value()}
 		if w.scenario.ProbeDies {
 			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 Error"}

@@ -17,6 +17,15 @@ func (w *World) keeper() observation.Ref {
 	return w.observeWorkload(w.kcm()).Ref
 }
 
+// needs of a pass, by the status that it finds.
+func (w *World) needs() migration.Needs { return w.needsOf(w.cluster.Status.Facts) }
+
+func (w *World) needsOf(facts ucv1.Facts) migration.Needs {
+	cluster := *w.cluster
+	cluster.Status.Facts = facts
+	return migration.NeedsOf(&cluster, w.provider(), w.now)
+}
+
 // facts that a Cluster of this name has recorded: they are not lost with its status.
 func (w *World) facts() ucv1.Facts {
 	if w.cluster.Status.Origin == "" && w.record != nil {

@@ -57,13 +57,14 @@ func (s *Start) complete(o *observation.Observation) {
 	unseen(&o.Nodes, seen.Nodes)
 	unseen(&o.Inventory, seen.Inventory)
 	unseen(&o.Gone, seen.Gone)
-	if migration.WantsRegistered(seen.Cluster.Status.Facts, seen.Provider.Value()) && seen.Registered.IsUnknown() {
+	needs := migration.NeedsOf(seen.Cluster, seen.Provider.Value(), s.Now)
+	if needs.RegisteredVolumes && seen.Registered.IsUnknown() {
 		o.Registered = seen.Registered
 	}
 	unseen(&o.OtherManagers, seen.OtherManagers)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)
-	if migration.LooksForUndo(seen.Cluster) {
+	if needs.Undo {
 		unseen(&o.CCMPods, seen.CCMPods)
 		unseen(&o.Attachments, seen.Attachments)
 	}

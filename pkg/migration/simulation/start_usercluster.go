@@ -91,7 +91,7 @@ func (w *World) takeAddons(start Start) {
 	w.ccm = setFrom(migration.CCMSet, start, addons.CCM, addons.Obsolete)
 	w.csi = setFrom(migration.CSISet, start, addons.CSI, addons.Obsolete)
 	w.probe = setFrom(migration.ProbeSet, start, probe.Set, nil)
-	if !migration.WantsProbe(w.cluster) {
+	if !w.needs().Probe {
 		w.probe.present = map[observation.Ref]bool{}
 		for _, left := range probe.Left {
 			w.probe.present[left] = true
@@ -104,7 +104,7 @@ func (w *World) takeAddons(start Start) {
 			w.ccm.present[agent] = true
 		}
 	}
-	w.ccmArmed, w.ccmCloudNode = migration.WantsLock(w.cluster.Status.Facts), w.wantsCloudNode()
+	w.ccmArmed, w.ccmCloudNode = w.needs().Lock, w.wantsCloudNode()
 	if len(w.ccm.workloads()) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func setFrom(name migration.AddonSetName, start Start, seen observation.AddonSet
 	return set
 }
 
-func (w *World) wantsAgents() bool { return migration.WantsNodeAgents(w.cluster.Status.Facts) }
+func (w *World) wantsAgents() bool { return w.needs().NodeAgents }
 
 // wantedOf is what is missing of a set, with the CCM's agents on the Nodes while they are wanted.
 func (w *World) wantedOf(a *addonSet) []observation.Ref {

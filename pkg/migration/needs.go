@@ -1,0 +1,34 @@
+package migration
+
+import (
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+)
+
+// Needs are what a pass observes and renders besides what every pass does. What they leave out is not observed, so no row may rest on it.
+type Needs struct {
+	// What is looked at: the plan before the start, what preflight and, later, the cloud are asked, the canary, StorageClasses, our right
+	// to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an undo rests
+	// on.
+	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Undo bool
+	// LookAhead is for a cluster whose feature is off.
+	LookAhead bool
+	// What is wanted in the user cluster: the probe, the migration lock, and agents of the CCM on Nodes.
+	Probe, Lock, NodeAgents bool
+	// What is not wanted there yet, or not any more: the CCM's workload, its loop cloud-node, and all addons.
+	WithholdWorkload, WithholdCloudNode, WithdrawAddons bool
+}
+
+// NeedsOf rests on the spec, the facts, the catalogue and the time, and on nothing that a pass observes.
+func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time) Needs {
+	facts := cluster.Status.Facts
+	return Needs{
+		Plan: wantsPlan(cluster), Preflight: judgesPreflight(facts), Cloud: judgesCloud(facts), Canary: looksAtCanary(facts),
+		StorageClasses: wantsStorageClasses(facts), KCMLeaseRight: looksAtKCMLeaseRight(facts), Measurements: measures(cluster, now),
+		RegisteredVolumes: wantsRegistered(facts, provider), Undo: looksForUndo(cluster), LookAhead: looksAhead(cluster, now),
+		Probe: wantsProbe(cluster), Lock: wantsLock(facts), NodeAgents: wantsNodeAgents(facts),
+		WithholdWorkload: withholdsWorkload(facts), WithholdCloudNode: withholdsCloudNode(facts, provider), WithdrawAddons: withdrawsAddons(facts),
+	}
+}
