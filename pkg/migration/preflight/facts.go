@@ -49,9 +49,8 @@ type Read struct {
 // no part of it.
 func (r Read) Complete() bool {
 	r.Cloud = observation.Absent[Cloud]()
-	facts := reflect.ValueOf(r)
-	for at := range facts.NumField() {
-		if fact, observed := facts.Field(at).Interface().(interface{ IsUnknown() bool }); observed && fact.IsUnknown() {
+	for _, value := range reflect.ValueOf(r).Fields() {
+		if fact, observed := reflect.TypeAssert[interface{ IsUnknown() bool }](value); observed && fact.IsUnknown() {
 			return false
 		}
 	}
