@@ -124,6 +124,13 @@ func TestDescriptionsAreComplete(t *testing.T) {
 			}
 			for _, key := range description.Keys {
 				g.Expect(key.Text).To(HaveSuffix("."))
+				// A key of a file is written behind the file's.
+				if key.Required && !strings.Contains(key.Name, ": ") {
+					lacking := profile.Example()
+					g.Expect(lacking).To(HaveKey(key.Name))
+					delete(lacking, key.Name)
+					g.Expect(provider.CloudConfigProblem(profile, lacking, false)).NotTo(BeEmpty(), "without "+key.Name)
+				}
 			}
 			for _, hazard := range description.Hazards {
 				g.Expect(hazard.Text).To(HaveSuffix("."))
