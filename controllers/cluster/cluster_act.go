@@ -15,8 +15,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -46,29 +46,29 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	return nil
 }
 
-func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb) error {
+func (r *Reconciler) perform(ctx context.Context, s *scope, verb outcome.Verb) error {
 	switch verb.Kind {
-	case migration.VerbRecord:
+	case outcome.VerbRecord:
 		return nil
-	case migration.VerbRestoreAnnotations:
+	case outcome.VerbRestoreAnnotations:
 		return r.restoreAnnotations(ctx, s.cluster)
-	case migration.VerbTakeBaseline:
+	case outcome.VerbTakeBaseline:
 		return r.takeBaseline(ctx, s)
-	case migration.VerbApplyAddons:
+	case outcome.VerbApplyAddons:
 		return r.applyAddons(ctx, s, verb.AddonSet)
-	case migration.VerbPruneAddons:
+	case outcome.VerbPruneAddons:
 		return r.pruneAddons(ctx, s)
-	case migration.VerbChangeArguments:
+	case outcome.VerbChangeArguments:
 		return r.changeArguments(ctx, s, *verb.Arguments)
-	case migration.VerbKeepLeader:
+	case outcome.VerbKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
-	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseCCMLease, migration.VerbRemoveLock, migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
+	case outcome.VerbOpenFence, outcome.VerbCloseFence, outcome.VerbAllowLock, outcome.VerbReleaseLock,
+		outcome.VerbReleaseCCMLease, outcome.VerbRemoveLock, outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease:
 		return r.changeLeases(ctx, s, verb)
-	case migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary, migration.VerbRemoveCanary,
-		migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
+	case outcome.VerbRollMachineDeployment, outcome.VerbSwitchDefaultClass, outcome.VerbCreateCanary, outcome.VerbRemoveCanary,
+		outcome.VerbMarkMachines, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady:
 		return s.changeObjects(ctx, verb)
-	case migration.VerbRelease:
+	case outcome.VerbRelease:
 		return r.release(ctx, s)
 	}
 	return fmt.Errorf("verb %s is not known", verb.Kind)
@@ -76,34 +76,34 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 
 // changeLeases is about who may hold the CCM's Lease and the migration lock, Leases of managers that have ended, and our right to
 // KCM's.
-func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.Verb) error {
-	change := map[migration.VerbKind]func() error{
-		migration.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
-		migration.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
-		migration.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
-		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
-		migration.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
-		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
-		migration.VerbFreeLease:       func() error { return s.session.FreeLease(ctx, *verb.Lease) },
-		migration.VerbGrantLease:      func() error { return s.session.GrantLease(ctx, verb.Lease.Ref) },
-		migration.VerbRevokeLease:     func() error { return s.session.RevokeLease(ctx, s.kcmLease()) },
+func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb outcome.Verb) error {
+	change := map[outcome.VerbKind]func() error{
+		outcome.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
+		outcome.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
+		outcome.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
+		outcome.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
+		outcome.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
+		outcome.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
+		outcome.VerbFreeLease:       func() error { return s.session.FreeLease(ctx, *verb.Lease) },
+		outcome.VerbGrantLease:      func() error { return s.session.GrantLease(ctx, verb.Lease.Ref) },
+		outcome.VerbRevokeLease:     func() error { return s.session.RevokeLease(ctx, s.kcmLease()) },
 	}
 	return change[verb.Kind]()
 }
 
 // changeObjects of the user cluster, one after the other.
-func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
+func (s *scope) changeObjects(ctx context.Context, verb outcome.Verb) error {
 	change := func(ref observation.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
 	switch verb.Kind {
-	case migration.VerbSwitchDefaultClass:
+	case outcome.VerbSwitchDefaultClass:
 		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
-	case migration.VerbCreateCanary:
+	case outcome.VerbCreateCanary:
 		return s.session.CreateCanary(ctx, verb.Objects[0], *verb.Canary)
-	case migration.VerbRemoveCanary:
+	case outcome.VerbRemoveCanary:
 		return s.session.RemoveCanary(ctx, verb.Objects)
-	case migration.VerbMarkMachines:
+	case outcome.VerbMarkMachines:
 		change = func(ref observation.Ref) error { return s.session.MarkMachine(ctx, ref) }
-	case migration.VerbStepMachineSet:
+	case outcome.VerbStepMachineSet:
 		return s.session.StepMachineSet(ctx, verb.Objects[0], *verb.Step)
 	default:
 	}
@@ -119,7 +119,7 @@ func each(objects []observation.Ref, change func(observation.Ref) error) error {
 	return errors.Join(failed...)
 }
 
-func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migration.ArgumentChange) error {
+func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change outcome.ArgumentChange) error {
 	c := r.Client
 	if change.InUserCluster {
 		c = s.session.Client()
@@ -134,7 +134,7 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 
 // applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
-func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
+func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name outcome.AddonSetName) error {
 	set, err := s.session.WithoutOthers(ctx, s.inventory, s.set(name))
 	if err != nil {
 		return err
@@ -146,13 +146,13 @@ func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.A
 	return s.session.ApplyAddons(ctx, set)
 }
 
-func (s *scope) set(name migration.AddonSetName) provider.Set {
+func (s *scope) set(name outcome.AddonSetName) provider.Set {
 	switch name {
-	case migration.CSISet:
+	case outcome.CSISet:
 		return s.addons.CSI
-	case migration.ProbeSet:
+	case outcome.ProbeSet:
 		return s.addons.Probe
-	case migration.CCMSet:
+	case outcome.CCMSet:
 	}
 	return s.addons.CCM
 }

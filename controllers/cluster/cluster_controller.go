@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -162,7 +163,7 @@ func usually(s *scope) (ctrl.Result, error) {
 	switch {
 	case s.actErr != nil:
 		return newPass(s.actErr)
-	case s.decision.Verb != nil && s.decision.Verb.Kind != migration.VerbRestoreAnnotations:
+	case s.decision.Verb != nil && s.decision.Verb.Kind != outcome.VerbRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
 		return ctrl.Result{}, nil

@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // told is what a pass tells: its events and its metrics.
@@ -102,7 +103,7 @@ func TestTransitionsAreTold(t *testing.T) {
 		},
 		"the plan of an adoption": {
 			ucv1.OriginMigrating, atStep(ucv1.StepAddons), ucv1.StepAddons, func(d *migration.Decision) {
-				doing(migration.VerbRecord, "Recording.")(d)
+				doing(outcome.VerbRecord, "Recording.")(d)
 				d.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, Adoption: &ucv1.AdoptionStatus{
 					PlannedAt: metav1.NewTime(start()), Changes: []string{"Role a: rules", "Secret b: data[100%]"},
 				}}
@@ -162,7 +163,7 @@ func TestDeletionsAreTold(t *testing.T) {
 	o.reconciler.tell(s, after.Status, reported(t, s).Status)
 	g.Expect(o.events()).To(BeEmpty(), "once")
 
-	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(migration.VerbRelease, "Letting the Cluster go: its control plane is gone.")))
+	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.VerbRelease, "Letting the Cluster go: its control plane is gone.")))
 	s.actErr = errors.New("the API server is gone")
 	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has no client for")
 	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
@@ -174,9 +175,9 @@ func TestDeletionsAreTold(t *testing.T) {
 func TestVerbsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(migration.VerbRecord, "Recording.")))
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.VerbRecord, "Recording.")))
 	g.Expect(o.reconciler.act(t.Context(), s)).To(Succeed())
-	o.reconciler.Metrics.verb(migration.VerbOpenFence, errors.New("no"))
+	o.reconciler.Metrics.verb(outcome.VerbOpenFence, errors.New("no"))
 	g.Expect(o.series(t)).To(Equal(map[string]float64{
 		"ccm_migration_verbs_total done Record": 1, "ccm_migration_verbs_total error OpenFence": 1,
 	}))

@@ -14,6 +14,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -61,7 +62,7 @@ func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) 
 }
 
 // applyLockFile comes before the pods that mount it. No one changes it afterwards: those that read it have one lock.
-func (r *Reconciler) applyLockFile(ctx context.Context, s *scope, file migration.MountedFile) error {
+func (r *Reconciler) applyLockFile(ctx context.Context, s *scope, file outcome.MountedFile) error {
 	object := beside(s, "ConfigMap", file.ConfigMap)
 	object.Object["immutable"] = true
 	object.Object["data"] = map[string]any{file.Key: file.Data}

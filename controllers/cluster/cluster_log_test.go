@@ -11,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // logged runs something with a log, and returns its lines.
@@ -23,8 +24,8 @@ func logged(t *testing.T, run func(ctx context.Context)) (lines []string) {
 
 func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Step: ucv1.StepHandover, Verb: &migration.Verb{
-		Kind: migration.VerbRecord, Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}}, Why: "Recording that KCM is silent.",
+	s := &scope{decision: migration.Decision{Step: ucv1.StepHandover, Verb: &outcome.Verb{
+		Kind: outcome.VerbRecord, Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}}, Why: "Recording that KCM is silent.",
 	}}}
 	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
 	lines := logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })
@@ -37,7 +38,7 @@ func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 
 func TestAnActionThatFailedIsNotLoggedAsDone(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Verb: &migration.Verb{Kind: "Unheard", Why: "Doing it."}}}
+	s := &scope{decision: migration.Decision{Verb: &outcome.Verb{Kind: "Unheard", Why: "Doing it."}}}
 	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
 	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(MatchError(HavePrefix("Doing it: "))) })).To(BeEmpty())
 }

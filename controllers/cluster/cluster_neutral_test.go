@@ -11,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestTextsAreNeutral(t *testing.T) {
@@ -37,7 +38,7 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	const bad, good = "a\x7f\u202eb", "a??b"
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
 		failing(ucv1.BlockedMachinesReason, bad)(d)
-		d.Verb = &migration.Verb{Kind: migration.VerbRestoreAnnotations, Why: bad, Objects: []observation.Ref{{Kind: "Machine", Name: bad}}}
+		d.Verb = &outcome.Verb{Kind: outcome.VerbRestoreAnnotations, Why: bad, Objects: []observation.Ref{{Kind: "Machine", Name: bad}}}
 		d.Facts = &ucv1.Facts{
 			Origin:    ucv1.OriginMigrating,
 			Inherited: &ucv1.InheritedConfiguration{ClusterName: bad},

@@ -11,6 +11,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -57,8 +58,8 @@ func (r *Reconciler) planObjects(ctx context.Context, s *scope, input *plan.Inpu
 	}
 	withNodes := s.addons.WithNodes()
 	ccm := usercluster.Refs(s.addons.CCM.Objects)
-	input.Start.Objects = map[migration.AddonSetName][]observation.Ref{
-		migration.CCMSet: ccm, migration.CSISet: usercluster.Refs(s.addons.CSI.Objects), migration.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
+	input.Start.Objects = map[outcome.AddonSetName][]observation.Ref{
+		outcome.CCMSet: ccm, outcome.CSISet: usercluster.Refs(s.addons.CSI.Objects), outcome.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
 	}
 	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
 		input.Start.NodeAgents = all[len(ccm):]

@@ -12,11 +12,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func blockedBy(findings ...observation.Finding) migration.Decision {
 	return decided(ucv1.OriginMigrating, ucv1.StepPreflight, func(d *migration.Decision) {
-		d.Failure = &migration.Failure{Reason: ucv1.PreflightFailedReason, Message: "Blocked."}
+		d.Failure = &outcome.Failure{Reason: ucv1.PreflightFailedReason, Message: "Blocked."}
 		d.Findings = findings
 	})
 }

@@ -16,6 +16,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // writes are what a pass writes, in order, and the records among it.
@@ -48,7 +49,7 @@ func newFact() *scope {
 	c := clusterOf(ucv1.OriginMigrating)
 	facts := c.Status.Facts.DeepCopy()
 	facts.RollGeneration = "1767268800"
-	s := passOf(c, migration.Decision{Step: ucv1.StepRoll, Facts: facts, Verb: &migration.Verb{Kind: migration.VerbRecord}})
+	s := passOf(c, migration.Decision{Step: ucv1.StepRoll, Facts: facts, Verb: &outcome.Verb{Kind: outcome.VerbRecord}})
 	s.observed.Keeper = observation.Known(observation.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"})
 	s.observed.Record = observation.Absent[observation.Record]()
 	return s

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // relatedRecorder keeps what events are related to.
@@ -27,7 +28,7 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 		want   runtime.Object
 	}{
 		"a step whose verb changes something": {atStep(ucv1.StepMachineController), ucv1.StepRoll, func(d *migration.Decision) {
-			d.Verb = &migration.Verb{Kind: migration.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(2)}
+			d.Verb = &outcome.Verb{Kind: outcome.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(2)}
 		}, &corev1.ObjectReference{Kind: "MachineDeployment", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pool-0"}},
 		"a step that waits": {atStep(ucv1.StepAddons), ucv1.StepHandover, waiting("ProvingSilence", "Waiting."), kcm},
 		"a step of the machine-controller": {atStep(ucv1.StepHandover), ucv1.StepMachineController, waiting("RollingOut", "Waiting."),

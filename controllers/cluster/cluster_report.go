@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	if s.decision.Verb != nil && s.decision.Verb.Kind == migration.VerbRelease && s.actErr == nil {
+	if s.decision.Verb != nil && s.decision.Verb.Kind == outcome.VerbRelease && s.actErr == nil {
 		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Verb.Why)
 		return nil
 	}

@@ -9,11 +9,12 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
-	wait, long := &migration.Wait{Reason: "WaitingForMachines"}, &migration.Wait{Reason: "Soaking", After: time.Hour}
+	wait, long := &outcome.Wait{Reason: "WaitingForMachines"}, &outcome.Wait{Reason: "Soaking", After: time.Hour}
 	for name, tc := range map[string]struct {
 		decision migration.Decision
 		least    time.Duration
@@ -22,10 +23,10 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 		"a wait without a Node that may be late":     {migration.Decision{Wait: wait}, working, 2 * working},
 		"a Node is late before that":                 {migration.Decision{Wait: wait, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
 		"a long wait is looked at now and then":      {migration.Decision{Wait: long}, working, 2 * working},
-		"a short one ends in time":                   {migration.Decision{Wait: &migration.Wait{After: time.Second}}, time.Second, time.Second},
-		"whatever fails meanwhile":                   {migration.Decision{Failure: &migration.Failure{}, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
+		"a short one ends in time":                   {migration.Decision{Wait: &outcome.Wait{After: time.Second}}, time.Second, time.Second},
+		"whatever fails meanwhile":                   {migration.Decision{Failure: &outcome.Failure{}, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
 		"a Node is late after that":                  {migration.Decision{Wait: wait, LookAfter: time.Hour}, working, 2 * working},
-		"a change is looked at at once":              {migration.Decision{Verb: &migration.Verb{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
+		"a change is looked at at once":              {migration.Decision{Verb: &outcome.Verb{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
 		"an in-tree cluster is left alone otherwise": {migration.Decision{Step: ucv1.StepInTree}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +40,7 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 
 func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Wait: &migration.Wait{Reason: "Soaking", After: time.Hour}}}
+	s := &scope{decision: migration.Decision{Wait: &outcome.Wait{Reason: "Soaking", After: time.Hour}}}
 	s.observed.Measured = observation.Known(slo.Seen{Waits: true})
 	next, err := result(s)
 	g.Expect(err).NotTo(HaveOccurred())

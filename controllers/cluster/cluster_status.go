@@ -11,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -124,7 +125,7 @@ func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return !s.unkept && (s.decision.Verb.Kind == migration.VerbRestoreAnnotations || s.decision.Verb.Kind == migration.VerbFreeLease)
+	return !s.unkept && (s.decision.Verb.Kind == outcome.VerbRestoreAnnotations || s.decision.Verb.Kind == outcome.VerbFreeLease)
 }
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
@@ -156,7 +157,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 func setReadyInTree(w *statusWriter, s *scope) {
 	unknown := s.decision.Wait
 	if seen := s.decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
-		unknown = &migration.Wait{Reason: seen.Reason, Message: seen.Message, Unknown: true}
+		unknown = &outcome.Wait{Reason: seen.Reason, Message: seen.Message, Unknown: true}
 	}
 	switch {
 	case unknown == nil:

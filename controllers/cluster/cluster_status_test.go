@@ -16,6 +16,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // summary is what people and tools see of a state.
@@ -78,7 +79,7 @@ func states() map[string]state {
 			summary{kstatus.InProgressStatus, no, "WaitingForBudget", yes, "", "Step Admitted: Place 3 in the queue."},
 		},
 		"doing something is in progress": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(migration.VerbApplyAddons, "Applying the CCM addon."), nil,
+			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.VerbApplyAddons, "Applying the CCM addon."), nil,
 			summary{kstatus.InProgressStatus, no, "Acting", yes, "", "Step Addons: Applying the CCM addon."},
 		},
 		"waiting is in progress": {
@@ -90,7 +91,7 @@ func states() map[string]state {
 			summary{kstatus.InProgressStatus, unknown, "CouldNotLook", yes, "", "Step Handover: Could not look at the fence: it hangs."},
 		},
 		"a change that failed is in progress, and unknown": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(migration.VerbApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
+			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.VerbApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
 				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
 		},
@@ -248,7 +249,7 @@ func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(migration.VerbRecord, "The migration is completed."))
+			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(outcome.VerbRecord, "The migration is completed."))
 			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, CompletedAt: at(start())}
 			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
 			s.actErr = tc.actErr
@@ -261,16 +262,16 @@ func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
 
 func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 	for name, tc := range map[string]struct {
-		kind migration.VerbKind
+		kind outcome.VerbKind
 		want string
 	}{
-		"because what they rest on was not done":    {migration.VerbTakeBaseline, ""},
-		"but for the annotations, nothing rests on": {migration.VerbRestoreAnnotations, "42"},
+		"because what they rest on was not done":    {outcome.VerbTakeBaseline, ""},
+		"but for the annotations, nothing rests on": {outcome.VerbRestoreAnnotations, "42"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			decision := decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))
-			decision.Verb = &migration.Verb{Kind: tc.kind, Why: "Trying."}
+			decision.Verb = &outcome.Verb{Kind: tc.kind, Why: "Trying."}
 			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, RollGeneration: "42"}
 			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
 			s.actErr = errors.New("denied")
@@ -327,7 +328,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(migration.VerbApplyAddons, message)} {
+			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(outcome.VerbApplyAddons, message)} {
 				after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)))
 				for _, c := range after.Status.Conditions {
 					g.Expect(len(c.Message)).To(BeNumerically("<=", 1024), c.Type)
@@ -362,7 +363,7 @@ func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
 func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &scope{actErr: errors.New("no such host: 10.0.0.1")}
 	s.decision.Step = ucv1.StepHandover
-	leaving(migration.VerbOpenFence, "Opening the fence.")(&s.decision)
+	leaving(outcome.VerbOpenFence, "Opening the fence.")(&s.decision)
 	NewWithT(t).Expect(progressMessage(s)).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
 		"The Cluster is being deleted; it goes later. Opening the fence."))
 }

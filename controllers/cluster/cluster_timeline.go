@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -51,7 +51,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	if s.cluster.Status.Step != status.Step {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineStep})
 	}
-	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != migration.VerbRecord {
+	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != outcome.VerbRecord {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineVerb, Verb: string(verb.Kind), Objects: objectsOf(verb), Message: verb.Why})
 	}
 	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions) {
@@ -66,7 +66,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	return entries
 }
 
-func objectsOf(verb *migration.Verb) []string {
+func objectsOf(verb *outcome.Verb) []string {
 	var objects []string
 	for _, ref := range verb.Objects {
 		objects = append(objects, ref.String())

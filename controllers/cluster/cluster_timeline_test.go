@@ -20,6 +20,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func refs(count int) []observation.Ref {
@@ -84,7 +85,7 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		"a new step": {atStep(ucv1.StepMachineController), waiting("WaitingForMachines", "Waiting."), nil, []ucv1.TimelineEntry{step}},
 		"nothing":    {atStep(ucv1.StepRoll), waiting("WaitingForMachines", "Waiting."), nil, nil},
 		"a verb, with ten of its objects": {atStep(ucv1.StepRoll), func(d *migration.Decision) {
-			d.Verb = &migration.Verb{Kind: migration.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(12)}
+			d.Verb = &outcome.Verb{Kind: outcome.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(12)}
 		}, nil, []ucv1.TimelineEntry{{
 			Time: now, Kind: ucv1.TimelineVerb, Step: ucv1.StepRoll, Verb: "RollMachineDeployment", Actor: "ccm-migration-controller", Message: "Rolling.",
 			Objects: []string{
@@ -94,8 +95,8 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 				"MachineDeployment kube-system/pool-9",
 			},
 		}}},
-		"not a verb that failed":           {atStep(ucv1.StepRoll), doing(migration.VerbRollMachineDeployment, "Rolling."), errors.New("no"), nil},
-		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(migration.VerbRecord, "Recording."), nil, nil},
+		"not a verb that failed":           {atStep(ucv1.StepRoll), doing(outcome.VerbRollMachineDeployment, "Rolling."), errors.New("no"), nil},
+		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(outcome.VerbRecord, "Recording."), nil, nil},
 		"the beginning of a failure": {atStep(ucv1.StepRoll), failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
 			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines", Message: "Blocked.",
 		}}},
@@ -160,7 +161,7 @@ func TestTimelineIsBounded(t *testing.T) {
 			g := NewWithT(t)
 			c := clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepMachineController))
 			c.Status.Timeline = tc.before
-			s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(migration.VerbRollMachineDeployment, "Rolling.")))
+			s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.VerbRollMachineDeployment, "Rolling.")))
 			got := reported(t, s).Status.Timeline
 			g.Expect(kinds(got)).To(Equal(tc.want))
 			g.Expect(got[0].Kind).To(Equal(tc.first))
@@ -178,7 +179,7 @@ func TestTimelineMessagesAreBounded(t *testing.T) {
 		"of them, two steps off": "aa" + strings.Repeat("€", 3000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, decide := range []func(*migration.Decision){failing("InputInvalid", message), doing(migration.VerbApplyAddons, message)} {
+			for _, decide := range []func(*migration.Decision){failing("InputInvalid", message), doing(outcome.VerbApplyAddons, message)} {
 				s := passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll)), decided(ucv1.OriginMigrating, ucv1.StepRoll, decide))
 				NewWithT(t).Expect(reported(t, s).Status.Timeline).To(HaveLen(1))
 			}
@@ -227,10 +228,10 @@ func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
 	pass := func(change func(*migration.Decision)) *scope {
 		return passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover)), decided(ucv1.OriginMigrating, ucv1.StepVerify, change))
 	}
-	g.Expect(o.reconciler.report(t.Context(), pass(doing(migration.VerbOpenFence, "Opening.")))).To(MatchError(conflict))
+	g.Expect(o.reconciler.report(t.Context(), pass(doing(outcome.VerbOpenFence, "Opening.")))).To(MatchError(conflict))
 	told := func() (count int) {
 		for _, entry := range status.written {
-			if entry.Verb == string(migration.VerbOpenFence) {
+			if entry.Verb == string(outcome.VerbOpenFence) {
 				count++
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
 
@@ -88,25 +89,25 @@ func stateOf(step ucv1.Step, decision migration.Decision) migration.RowState {
 func nothing(*migration.Decision) {}
 
 func failing(reason, message string) func(*migration.Decision) {
-	return func(d *migration.Decision) { d.Failure = &migration.Failure{Reason: reason, Message: message} }
+	return func(d *migration.Decision) { d.Failure = &outcome.Failure{Reason: reason, Message: message} }
 }
 
 func waiting(reason, message string) func(*migration.Decision) {
-	return func(d *migration.Decision) { d.Wait = &migration.Wait{Reason: reason, Message: message} }
+	return func(d *migration.Decision) { d.Wait = &outcome.Wait{Reason: reason, Message: message} }
 }
 
 func blind(message string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
-		d.Wait = &migration.Wait{Reason: ucv1.CouldNotLookReason, Message: message, Unknown: true}
+		d.Wait = &outcome.Wait{Reason: ucv1.CouldNotLookReason, Message: message, Unknown: true}
 	}
 }
 
-func doing(kind migration.VerbKind, why string) func(*migration.Decision) {
-	return func(d *migration.Decision) { d.Verb = &migration.Verb{Kind: kind, Why: why} }
+func doing(kind outcome.VerbKind, why string) func(*migration.Decision) {
+	return func(d *migration.Decision) { d.Verb = &outcome.Verb{Kind: kind, Why: why} }
 }
 
 // leaving is what a deleted Cluster does before it goes.
-func leaving(kind migration.VerbKind, why string) func(*migration.Decision) {
+func leaving(kind outcome.VerbKind, why string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
 		doing(kind, why)(d)
 		d.Leaving = "The Cluster is being deleted; it goes later."
@@ -116,7 +117,7 @@ func leaving(kind migration.VerbKind, why string) func(*migration.Decision) {
 // returning is beside the failure of a halted roll.
 func returning(reason, message string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
-		doing(migration.VerbReturnMinReady, "Giving minReadySeconds of MachineDeployment x back.")(d)
+		doing(outcome.VerbReturnMinReady, "Giving minReadySeconds of MachineDeployment x back.")(d)
 		failing(reason, message)(d)
 	}
 }

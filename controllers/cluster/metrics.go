@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Metrics of the controller. They carry no cluster names: a fleet of thousands would make thousands of series.
@@ -81,7 +81,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) verb(kind migration.VerbKind, err error) {
+func (m *Metrics) verb(kind outcome.VerbKind, err error) {
 	result := "done"
 	if err != nil {
 		result = "error"

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func somePlan() plan.Plan {
@@ -21,12 +21,12 @@ func somePlan() plan.Plan {
 		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
 		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
 		Verbs: []plan.Verb{{
-			Number: 1, Step: ucv1.StepAddons, Kind: migration.VerbApplyAddons, Cluster: "user", Why: "Applying.",
+			Number: 1, Step: ucv1.StepAddons, Kind: outcome.VerbApplyAddons, Cluster: "user", Why: "Applying.",
 			Objects: []plan.Object{{
 				Object: "Deployment kube-system/ccm", Action: plan.Change, Note: "a note",
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
 			}},
-		}, {Step: ucv1.StepHandover, Kind: migration.VerbFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
+		}, {Step: ucv1.StepHandover, Kind: outcome.VerbFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
 		Rollouts: []plan.Rollout{{
 			Object: "MachineDeployment kube-system/a", Machines: []string{"kube-system/a-1"}, Disruption: "One more.", Pods: new(3), Seconds: 90,
 			Budgets: []plan.Budget{{Name: "web/front", Pods: 2}},

@@ -19,6 +19,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // ChangeArguments changes flags of a Deployment's container by server-side apply and takes over the ownership of the
@@ -26,7 +27,7 @@ import (
 // out would delete it. The apply carries the uid, so that a Deployment deleted
 // meanwhile is not made again, and the resourceVersion, so that no one's change in between is overwritten: a conflict
 // means to look again. Nothing is written when nothing changes.
-func ChangeArguments(ctx context.Context, c client.Client, change migration.ArgumentChange) error {
+func ChangeArguments(ctx context.Context, c client.Client, change outcome.ArgumentChange) error {
 	deployment, err := readLive(ctx, c, change.Target)
 	if err != nil {
 		return err

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-func kcmChange(flags ...migration.Flag) migration.ArgumentChange {
-	return migration.ArgumentChange{
+func kcmChange(flags ...outcome.Flag) outcome.ArgumentChange {
+	return outcome.ArgumentChange{
 		Target:    observation.Ref{Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager},
 		Container: kubeControllerManager, Set: flags,
 	}
@@ -47,7 +47,7 @@ func TestChangeArgumentsAppliesTheFieldThatHeldTheFlags(t *testing.T) {
 	g.Expect(c.Create(ctx, testDeployment(kubeControllerManager, "--cloud-provider=openstack"), client.FieldOwner("gitops"))).To(Succeed())
 	g.Expect(fieldOwner(readBack(ctx, g, c), kubeControllerManager)).To(Equal("gitops"))
 
-	change := kcmChange(migration.Flag{Name: "--controllers", Value: "*,-service"})
+	change := kcmChange(outcome.Flag{Name: "--controllers", Value: "*,-service"})
 	g.Expect(ChangeArguments(ctx, c, change)).To(Succeed())
 	changed := readBack(ctx, g, c)
 	container := changed.Spec.Template.Spec.Containers[0]
@@ -69,11 +69,11 @@ func TestChangeArgumentsKeepsWhatItAppliedToOtherContainers(t *testing.T) {
 		corev1.Container{Name: kubeScheduler, Image: "image", Command: []string{kubeScheduler, "--v=1"}})
 	g.Expect(c.Create(ctx, deployment)).To(Succeed())
 
-	first := kcmChange(migration.Flag{Name: "--v", Value: "2"})
+	first := kcmChange(outcome.Flag{Name: "--v", Value: "2"})
 	second := first
 	second.Container = kubeScheduler
-	third := kcmChange(migration.Flag{Name: "--v", Value: "3"})
-	for _, change := range []migration.ArgumentChange{first, second, third} {
+	third := kcmChange(outcome.Flag{Name: "--v", Value: "3"})
+	for _, change := range []outcome.ArgumentChange{first, second, third} {
 		g.Expect(ChangeArguments(ctx, c, change)).To(Succeed())
 	}
 	containers := readBack(ctx, g, c).Spec.Template.Spec.Containers
@@ -83,14 +83,14 @@ func TestChangeArgumentsKeepsWhatItAppliedToOtherContainers(t *testing.T) {
 }
 
 func TestChangeArgumentsRefuses(t *testing.T) {
-	flag := migration.Flag{Name: "--v", Value: "4"}
+	flag := outcome.Flag{Name: "--v", Value: "4"}
 	another := kcmChange(flag)
 	another.Target.UID = "another"
 	elsewhere := kcmChange(flag)
 	elsewhere.Container = "kcm"
 	tests := map[string]struct {
 		deployment *appsv1.Deployment
-		change     migration.ArgumentChange
+		change     outcome.ArgumentChange
 		message    string
 	}{
 		"a Deployment that was deleted": {
@@ -130,7 +130,7 @@ func TestChangeArgumentsOverwritesNoOnesChangeInBetween(t *testing.T) {
 			return errors.Join(c.Update(ctx, deployment), c.Apply(ctx, obj, opts...))
 		},
 	}, testDeployment(kubeControllerManager, "--v=2"))
-	err := ChangeArguments(ctx, c, kcmChange(migration.Flag{Name: "--v", Value: "4"}))
+	err := ChangeArguments(ctx, c, kcmChange(outcome.Flag{Name: "--v", Value: "4"}))
 	g.Expect(apierrors.IsConflict(err)).To(BeTrue(), "got %v", err)
 	g.Expect(readBack(ctx, g, c).Spec.Template.Spec.Containers[0].Args).To(Equal([]string{"--v=9"}))
 }

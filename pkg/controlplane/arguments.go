@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // ParseArguments reads the command line of a container: --flag=value, --flag value, --flag for true, each with one
@@ -107,7 +107,7 @@ func literalValue(name string, env []corev1.EnvVar) (string, error) {
 
 // Change renders what the container's command and args become; both are as before when nothing is to be changed. A flag
 // that is there keeps its place and its spelling, a new one goes to the end, into args unless there are none.
-func Change(container *corev1.Container, change migration.ArgumentChange) (command, args []string, err error) {
+func Change(container *corev1.Container, change outcome.ArgumentChange) (command, args []string, err error) {
 	line, err := readCommandLine(container)
 	if err != nil {
 		return nil, nil, err
@@ -130,7 +130,7 @@ func Change(container *corev1.Container, change migration.ArgumentChange) (comma
 }
 
 // set gives the component the flag with that value.
-func (l *commandLine) set(flag migration.Flag) error {
+func (l *commandLine) set(flag outcome.Flag) error {
 	name := flagName(flag.Name)
 	if !strings.HasPrefix(flag.Name, "-") || !isFlagName(name) {
 		return errors.New("a flag to set has no dashes or no name: this is a fault of the program")

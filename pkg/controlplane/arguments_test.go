@@ -6,8 +6,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const exampleSecret = "s3cr3t"
@@ -37,7 +37,7 @@ func (p parsed) run(t *testing.T) {
 	g.Expect(arguments.Problem).To(ContainSubstring(p.problem))
 	g.Expect(arguments.Problem).NotTo(ContainSubstring(exampleSecret))
 	g.Expect(arguments.Understood()).To(BeFalse())
-	_, _, err := Change(container, migration.ArgumentChange{Set: []migration.Flag{{Name: "--v", Value: "4"}}})
+	_, _, err := Change(container, outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--v", Value: "4"}}})
 	g.Expect(err).To(MatchError(ContainSubstring(p.problem)))
 }
 

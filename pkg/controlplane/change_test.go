@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 type lines struct{ command, args []string }
@@ -15,7 +15,7 @@ type lines struct{ command, args []string }
 type changed struct {
 	before lines
 	env    []corev1.EnvVar
-	set    []migration.Flag
+	set    []outcome.Flag
 	remove []string
 	after  lines
 }
@@ -25,7 +25,7 @@ func (c changed) run(t *testing.T) {
 	container := containerWith(c.before.command, c.before.args)
 	container.Env = c.env
 	original := container.DeepCopy()
-	change := migration.ArgumentChange{Set: c.set, Remove: c.remove}
+	change := outcome.ArgumentChange{Set: c.set, Remove: c.remove}
 	command, args, err := Change(container, change)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lines{command, args}).To(Equal(c.after))
@@ -38,8 +38,8 @@ func (c changed) run(t *testing.T) {
 	g.Expect(lines{command, args}).To(Equal(c.after), "a second change is none")
 }
 
-func switchLoopsOff() migration.Flag {
-	return migration.Flag{Name: "--controllers", Value: "*,-service"}
+func switchLoopsOff() outcome.Flag {
+	return outcome.Flag{Name: "--controllers", Value: "*,-service"}
 }
 
 func TestChangeSetsFlags(t *testing.T) {
@@ -47,37 +47,37 @@ func TestChangeSetsFlags(t *testing.T) {
 	runAll(t, map[string]changed{
 		"a flag keeps its place and its equals sign": {
 			before: lines{args: []string{"--v=2", "--controllers=*", "--leader-elect"}},
-			set:    []migration.Flag{loopsOff},
+			set:    []outcome.Flag{loopsOff},
 			after:  lines{args: []string{"--v=2", "--controllers=*,-service", "--leader-elect"}},
 		},
 		"a flag keeps its two words and its one dash": {
 			before: lines{command: []string{"kcm"}, args: []string{"-controllers", "*", "--v=2"}},
-			set:    []migration.Flag{loopsOff},
+			set:    []outcome.Flag{loopsOff},
 			after:  lines{command: []string{"kcm"}, args: []string{"-controllers", "*,-service", "--v=2"}},
 		},
 		"a flag in the command is changed there": {
 			before: lines{command: []string{"kcm", "--controllers=*"}, args: []string{"--v=2"}},
-			set:    []migration.Flag{loopsOff},
+			set:    []outcome.Flag{loopsOff},
 			after:  lines{command: []string{"kcm", "--controllers=*,-service"}, args: []string{"--v=2"}},
 		},
 		"a new flag goes to the end of args": {
 			before: lines{command: []string{"kcm"}, args: []string{"--v=2"}},
-			set:    []migration.Flag{loopsOff},
+			set:    []outcome.Flag{loopsOff},
 			after:  lines{command: []string{"kcm"}, args: []string{"--v=2", "--controllers=*,-service"}},
 		},
 		"a new flag goes to the end of the command when there are no args": {
 			before: lines{command: []string{"machine-controller", "-worker-count=5"}},
-			set:    []migration.Flag{{Name: "-node-external-cloud-provider", Value: "true"}},
+			set:    []outcome.Flag{{Name: "-node-external-cloud-provider", Value: "true"}},
 			after:  lines{command: []string{"machine-controller", "-worker-count=5", "-node-external-cloud-provider=true"}},
 		},
 		"a bare boolean that is on already stays as it is": {
 			before: lines{args: []string{"-node-external-cloud-provider", "-worker-count=5"}},
-			set:    []migration.Flag{{Name: "-node-external-cloud-provider", Value: "true"}},
+			set:    []outcome.Flag{{Name: "-node-external-cloud-provider", Value: "true"}},
 			after:  lines{args: []string{"-node-external-cloud-provider", "-worker-count=5"}},
 		},
 		"a bare boolean is switched off": {
 			before: lines{args: []string{"--leader-elect", "--v=2"}},
-			set:    []migration.Flag{{Name: "--leader-elect", Value: "false"}},
+			set:    []outcome.Flag{{Name: "--leader-elect", Value: "false"}},
 			after:  lines{args: []string{"--leader-elect=false", "--v=2"}},
 		},
 	})
@@ -88,7 +88,7 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 	runAll(t, map[string]changed{
 		"a flag that was given twice is there once": {
 			before: lines{args: []string{"--controllers=*", "--v=2", "--controllers", "bootstrapsigner"}},
-			set:    []migration.Flag{loopsOff},
+			set:    []outcome.Flag{loopsOff},
 			after:  lines{args: []string{"--controllers=*,-service", "--v=2"}},
 		},
 		"flags are removed with their values": {
@@ -101,18 +101,18 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 		},
 		"several flags in one change": {
 			before: lines{args: []string{"--cloud-provider=openstack"}},
-			set:    []migration.Flag{{Name: "--feature-gates", Value: "A=true"}, {Name: "--v", Value: "4"}},
+			set:    []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}, {Name: "--v", Value: "4"}},
 			remove: []string{"cloud-provider"},
 			after:  lines{args: []string{"--feature-gates=A=true", "--v=4"}},
 		},
 		"a value from a variable that is right already stays": {
 			before: lines{args: []string{"--cluster-name=$(NAME)"}}, env: []corev1.EnvVar{{Name: "NAME", Value: "alpha"}},
-			set:   []migration.Flag{{Name: "--cluster-name", Value: "alpha"}},
+			set:   []outcome.Flag{{Name: "--cluster-name", Value: "alpha"}},
 			after: lines{args: []string{"--cluster-name=$(NAME)"}},
 		},
 		"a value that looks like a variable is escaped": {
 			before: lines{args: []string{"--v=2"}},
-			set:    []migration.Flag{{Name: "--cluster-name", Value: "$(NAME)"}},
+			set:    []outcome.Flag{{Name: "--cluster-name", Value: "$(NAME)"}},
 			after:  lines{args: []string{"--v=2", "--cluster-name=$$(NAME)"}},
 		},
 		"the wrapper of KKP is changed within": {
@@ -120,7 +120,7 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 				command: []string{"/http-prober-bin/http-prober"},
 				args:    []string{"-insecure", "-command", `{"command":"kcm","args":["--controllers","*"]}`, "--crd-to-wait-for", "x"},
 			},
-			set: []migration.Flag{loopsOff, {Name: "--v", Value: "2"}},
+			set: []outcome.Flag{loopsOff, {Name: "--v", Value: "2"}},
 			after: lines{
 				command: []string{"/http-prober-bin/http-prober"},
 				args:    []string{"-insecure", "-command", `{"command":"kcm","args":["--controllers","*,-service","--v=2"]}`, "--crd-to-wait-for", "x"},
@@ -128,7 +128,7 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 		},
 		"the wrapper of KKP with nothing to change keeps its spaces": {
 			before: lines{command: []string{"http-prober"}, args: []string{"-command", `{ "command": "kcm", "args": ["--v=2"] }`}},
-			set:    []migration.Flag{{Name: "--v", Value: "2"}},
+			set:    []outcome.Flag{{Name: "--v", Value: "2"}},
 			after:  lines{command: []string{"http-prober"}, args: []string{"-command", `{ "command": "kcm", "args": ["--v=2"] }`}},
 		},
 	})
@@ -136,12 +136,12 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 
 func TestChangeRefusesToLeaveNoFlags(t *testing.T) {
 	g := NewWithT(t)
-	_, _, err := Change(containerWith([]string{"kcm"}, []string{"--v=2"}), migration.ArgumentChange{Remove: []string{"v"}})
+	_, _, err := Change(containerWith([]string{"kcm"}, []string{"--v=2"}), outcome.ArgumentChange{Remove: []string{"v"}})
 	g.Expect(err).To(MatchError(ContainSubstring("has no flags")))
 }
 
 func TestChangeRefusesFlagsWithoutDashes(t *testing.T) {
 	g := NewWithT(t)
-	_, _, err := Change(containerWith(nil, []string{"--v=2"}), migration.ArgumentChange{Set: []migration.Flag{{Name: "v", Value: "4"}}})
+	_, _, err := Change(containerWith(nil, []string{"--v=2"}), outcome.ArgumentChange{Set: []outcome.Flag{{Name: "v", Value: "4"}}})
 	g.Expect(err).To(MatchError(ContainSubstring("no dashes")))
 }

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // FuzzCommandLine: a change of a command line that is understood sets what it says and leaves all else as it was, and a second
@@ -33,7 +33,7 @@ func FuzzCommandLine(f *testing.F) {
 		g := NewWithT(t)
 		container := &corev1.Container{Name: "kcm", Command: words(command), Args: words(args), Env: []corev1.EnvVar{{Name: "LIST", Value: variable}}}
 		before := ParseArguments(container)
-		change := migration.ArgumentChange{Set: []migration.Flag{{Name: "--controllers", Value: value}}, Remove: []string{"cloud-config"}}
+		change := outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--controllers", Value: value}}, Remove: []string{"cloud-config"}}
 		var err error
 		container.Command, container.Args, err = Change(container, change)
 		if err != nil {

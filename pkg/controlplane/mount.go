@@ -8,17 +8,18 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // mount is a file of ours in one container of a Deployment.
 type mount struct {
 	container string
-	migration.MountedFile
+	outcome.MountedFile
 }
 
 // mounted is the file that is to be there after the change, and whether that differs from what is there. A file that we
 // mounted before is applied again by every change that does not unmount it: one that is left out would go.
-func mounted(deployment *appsv1.Deployment, change migration.ArgumentChange) (after *mount, changes bool) {
+func mounted(deployment *appsv1.Deployment, change outcome.ArgumentChange) (after *mount, changes bool) {
 	before := mountOf(deployment)
 	switch {
 	case change.Mount != nil:
@@ -40,7 +41,7 @@ func mountOf(deployment *appsv1.Deployment) *mount {
 	for _, container := range pod.Containers {
 		for _, volume := range container.VolumeMounts {
 			if volume.Name == migration.LockVolume {
-				return &mount{container.Name, migration.MountedFile{
+				return &mount{container.Name, outcome.MountedFile{
 					Volume: volume.Name, ConfigMap: pod.Volumes[at].ConfigMap.Name, Folder: volume.MountPath,
 				}}
 			}

@@ -8,13 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestAMountedFileStaysUntilItIsUnmounted(t *testing.T) {
 	g := NewWithT(t)
 	bare := &appsv1.Deployment{}
 	bare.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kcm"}}
-	file := migration.MountedFile{Volume: migration.LockVolume, ConfigMap: "lock", Folder: "/etc/lock"}
+	file := outcome.MountedFile{Volume: migration.LockVolume, ConfigMap: "lock", Folder: "/etc/lock"}
 	has := bare.DeepCopy()
 	has.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: migration.LockVolume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}},
@@ -23,16 +24,16 @@ func TestAMountedFileStaysUntilItIsUnmounted(t *testing.T) {
 
 	tests := map[string]struct {
 		deployment *appsv1.Deployment
-		change     migration.ArgumentChange
+		change     outcome.ArgumentChange
 		after      *mount
 		changes    bool
 	}{
 		"no file":                      {deployment: bare},
-		"a new file":                   {bare, migration.ArgumentChange{Container: "kcm", Mount: &file}, &mount{"kcm", file}, true},
-		"the same file":                {has, migration.ArgumentChange{Container: "kcm", Mount: &file}, &mount{"kcm", file}, false},
-		"a change of something else":   {has, migration.ArgumentChange{Container: "other"}, &mount{"kcm", file}, false},
-		"a file that is taken out":     {has, migration.ArgumentChange{Container: "kcm", Unmount: true}, nil, true},
-		"nothing to take out any more": {bare, migration.ArgumentChange{Container: "kcm", Unmount: true}, nil, false},
+		"a new file":                   {bare, outcome.ArgumentChange{Container: "kcm", Mount: &file}, &mount{"kcm", file}, true},
+		"the same file":                {has, outcome.ArgumentChange{Container: "kcm", Mount: &file}, &mount{"kcm", file}, false},
+		"a change of something else":   {has, outcome.ArgumentChange{Container: "other"}, &mount{"kcm", file}, false},
+		"a file that is taken out":     {has, outcome.ArgumentChange{Container: "kcm", Unmount: true}, nil, true},
+		"nothing to take out any more": {bare, outcome.ArgumentChange{Container: "kcm", Unmount: true}, nil, false},
 	}
 	for name, tc := range tests {
 		after, changes := mounted(tc.deployment, tc.change)

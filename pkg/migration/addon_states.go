@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -46,8 +47,8 @@ func leadingState(o observation.Observation, ccm RowState, now time.Time) RowSta
 	lease, known := o.CCMLease.Get()
 	switch {
 	case o.CCMLease.IsUnknown():
-		out := cannotLook("the CCM's Lease", o.CCMLease.Why())
-		return out.state(ccm.Step)
+		out := outcome.CannotLook("the CCM's Lease", o.CCMLease.Why())
+		return stateOf(ccm.Step, out)
 	case !known || lease.Holder == "" || lease.Stale(now):
 		ccm.Holds, ccm.Reason, ccm.Message = false, ucv1.WaitingForLeaderReason, "The CCM is applied, but none of its pods leads."
 	}
@@ -63,8 +64,8 @@ func notLookedAt(row RowState, o observation.Observation) RowState {
 	if !row.Holds {
 		return row
 	}
-	out := cannotLook("the addons in the user cluster", o.Addons.Why())
-	return out.state(row.Step)
+	out := outcome.CannotLook("the addons in the user cluster", o.Addons.Why())
+	return stateOf(row.Step, out)
 }
 
 func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState {

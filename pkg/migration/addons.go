@@ -6,83 +6,84 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
 // CCM's health is then asked for where something depends on it.
-func (p *pass) addons() outcome {
+func (p *pass) addons() outcome.Outcome {
 	if p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil {
 		return p.addonsDrift()
 	}
 	switch back := p.loopsAreBack(); {
 	case back.IsUnknown():
-		return cannotLook("the control plane", back.Why())
+		return outcome.CannotLook("the control plane", back.Why())
 	case back.IsKnown():
-		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
 	}
 	return p.addonsInPlace()
 }
 
-func (p *pass) addonsInPlace() outcome {
-	if out := p.renderable(); !out.holds {
+func (p *pass) addonsInPlace() outcome.Outcome {
+	if out := p.renderable(); !out.Holds {
 		return out
 	}
 	addons, known := p.o.Addons.Get()
 	if !known {
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	}
-	if out := p.applied(CSISet, addons.CSI); !out.holds {
+	if out := p.applied(outcome.CSISet, addons.CSI); !out.Holds {
 		return out
 	}
 	if p.ccmFollows() {
-		return holds(ucv1.HoldsReason, "The CSI driver is applied; the CCM follows within the hand-over.")
+		return outcome.Holds(ucv1.HoldsReason, "The CSI driver is applied; the CCM follows within the hand-over.")
 	}
-	if out := p.fenceHolds(); !out.holds {
+	if out := p.fenceHolds(); !out.Holds {
 		return out
 	}
-	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
 	return p.inTime(p.healthy(addons))
 }
 
 // renderable names what is missing for the manifests; without it no one would know why they are not applied.
-func (p *pass) renderable() outcome {
+func (p *pass) renderable() outcome.Outcome {
 	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
-			return fails(finding.Reason, finding.Message)
+			return outcome.Fails(finding.Reason, finding.Message)
 		}
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // externalAddons is the row of a cluster that was created with the feature. Its KCM must run no cloud loop before the
 // CCM is put beside it.
-func (p *pass) externalAddons() outcome {
+func (p *pass) externalAddons() outcome.Outcome {
 	if p.facts.Handover == nil {
-		if out := judgeInputs(p); !out.holds {
+		if out := judgeInputs(p); !out.Holds {
 			return out
 		}
-		if out := p.approved(); !out.holds {
+		if out := p.approved(); !out.Holds {
 			return out
 		}
 		p.facts.Inherited = inherit(p.o.Cluster, p.o.ControlPlane.Value().KCM.Arguments)
 		p.facts.Handover = p.newHandover()
-		return records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")
+		return outcome.Records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")
 	}
 	if p.facts.Handover.FinishedAt == nil {
-		if out := judgeInputs(p); !out.holds {
+		if out := judgeInputs(p); !out.Holds {
 			return out
 		}
 	}
 	return p.addons()
 }
 
-func judgeInputs(p *pass) outcome {
+func judgeInputs(p *pass) outcome.Outcome {
 	findings, unknown := p.inputFindings()
 	if kcm := p.o.ControlPlane.Value().KCM; len(findings) == 0 && len(runningLoops(kcm)) > 0 {
-		return fails(ucv1.CloudLoopsRunningReason, p.loopsRunning(kcm))
+		return outcome.Fails(ucv1.CloudLoopsRunningReason, p.loopsRunning(kcm))
 	}
 	return judge(findings, unknown, "")
 }
@@ -111,45 +112,45 @@ func (p *pass) loopsRunning(kcm observation.Component) string {
 }
 
 // applied says whether a set is as wanted.
-func (p *pass) applied(name AddonSetName, set observation.AddonSet) outcome {
+func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	if set.SatisfiedBy != "" {
-		return holds(ucv1.HoldsReason, set.SatisfiedBy)
+		return outcome.Holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
-	if name == CCMSet && withholdsWorkload(p.facts) && !set.WorkloadWithheld {
-		return cannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
+	if name == outcome.CCMSet && withholdsWorkload(p.facts) && !set.WorkloadWithheld {
+		return outcome.CannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
 	if p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
 		set = set.Due()
 	}
 	if len(set.Foreign) > 0 {
-		if out := p.mayTakeOver(name, set); !out.holds {
+		if out := p.mayTakeOver(name, set); !out.Holds {
 			return out
 		}
 	}
 	if len(set.Drifted)+len(set.Foreign) > 0 {
-		if name == CCMSet {
+		if name == outcome.CCMSet {
 			p.forgetProbe()
 		}
-		return does(Verb{
-			Kind: VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
+		return outcome.Does(outcome.Verb{
+			Kind: outcome.VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
 			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(refNames(set.Drifted), set.Foreign...)) + ".",
 		})
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // fenceHolds asks, before the CCM's workload exists, whether its identity is really kept from its Lease.
-func (p *pass) fenceHolds() outcome {
+func (p *pass) fenceHolds() outcome.Outcome {
 	fence, known := p.o.Fence.Get()
 	switch {
 	case !known:
-		return cannotLook("the fence", p.o.Fence.Why())
+		return outcome.CannotLook("the fence", p.o.Fence.Why())
 	case p.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(p.facts):
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case fence.Open:
 		return p.openFenceHolds(fence)
 	}
-	return fails(ucv1.FenceIneffectiveReason, fenceProblem(fence))
+	return outcome.Fails(ucv1.FenceIneffectiveReason, fenceProblem(fence))
 }
 
 // fenceProblem says what keeps the fence from holding, and how to find it.
@@ -166,22 +167,22 @@ func fenceProblem(f observation.Fence) string {
 
 // openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
-func (p *pass) openFenceHolds(fence observation.Fence) outcome {
+func (p *pass) openFenceHolds(fence observation.Fence) outcome.Outcome {
 	doubts := p.doubts()
 	if wantsLock(p.facts) {
 		doubts = p.lockDoubts()
 	}
 	switch {
 	case len(doubts) == 0:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.facts.Handover.StartedAt != nil:
-		return waitsUntil(ucv1.ProvingSilenceReason, "The fence is open already. "+strings.Join(doubts, " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "The fence is open already. "+strings.Join(doubts, " "), 2*time.Second)
 	}
-	return fails(ucv1.FenceIneffectiveReason, fenceProblem(fence)+" "+strings.Join(doubts, " "))
+	return outcome.Fails(ucv1.FenceIneffectiveReason, fenceProblem(fence)+" "+strings.Join(doubts, " "))
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
-func (p *pass) healthy(addons observation.Addons) outcome {
+func (p *pass) healthy(addons observation.Addons) outcome.Outcome {
 	sets := []observation.AddonSet{addons.CSI, addons.CCM}
 	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
 		// While no one runs the cloud loops, a slow CSI driver must not prolong that.
@@ -191,15 +192,15 @@ func (p *pass) healthy(addons observation.Addons) outcome {
 	nodes, known := p.o.Nodes.Get()
 	switch {
 	case len(unhealthy) == 0 && len(addons.Obsolete) > 0:
-		return does(pruneVerb(addons.Obsolete))
+		return outcome.Does(pruneVerb(addons.Obsolete))
 	case len(unhealthy) == 0:
-		return holds(ucv1.HoldsReason, "CCM and CSI are applied and healthy.")
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied and healthy.")
 	case unschedulable && !known:
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	case unschedulable && len(nodes) == 0:
-		return holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
+		return outcome.Holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
 	}
-	return waits(ucv1.RollingOutReason, wording.Names(unhealthy)+".")
+	return outcome.Waits(ucv1.RollingOutReason, wording.Names(unhealthy)+".")
 }
 
 // unhealthyWorkloads of the sets, and whether a Node is all that they wait for.
@@ -215,9 +216,9 @@ func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unsche
 	return unhealthy, unschedulable
 }
 
-func pruneVerb(obsolete []observation.Ref) Verb {
-	return Verb{
-		Kind: VerbPruneAddons, Objects: obsolete,
+func pruneVerb(obsolete []observation.Ref) outcome.Verb {
+	return outcome.Verb{
+		Kind: outcome.VerbPruneAddons, Objects: obsolete,
 		Why: "Deleting addon objects that are not wanted any more: " + wording.Names(refNames(obsolete)) + ".",
 	}
 }
@@ -225,74 +226,74 @@ func pruneVerb(obsolete []observation.Ref) Verb {
 // addonsDrift repairs, and does not wait for health: what is broken by someone else is fixed. Once the migration is
 // completed, it holds even when nothing can be looked at. While the guard is broken nothing is repaired: a person who
 // stopped the CCM or closed its fence, because KCM runs the loops again, must not get it back from us.
-func (p *pass) addonsDrift() outcome {
+func (p *pass) addonsDrift() outcome.Outcome {
 	guard := p.guard()
-	if guard.failure != nil {
-		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
+	if guard.Failure != nil {
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
 	}
 	switch finding, _ := p.checkReleased(); {
 	case finding == nil:
 	case p.facts.CompletedAt != nil:
-		return holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because spec.addons.management is Released.")
+		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because spec.addons.management is Released.")
 	default:
-		return fails(finding.Reason, finding.Message)
+		return outcome.Fails(finding.Reason, finding.Message)
 	}
 	out := p.drift()
-	if out.verb != nil && !guard.holds {
+	if out.Verb != nil && !guard.Holds {
 		return guard
 	}
 	return out
 }
 
-func (p *pass) drift() outcome {
+func (p *pass) drift() outcome.Outcome {
 	addons, known := p.o.Addons.Get()
 	if !known {
 		return p.unseenAddons()
 	}
-	if out := p.applied(CSISet, addons.CSI); !out.holds {
+	if out := p.applied(outcome.CSISet, addons.CSI); !out.Holds {
 		return out
 	}
-	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
 	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
-		return does(pruneVerb(probe.Left))
+		return outcome.Does(pruneVerb(probe.Left))
 	}
 	healthy := p.healthy(addons)
-	if healthy.verb != nil {
+	if healthy.Verb != nil {
 		return healthy
 	}
 	// The first Node must not meet a closed fence.
-	if out := p.fenceStaysOpen(); !out.holds || healthy.reason != ucv1.NoNodesReason {
+	if out := p.fenceStaysOpen(); !out.Holds || healthy.Reason != ucv1.NoNodesReason {
 		return out
 	}
 	return healthy
 }
 
-func (p *pass) unseenAddons() outcome {
+func (p *pass) unseenAddons() outcome.Outcome {
 	if p.facts.CompletedAt != nil {
-		return holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
 	}
-	if out := p.renderable(); !out.holds {
+	if out := p.renderable(); !out.Holds {
 		return out
 	}
-	return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+	return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 }
 
 // fenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.
-func (p *pass) fenceStaysOpen() outcome {
+func (p *pass) fenceStaysOpen() outcome.Outcome {
 	fence, seen := p.o.Fence.Get()
 	if !seen || fence.Open {
-		return holds(ucv1.HoldsReason, "CCM and CSI are applied.")
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 	}
 	if doubts := p.doubts(); len(doubts) > 0 {
-		return waitsUntil(ucv1.ProvingSilenceReason,
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			"The fence was closed by someone and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
 	}
-	if out := p.alone(byLease); !out.holds {
+	if out := p.alone(byLease); !out.Holds {
 		return out
 	}
-	return does(openFenceVerb(fence))
+	return outcome.Does(openFenceVerb(fence))
 }
 
 func refNames(refs []observation.Ref) []string {

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -46,9 +47,9 @@ func changesOf(s observation.AddonSet, most int) []string {
 
 // mayTakeOver asks, before anything of someone else's is overwritten, whether that is wanted, whether it can be done, and
 // whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
-func (p *pass) mayTakeOver(name AddonSetName, set observation.AddonSet) outcome {
+func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
-		return fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
+		return outcome.Fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
 	}
 	var refused []string
 	for _, takeover := range set.Takeovers {
@@ -57,12 +58,12 @@ func (p *pass) mayTakeOver(name AddonSetName, set observation.AddonSet) outcome 
 		}
 	}
 	if len(refused) > 0 {
-		return fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.")
+		return outcome.Fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.")
 	}
 	return p.planned(name, set)
 }
 
-func (p *pass) foreign(name AddonSetName, set observation.AddonSet) string {
+func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) string {
 	message := "These " + string(name) + " objects exist already and are not ours: " + wording.Names(set.Foreign) + "."
 	if set.DriverProblem != "" {
 		message += " " + set.DriverProblem
@@ -77,7 +78,7 @@ func (p *pass) foreign(name AddonSetName, set observation.AddonSet) string {
 
 // planned writes the plan of both sets into the status first. In the hand-over no one may be running the cloud loops, so that
 // it stands there for one pass only.
-func (p *pass) planned(name AddonSetName, set observation.AddonSet) outcome {
+func (p *pass) planned(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	const many = 20
 	plan := p.facts.Adoption
 	missing := func(line string) bool { return !slices.Contains(plan.Changes, line) }
@@ -87,13 +88,13 @@ func (p *pass) planned(name AddonSetName, set observation.AddonSet) outcome {
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: lines[:min(len(lines), maxChanges)]}
-		return records("Recording what adopting changes, before it is done: " + wording.Names(changesOf(set, 2)) + ".")
+		return outcome.Records("Recording what adopting changes, before it is done: " + wording.Names(changesOf(set, 2)) + ".")
 	}
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
-		return waitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
+		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
 			wording.Names(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

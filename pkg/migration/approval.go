@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -29,27 +30,27 @@ func wantsPlan(cluster *ucv1.Cluster) bool {
 
 // approved is asked last before the start, when nothing else stands against it. What was approved is compared with the plan of
 // this very pass: a plan that changed since is another one.
-func (p *pass) approved() outcome {
+func (p *pass) approved() outcome.Outcome {
 	if !wantsPlan(p.o.Cluster) {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	plan, known := p.o.Plan.Get()
 	approved := p.o.Cluster.Spec.Approval.PlanDigest
 	read := "Read it with 'ccm-migration-controller plan " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Name + "'"
 	switch {
 	case !known:
-		return cannotLook("what the migration would do", p.o.Plan.Why())
+		return outcome.CannotLook("what the migration would do", p.o.Plan.Why())
 	case approved == plan.Digest:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case approved != "":
-		return fails(ucv1.PlanNotApprovedReason, "The plan is not the one that was approved; nothing was begun. Its digest is "+plan.Digest+
+		return outcome.Fails(ucv1.PlanNotApprovedReason, "The plan is not the one that was approved; nothing was begun. Its digest is "+plan.Digest+
 			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
 	}
 	next := planInterval
 	if age := p.now.Sub(plan.MadeAt); age > 0 {
 		next = planKept - age
 	}
-	return waitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+
+	return outcome.WaitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+
 		", and set spec.approval.planDigest to "+plan.Digest+" to start it.", next)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestAnApprovedPlanStarts(t *testing.T) {
@@ -17,14 +18,14 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 		mode     ucv1.MigrationMode
 		approved string
 		plan     observation.Observed[observation.ForeseenPlan]
-		verb     VerbKind
+		verb     outcome.VerbKind
 		wait     string
 		failure  string
 	}{
-		"no one asks for a plan":                         {verb: VerbRecord},
-		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: VerbRecord},
+		"no one asks for a plan":                         {verb: outcome.VerbRecord},
+		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: outcome.VerbRecord},
 		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
-		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), verb: VerbRecord},
+		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), verb: outcome.VerbRecord},
 		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"an approval counts in mode Migrate, too":        {approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"a plan that could not be made starts nothing":   {approved: digest, plan: observation.Unknown[observation.ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
@@ -78,5 +79,5 @@ func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
 	o := rolling()
 	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
 	g.Expect(wantsPlan(o.Cluster)).To(BeFalse())
-	g.Expect(Decide(o, noon().Add(time.Second)).Verb).To(HaveField("Kind", VerbRollMachineDeployment))
+	g.Expect(Decide(o, noon().Add(time.Second)).Verb).To(HaveField("Kind", outcome.VerbRollMachineDeployment))
 }

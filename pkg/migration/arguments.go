@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // loopsOffFlag keeps the list as it is and excludes the cloud loops at its end. From 1.28 on the registered names are
 // used; before, KCM knows only the short ones
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/names/controller_names.go).
-func loopsOffFlag(arguments observation.Arguments, minor int) Flag {
+func loopsOffFlag(arguments observation.Arguments, minor int) outcome.Flag {
 	given, ok := arguments.Flag("controllers")
 	if !ok {
 		given = "*"
@@ -26,7 +27,7 @@ func loopsOffFlag(arguments observation.Arguments, minor int) Flag {
 		}
 		kept = append(kept, "-"+name)
 	}
-	return Flag{Name: "--controllers", Value: strings.Join(kept, ",")}
+	return outcome.Flag{Name: "--controllers", Value: strings.Join(kept, ",")}
 }
 
 func isCloudLoop(name string) bool {

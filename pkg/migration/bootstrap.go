@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -143,20 +144,20 @@ func (v fleetView) anyJoined(set observation.MachineSet) bool {
 
 // bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines
 // get.
-func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome {
+func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome.Outcome {
 	seen := p.lookAtBootstraps(view, pools)
 	switch {
 	case seen.unseen != "":
-		return cannotLook("the bootstrap data of Machines", seen.unseen)
+		return outcome.CannotLook("the bootstrap data of Machines", seen.unseen)
 	case len(seen.awaited) > 0:
-		return waitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external kubelets: "+
+		return outcome.WaitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external kubelets: "+
 			wording.Names(seen.awaited)+".", seen.after)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func bootstrapsLate(late []string) outcome {
-	return fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+wording.Names(late)+
+func bootstrapsLate(late []string) outcome.Outcome {
+	return outcome.Fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+wording.Names(late)+
 		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
 }
 

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -121,22 +122,22 @@ func (v fleetView) overdue(pools []pool) []string {
 	return slices.Compact(names)
 }
 
-func (p *pass) breakerTripped(overdue []string) outcome {
-	return fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
+func (p *pass) breakerTripped(overdue []string) outcome.Outcome {
+	return outcome.Fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
 		p.initializationDeadline().String()+" after registering: "+wording.Names(overdue)+
 		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+p.undoOffer())
 }
 
 // giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is
 // paused: the machine-controller then scales an old MachineSet up.
-func (p *pass) giveBack(view fleetView, pools []pool) (outcome, bool) {
+func (p *pass) giveBack(view fleetView, pools []pool) (outcome.Outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
 		if !d.Deleting && d.MinReadyOurs && !d.Paused && p.mayReturn(view, pool) {
 			return p.returns(d, "no more Machines of it are replaced"), true
 		}
 	}
-	return outcome{}, false
+	return outcome.Outcome{}, false
 }
 
 // mayReturn says that no further Machine is replaced by a roll of ours.
@@ -152,31 +153,31 @@ func (p *pass) mayReturn(view fleetView, pool pool) bool {
 	return pool.state == rollout.Blocked && !pool.conflict
 }
 
-func (p *pass) returns(d observation.MachineDeployment, because string) outcome {
+func (p *pass) returns(d observation.MachineDeployment, because string) outcome.Outcome {
 	p.unguard(d)
-	verb := Verb{
-		Kind: VerbReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
+	verb := outcome.Verb{
+		Kind: outcome.VerbReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
 	if generation, _ := p.rollFacts(); d.RestartValue == *generation {
 		verb.RestartValue = d.RestartValue
 	}
-	return does(verb)
+	return outcome.Does(verb)
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
-func (p *pass) returnAll(pools []pool) (outcome, bool) {
+func (p *pass) returnAll(pools []pool) (outcome.Outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
 		case d.Paused:
-			return fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle of its roll; unpause it"), true
+			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle of its roll; unpause it"), true
 		case pool.state != rollout.Rolling:
 			return p.returns(d, "the Cluster goes"), true
 		}
 	}
-	return outcome{}, false
+	return outcome.Outcome{}, false
 }
 
 // noteGuarded notes those whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // turning is a MachineDeployment of two replicas in the middle of its roll: one old Machine, one new one whose Node registered
@@ -129,7 +130,7 @@ func TestBreakerTrips(t *testing.T) {
 			given: turning, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Status.Rollback = true, &ucv1.RollbackStatus{StartedAt: stampAgo(time.Minute)}
 			},
-			step: ucv1.StepUndoMachineController, verb: VerbChangeArguments,
+			step: ucv1.StepUndoMachineController, verb: outcome.VerbChangeArguments,
 		},
 	})
 }
@@ -153,7 +154,7 @@ func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
 			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"giving minReadySeconds of one that is done back ends no halt": {
-			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, verb: VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
+			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, verb: outcome.VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
 		},
 	})
 }
@@ -178,14 +179,14 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 		"a person who looked is heard while nothing is measured": {
 			given: proving, when: both(halted, func(o *Observation) {
 				o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Spec.SLO.CountSince = nil, stampAgo(time.Second)
-			}), step: ucv1.StepMachineController, verb: VerbRecord,
+			}), step: ucv1.StepMachineController, verb: outcome.VerbRecord,
 		},
 		"it goes on when a person looked": {
-			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
 		},
 		"nothing is held where a violation is only reported": {
 			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
-			step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
 		},
 	})
 }
@@ -193,7 +194,7 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 func TestBreakerTakes(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"an endless minReadySeconds goes along with the roll": {
-			given: rolling, step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			given: rolling, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 		"the value of another owner blocks, by its name": {
@@ -213,7 +214,7 @@ func TestBreakerTakes(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"kube-system/workers, by argocd"},
 		},
 		"what was taken but not noted is noted": {
-			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: VerbStepMachineSet,
+			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 	})
@@ -225,7 +226,7 @@ func TestBreakerTakes(t *testing.T) {
 func TestBreakerGivesBack(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is given back when all are proven and no old one is left": {
-			given: proving, when: alone, step: ucv1.StepRoll, verb: VerbReturnMinReady,
+			given: proving, when: alone, step: ucv1.StepRoll, verb: outcome.VerbReturnMinReady,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker).To(BeNil()) },
 		},
 		"not while it is paused: the machine-controller would scale the old MachineSet up": {
@@ -246,7 +247,7 @@ func TestBreakerGivesBack(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason,
 		},
 		"in a rollback it goes with the write that says in-tree again": {
-			given: rollingBack, when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, verb: VerbRollMachineDeployment,
+			given: rollingBack, when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
 		},
 	})
 	g, o := NewWithT(t), proving()

@@ -9,24 +9,10 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
-
-const (
-	// DefaultCanaryImage is what its pod runs unless the spec says otherwise.
-	DefaultCanaryImage = "registry.k8s.io/pause:3.10"
-)
-
-// CanaryPlan is what the canary is made of besides its Machine.
-type CanaryPlan struct {
-	// Image of its pod.
-	Image string
-	// StorageClass of its volume; empty: it has none.
-	StorageClass string
-	// LoadBalancer says that it has a Service of that type.
-	LoadBalancer bool
-}
 
 // looksAtCanary says that there may be something of a canary.
 func looksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
@@ -57,9 +43,9 @@ func (p *pass) canaryKind() ucv1.CanaryKind {
 //
 //	recorded ─► made ─► proven ─► recorded, removed, and the roll begins
 //	              └──── deadline passed: a person is called ─► removed, and made again ten minutes later
-func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
+func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome.Outcome {
 	if !p.canaryWanted(pools) {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	fact := p.facts.Canary
 	_, seen := p.o.Machines.Value().Split()
@@ -67,25 +53,25 @@ func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome {
 	case fact == nil:
 		return p.beginCanary(pools, intents, 1)
 	case !p.o.StorageClasses.IsKnown():
-		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
+		return outcome.CannotLook("the StorageClasses", p.o.StorageClasses.Why())
 	case fact.FailedAt != nil && p.now.Sub(fact.FailedAt.Time) > p.o.Deadlines.CanaryRetry:
 		if out, left := p.removeCanary(); left {
 			return out
 		}
 		return p.beginCanary(pools, intents, fact.Attempt+1)
 	case !p.o.Canary.IsKnown():
-		return cannotLook("the canary", p.o.Canary.Why())
+		return outcome.CannotLook("the canary", p.o.Canary.Why())
 	}
 	return p.proveCanary(pools, intents, seen)
 }
 
-func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen observation.Machines) outcome {
+func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen observation.Machines) outcome.Outcome {
 	fact := p.facts.Canary
 	plan, balanced, unknown := p.canaryPlan()
 	deadline := fact.StartedAt.Add(p.fleet().deadline)
 	switch {
 	case unknown != "":
-		return cannotLook("the baseline", unknown)
+		return outcome.CannotLook("the baseline", unknown)
 	case fact.FailedAt == nil && p.now.After(deadline) && len(seen.Deployments)+len(p.o.Canary.Value().Objects) == 0:
 		// It was taken away meanwhile because nothing could be rolled.
 		return p.beginCanary(pools, intents, fact.Attempt+1)
@@ -112,27 +98,27 @@ type canaryDoubt struct {
 	unseen string
 }
 
-func (p *pass) judgeCanary(doubt canaryDoubt) outcome {
+func (p *pass) judgeCanary(doubt canaryDoubt) outcome.Outcome {
 	fact, lacks := p.facts.Canary, strings.Join(doubt.lacks, "; ")
 	switch {
 	case doubt.unseen != "":
-		return cannotLook("the bootstrap data of the canary", doubt.unseen)
+		return outcome.CannotLook("the bootstrap data of the canary", doubt.unseen)
 	case lacks == "":
 		fact.ProvenAt, fact.FailedAt = p.stamp(), nil
-		return records("Recording that the canary is proven: new Machines become Nodes that serve.")
+		return outcome.Records("Recording that the canary is proven: new Machines become Nodes that serve.")
 	case p.now.Before(doubt.deadline):
-		return waitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", sooner(doubt.deadline.Sub(p.now), doubt.pause))
+		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", sooner(doubt.deadline.Sub(p.now), doubt.pause))
 	case fact.FailedAt == nil:
 		fact.FailedAt = p.stamp()
-		return records("Recording that the canary is not proven in time.")
+		return outcome.Records("Recording that the canary is not proven in time.")
 	}
 	again := fact.FailedAt.Add(p.o.Deadlines.CanaryRetry)
-	return fails(doubt.fails, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
+	return outcome.Fails(doubt.fails, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
 		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+p.undoOffer())
 }
 
 // beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
-func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32) outcome {
+func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32) outcome.Outcome {
 	target := ""
 	for _, d := range deploymentsOf(pools, intents) {
 		if target == "" && d.Replicas > 0 {
@@ -145,35 +131,23 @@ func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32
 		}
 	}
 	p.facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: p.stamp()}
-	return records("Recording that a canary of MachineDeployment " + target + " is made.")
+	return outcome.Records("Recording that a canary of MachineDeployment " + target + " is made.")
 }
 
 // canaryPlan: a part of the proof that the cluster has nothing for is left out. The Service is made last, when everything else is
 // proven: the CCM then makes its load balancer for this Node, too, so that the address says that it is among the targets. Nothing
 // is sent through it: what address a cluster shows is the tenant's to choose, and none that this controller should connect to.
-func (p *pass) canaryPlan() (plan CanaryPlan, balanced bool, unknown string) {
+func (p *pass) canaryPlan() (plan outcome.CanaryPlan, balanced bool, unknown string) {
 	before, _, unknown := baseline.AsTaken(p.o.Baseline, p.facts.Baseline)
-	plan = CanaryPlan{Image: p.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: p.canaryClass()}
+	plan = outcome.CanaryPlan{Image: p.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: p.canaryClass()}
 	if plan.Image == "" {
-		plan.Image = DefaultCanaryImage
+		plan.Image = outcome.DefaultCanaryImage
 	}
 	balanced = slices.ContainsFunc(before.LoadBalancers, func(lb observation.LoadBalancer) bool { return len(lb.Ingress) > 0 })
 	return plan, balanced, unknown
 }
 
-// Kinds of the objects of its workload.
-func (plan CanaryPlan) Kinds() []string {
-	kinds := []string{"Pod"}
-	if plan.StorageClass != "" {
-		kinds = append(kinds, "PersistentVolumeClaim")
-	}
-	if plan.LoadBalancer {
-		kinds = append(kinds, "Service")
-	}
-	return kinds
-}
-
-func (plan CanaryPlan) withoutProof(balanced bool) []string {
+func withoutProof(plan outcome.CanaryPlan, balanced bool) []string {
 	var without []string
 	if plan.StorageClass == "" {
 		without = append(without, "a volume: no StorageClass has a provisioner of the provider's CSI drivers")
@@ -185,22 +159,22 @@ func (plan CanaryPlan) withoutProof(balanced bool) []string {
 }
 
 // canaryIncomplete says that something of it was not made yet, or was taken away.
-func (p *pass) canaryIncomplete(seen observation.Machines, plan CanaryPlan) bool {
+func (p *pass) canaryIncomplete(seen observation.Machines, plan outcome.CanaryPlan) bool {
 	return len(seen.Deployments) == 0 || slices.ContainsFunc(plan.Kinds(), func(kind string) bool {
 		return !p.o.Canary.Value().Has(kind)
 	})
 }
 
 // createCanary can be repeated: its objects have fixed names, and those that are there stay as they are.
-func (p *pass) createCanary(pools []pool, plan CanaryPlan, balanced bool) outcome {
+func (p *pass) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
 	fact := p.facts.Canary
 	at := slices.IndexFunc(pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
 	if at < 0 {
 		return p.beginCanary(pools, nil, fact.Attempt)
 	}
-	fact.WithoutProof = plan.withoutProof(balanced)
-	return does(Verb{
-		Kind: VerbCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
+	fact.WithoutProof = withoutProof(plan, balanced)
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
 		Why: "Making one extra Machine, a canary, as " + pools[at].deployment.String() + " would.",
 	})
 }

@@ -5,18 +5,19 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
 // became of the workload. It is left while anything of it exists.
-func (p *pass) removeCanary() (outcome, bool) {
+func (p *pass) removeCanary() (outcome.Outcome, bool) {
 	if p.facts.Canary == nil {
-		return outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	workload, known := p.o.Canary.Get()
 	if !known {
-		return cannotLook("the canary", p.o.Canary.Why()), true
+		return outcome.CannotLook("the canary", p.o.Canary.Why()), true
 	}
 	now, held := leavingOf(workload, p.now, p.o.Deadlines.CanaryRemoval)
 	_, seen := p.o.Machines.Value().Split()
@@ -24,10 +25,10 @@ func (p *pass) removeCanary() (outcome, bool) {
 		now = stillThere(seen.Deployments)
 	}
 	if len(now) > 0 {
-		return does(Verb{Kind: VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(refNames(now)) + "."}), true
+		return outcome.Does(outcome.Verb{Kind: outcome.VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(refNames(now)) + "."}), true
 	}
 	if late := p.stuckCanary(seen); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
+		return outcome.Fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
 			"at its instance in the cloud."+p.drainTroubles()), true
 	}
 	names := refNames(held)
@@ -38,9 +39,9 @@ func (p *pass) removeCanary() (outcome, bool) {
 		names = append(names, machine.String())
 	}
 	if len(names) == 0 {
-		return outcome{}, false
+		return outcome.Outcome{}, false
 	}
-	return waitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+p.drainTroubles(), time.Minute), true
+	return outcome.WaitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+p.drainTroubles(), time.Minute), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // unproven is ready to roll, but for the canary.
@@ -90,18 +91,18 @@ func TestCanaryComesFirst(t *testing.T) {
 	planned := func(o *Observation) {}
 	runDecisions(t, map[string]decision{
 		"it is recorded before it is made": {
-			given: unproven, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
+			given: unproven, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(0)}))
 			},
 		},
 		"it is made of the MachineDeployment that is rolled first": {
-			given: begun, when: planned, step: ucv1.StepRoll, verb: VerbCreateCanary, says: []string{"as MachineDeployment kube-system/workers would"},
+			given: begun, when: planned, step: ucv1.StepRoll, verb: outcome.VerbCreateCanary, says: []string{"as MachineDeployment kube-system/workers would"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(BeEmpty()) },
 		},
 		"what is missing of it is made": {
 			given: made, when: workload(func(w *observation.CanaryWorkload) { w.Objects = canaryObjects("Pod", "PersistentVolumeClaim") }),
-			step: ucv1.StepRoll, verb: VerbCreateCanary,
+			step: ucv1.StepRoll, verb: outcome.VerbCreateCanary,
 		},
 		"without a StorageClass of the driver and without a load balancer it does without, and says so": {
 			given: begun, when: func(o *Observation) {
@@ -109,20 +110,20 @@ func TestCanaryComesFirst(t *testing.T) {
 				edit(&o.Baseline, func(i *observation.Inventory) { i.LoadBalancers = nil })
 				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
 			},
-			step: ucv1.StepRoll, verb: VerbCreateCanary,
+			step: ucv1.StepRoll, verb: outcome.VerbCreateCanary,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(HaveLen(2)) },
 		},
 		"its MachineDeployment went: another one is taken": {
 			given: begun, when: func(o *Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
-			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"kube-system/workers"},
+			step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"kube-system/workers"},
 		},
-		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
+		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
 		"the first MachineDeployment is the canary": {
-			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 		},
 		"a MachineDeployment without Machines needs none": {
 			given: unproven, when: machines(func(m *observation.Machines) { m.Deployments[0].Replicas, m.Machines = 0, nil }),
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 		},
 		"classes that cannot be looked at are not taken for none": {
 			given: begun, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
@@ -139,7 +140,7 @@ func TestCanaryComesFirst(t *testing.T) {
 func TestCanaryIsProven(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"everything is there": {
-			given: made, step: ucv1.StepRoll, verb: VerbRecord, says: []string{"the canary is proven"},
+			given: made, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"the canary is proven"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.ProvenAt).To(Equal(stampAgo(0))) },
 		},
 		"it lacks a Machine": lacking(machines(func(m *observation.Machines) { m.Machines = m.Machines[:1] }), "its Machine is not made"),
@@ -175,7 +176,7 @@ func TestCanaryFails(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"its deadline passes": {
 			given: made, when: both(tainted, func(o *Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
-			step: ucv1.StepRoll, verb: VerbRecord, says: []string{"not proven in time"},
+			step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"not proven in time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.FailedAt).To(Equal(stampAgo(0))) },
 		},
 		"a person is called, and can look at it": {
@@ -183,13 +184,13 @@ func TestCanaryFails(t *testing.T) {
 			says: []string{"no other Machine was touched: Node canary-a still has taint", "It stays until 2026-01-01T12:09:00Z"},
 		},
 		"it is proven late": {
-			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, verb: VerbRecord, says: []string{"the canary is proven"},
+			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"the canary is proven"},
 		},
 		"then it is taken away": {
-			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"and made again": {
-			given: begun, when: since(time.Hour, 11*time.Minute), step: ucv1.StepRoll, verb: VerbRecord,
+			given: begun, when: since(time.Hour, 11*time.Minute), step: ucv1.StepRoll, verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 2, StartedAt: stampAgo(0)}))
 			},
@@ -214,20 +215,20 @@ func TestCanaryIsRemoved(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"its workload goes first": {
-			given: made, when: proven, step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: proven, step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 			says: []string{"PersistentVolumeClaim kube-system/ccm-migration-canary, Pod kube-system/ccm-migration-canary, Service"},
 		},
 		"its Machine goes when the volume is gone": {
-			given: made, when: both(proven, nothing), step: ucv1.StepRoll, verb: VerbRemoveCanary, says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
+			given: made, when: both(proven, nothing), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary, says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
 		},
 		"its Machine waits for the volume, and the roll does not": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 		},
 		"but not for ever": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"it does not wait for the load balancer": {
-			given: made, when: both(proven, goingSince("Service", time.Second)), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: both(proven, goingSince("Service", time.Second)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"the row waits until it is gone": {
 			given: made, when: both(proven, nothing, machineOnly, done), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
@@ -244,13 +245,13 @@ func TestCanaryIsRemoved(t *testing.T) {
 func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person asks for none": {
-			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"nothing is left that it would be for": {
-			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"the Cluster is deleted": {
-			given: deleted(made), step: ucv1.StepRoll, verb: VerbRemoveCanary,
+			given: deleted(made), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"the migration is undone": {
 			given: made, when: func(o *Observation) {
@@ -258,10 +259,10 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 			},
-			step: ucv1.StepUndoRoll, verb: VerbRemoveCanary,
+			step: ucv1.StepUndoRoll, verb: outcome.VerbRemoveCanary,
 		},
 		"an undo does not roll anything back before": {
-			given: rollingBack, when: withCanary, step: ucv1.StepUndoRoll, verb: VerbRemoveCanary,
+			given: rollingBack, when: withCanary, step: ucv1.StepUndoRoll, verb: outcome.VerbRemoveCanary,
 		},
 	})
 }

@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -29,20 +30,20 @@ func cloudNodeOn(facts ucv1.Facts) bool {
 
 // cloudNode switches the loop on before the first Machine joins external, and off again if it changes the addresses that the
 // kubelets report: what the CCM would write, only the CCM knows.
-func (p *pass) cloudNode() outcome {
+func (p *pass) cloudNode() outcome.Outcome {
 	switch {
 	case p.facts.MachineControllerConfiguredAt != nil:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case !p.o.Provider.IsKnown():
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	case !p.o.Provider.Value().CloudNodeLater:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	if state := p.facts.CloudNode; state != nil {
 		switch {
 		case p.cloudNodeCompared() && p.flagsBegun():
 			// From here on there may be Nodes that no one else initializes: it stays on.
-			return holds(ucv1.HoldsReason, "")
+			return outcome.Holds(ucv1.HoldsReason, "")
 		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
 			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " + state.Conflict + ".")
 		}
@@ -56,18 +57,18 @@ func (p *pass) cloudNodeCompared() bool {
 	return until != nil && !p.now.Before(until.Time)
 }
 
-func (p *pass) compareAddresses() outcome {
+func (p *pass) compareAddresses() outcome.Outcome {
 	nodes, known := p.o.Nodes.Get()
 	if !known {
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	}
 	before, gone, unknown := baseline.AsTaken(p.o.Baseline, p.facts.Baseline)
 	changed := baseline.AddressChanges(before, nodes, p.o.Cluster.Spec.Rollout.AcceptChanges)
 	switch on := cloudNodeOn(p.facts); {
 	case unknown != "":
-		return cannotLook("the baseline", unknown)
+		return outcome.CannotLook("the baseline", unknown)
 	case len(gone) > 0:
-		return fails(ucv1.InventoryChangedReason, wording.Names(gone)+". The addresses of Nodes are compared with it.")
+		return outcome.Fails(ucv1.InventoryChangedReason, wording.Names(gone)+". The addresses of Nodes are compared with it.")
 	case len(changed) > 0 && !on:
 		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop cloud-node " +
 			"changes: " + wording.Names(changed) + ".")
@@ -79,8 +80,8 @@ func (p *pass) compareAddresses() outcome {
 	return p.cloudNodeLeads(len(nodes))
 }
 
-func (p *pass) addressesDiffer(what string) outcome {
-	return fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud configuration so that the "+
+func (p *pass) addressesDiffer(what string) outcome.Outcome {
+	return outcome.Fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud configuration so that the "+
 		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+p.undoOffer())
 }
 
@@ -89,67 +90,67 @@ func (p *pass) cloudNodeInputs() string {
 	return strconv.FormatInt(p.o.Cluster.Generation, 10) + "/" + p.o.CloudConfig.Value().Version
 }
 
-func (p *pass) enableCloudNode() outcome {
-	if out := p.ccmCanServe(); !out.holds {
+func (p *pass) enableCloudNode() outcome.Outcome {
+	if out := p.ccmCanServe(); !out.Holds {
 		return out
 	}
 	p.facts.CloudNode = &ucv1.CloudNodeStatus{EnabledAt: p.stamp(), LedBy: p.o.CCMLease.Value().Holder}
-	return records("Recording that the CCM is to run its loop cloud-node, before the first kubelet that needs it.")
+	return outcome.Records("Recording that the CCM is to run its loop cloud-node, before the first kubelet that needs it.")
 }
 
 // refuseCloudNode: no kubelet needs the loop yet, so that to switch it off takes nothing away.
-func (p *pass) refuseCloudNode(changed string) outcome {
+func (p *pass) refuseCloudNode(changed string) outcome.Outcome {
 	const most = 2048
 	p.facts.CloudNode = &ucv1.CloudNodeStatus{Conflict: changed[:min(len(changed), most)], Judged: p.cloudNodeInputs()}
-	return records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " + changed + ".")
+	return outcome.Records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " + changed + ".")
 }
 
 // cloudNodeLeads waits for a process with the loop to lead, and then for the time in which its addresses would show. The row
 // Addons has applied it.
-func (p *pass) cloudNodeLeads(nodes int) outcome {
+func (p *pass) cloudNodeLeads(nodes int) outcome.Outcome {
 	state, now := p.facts.CloudNode, p.now
 	out := p.cloudNodeServes(nodes)
 	switch {
-	case out.reason == ucv1.NoNodesReason:
+	case out.Reason == ucv1.NoNodesReason:
 		return out
-	case !out.holds:
+	case !out.Holds:
 		state.ComparedUntil = nil
 		return p.cloudNodeInTime(out)
 	case p.cloudNodeCompared():
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case state.ComparedUntil == nil:
 		until := now.Add(p.o.Deadlines.Addresses + time.Duration(nodes)*p.o.Deadlines.AddressesOfNode).Truncate(time.Second)
 		state.ComparedUntil = new(metav1.NewTime(until))
-		return records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " + until.UTC().Format(time.RFC3339) + ".")
+		return outcome.Records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " + until.UTC().Format(time.RFC3339) + ".")
 	}
 	// What is written and written back shows for seconds.
-	return waitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until "+
+	return outcome.WaitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until "+
 		state.ComparedUntil.UTC().Format(time.RFC3339)+".", time.Second)
 }
 
-func (p *pass) cloudNodeServes(nodes int) outcome {
+func (p *pass) cloudNodeServes(nodes int) outcome.Outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
 	case nodes == 0:
-		return holds(ucv1.NoNodesReason, "")
+		return outcome.Holds(ucv1.NoNodesReason, "")
 	case !known:
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case len(addons.CCM.Unhealthy) > 0:
-		return waits(ucv1.RollingOutReason, wording.Names(addons.CCM.Unhealthy)+".")
+		return outcome.Waits(ucv1.RollingOutReason, wording.Names(addons.CCM.Unhealthy)+".")
 	}
 	out := p.ccmCanServe()
-	if out.holds && p.o.CCMLease.Value().Holder == p.facts.CloudNode.LedBy {
-		return waitsUntil(ucv1.WaitingForLeaderReason, "Waiting for a CCM with the loop cloud-node to lead.", 2*time.Second)
+	if out.Holds && p.o.CCMLease.Value().Holder == p.facts.CloudNode.LedBy {
+		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "Waiting for a CCM with the loop cloud-node to lead.", 2*time.Second)
 	}
 	return out
 }
 
 // cloudNodeInTime calls a person when no CCM comes to lead with the loop.
-func (p *pass) cloudNodeInTime(out outcome) outcome {
+func (p *pass) cloudNodeInTime(out outcome.Outcome) outcome.Outcome {
 	enabled := p.facts.CloudNode.EnabledAt
-	if out.wait == nil || out.wait.Unknown || p.now.Sub(enabled.Time) <= p.o.Deadlines.Handover {
+	if out.Wait == nil || out.Wait.Unknown || p.now.Sub(enabled.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
-	return fails(out.reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",
-		enabled.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
+	return outcome.Fails(out.Reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",
+		enabled.UTC().Format(time.RFC3339), out.Message)+p.undoOffer())
 }

@@ -8,39 +8,40 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
 // that migrates a volume which its controllers do not migrate cannot mount it (KEP-625).
-func (p *pass) volumeMigration() outcome {
+func (p *pass) volumeMigration() outcome.Outcome {
 	gates := p.o.Provider.Value().MigrationGates
 	if !p.o.Provider.IsKnown() {
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
 	if len(gates) == 0 {
-		return holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
+		return outcome.Holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
 	}
-	if out := p.originalsKept(); !out.holds {
+	if out := p.originalsKept(); !out.Holds {
 		return out
 	}
-	return p.wholeControlPlane(func(component observation.Component) (*ArgumentChange, string) {
+	return p.wholeControlPlane(func(component observation.Component) (*outcome.ArgumentChange, string) {
 		missing := missingGates(component.Arguments, gates)
 		if len(missing) == 0 {
 			return nil, ""
 		}
-		return &ArgumentChange{
+		return &outcome.ArgumentChange{
 			Target: component.Ref, Container: component.Container,
-			Set: []Flag{gatesFlag(component.Arguments, gates)},
+			Set: []outcome.Flag{gatesFlag(component.Arguments, gates)},
 		}, "Switching feature gates in " + component.String() + ": " + wording.Names(missing) + "."
 	}, "The CSI migration gates are on.")
 }
 
 // everyComponent changes one component a pass, and holds when all are changed and rolled out with no old pod left.
-func (p *pass) everyComponent(change func(observation.Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) everyComponent(change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
@@ -48,18 +49,18 @@ func (p *pass) everyComponent(change func(observation.Component) (*ArgumentChang
 	}
 	for _, component := range components {
 		if !component.Arguments.Understood() {
-			return fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
 		}
 		if arguments, why := change(component); arguments != nil {
-			return does(Verb{Kind: VerbChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
+			return outcome.Does(outcome.Verb{Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
 		}
 	}
 	for _, component := range components {
 		if !component.RolledOut {
-			return waits(ucv1.RollingOutReason, component.String()+" is still rolling out.")
+			return outcome.Waits(ucv1.RollingOutReason, component.String()+" is still rolling out.")
 		}
 	}
-	return holds(ucv1.HoldsReason, held)
+	return outcome.Holds(ucv1.HoldsReason, held)
 }
 
 func missingGates(arguments observation.Arguments, gates map[string]bool) []string {
@@ -74,7 +75,7 @@ func missingGates(arguments observation.Arguments, gates map[string]bool) []stri
 }
 
 // gatesFlag keeps the other gates as they are.
-func gatesFlag(arguments observation.Arguments, gates map[string]bool) Flag {
+func gatesFlag(arguments observation.Arguments, gates map[string]bool) outcome.Flag {
 	var pairs []string
 	for pair := range strings.SplitSeq(arguments.Flags["feature-gates"], ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -85,67 +86,67 @@ func gatesFlag(arguments observation.Arguments, gates map[string]bool) Flag {
 	for _, gate := range slices.Sorted(maps.Keys(gates)) {
 		pairs = append(pairs, gate+"="+strconv.FormatBool(gates[gate]))
 	}
-	return Flag{Name: "--feature-gates", Value: strings.Join(pairs, ",")}
+	return outcome.Flag{Name: "--feature-gates", Value: strings.Join(pairs, ",")}
 }
 
 // ccmCanServe gates everything that makes new Nodes: the machine-controller would call a Node available while it is
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
-func (p *pass) ccmCanServe() outcome {
+func (p *pass) ccmCanServe() outcome.Outcome {
 	out := p.ccmLeads()
-	if lease, seen := p.o.CCMLease.Get(); seen && !out.holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
-		out = fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
+	if lease, seen := p.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
+		out = outcome.Fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
 			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer())
 	}
 	nodes, known := p.o.Nodes.Get()
 	switch {
-	case out.holds:
+	case out.Holds:
 		return out
 	case !known:
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	case len(nodes) == 0:
-		return holds(ucv1.NoNodesReason, "")
+		return outcome.Holds(ucv1.NoNodesReason, "")
 	}
 	return out
 }
 
-func (p *pass) complete() outcome {
+func (p *pass) complete() outcome.Outcome {
 	if p.facts.CompletedAt != nil {
-		return holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
+		return outcome.Holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
 	}
-	if out := p.noStrangerLeads(); !out.holds {
+	if out := p.noStrangerLeads(); !out.Holds {
 		return out
 	}
-	if out := p.beforePointOfNoReturn(); !out.holds {
+	if out := p.beforePointOfNoReturn(); !out.Holds {
 		return out
 	}
 	p.facts.CompletedAt = p.stamp()
 	if p.facts.PointOfNoReturnAt == nil {
 		p.facts.PointOfNoReturnAt = p.facts.CompletedAt
 	}
-	return records("The migration is completed.")
+	return outcome.Records("The migration is completed.")
 }
 
 // finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed, but for
 // KCM's provider, and the excluded names, which 1.37 does not know any more, go too
 // (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
-func (p *pass) finalize() outcome {
+func (p *pass) finalize() outcome.Outcome {
 	flags := p.inTreeFlags()
-	if flags.holds {
-		if gone := p.rightGone(); !gone.holds {
+	if flags.Holds {
+		if gone := p.rightGone(); !gone.Holds {
 			flags = gone
 		}
 	}
-	if flags.verb != nil {
+	if flags.Verb != nil {
 		return flags
 	}
-	if class := p.defaultClass(); class.verb != nil || flags.holds && !class.holds {
+	if class := p.defaultClass(); class.Verb != nil || flags.Holds && !class.Holds {
 		return class
 	}
 	return flags
 }
 
-func (p *pass) inTreeFlags() outcome {
-	return p.wholeControlPlane(func(component observation.Component) (*ArgumentChange, string) {
+func (p *pass) inTreeFlags() outcome.Outcome {
+	return p.wholeControlPlane(func(component observation.Component) (*outcome.ArgumentChange, string) {
 		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
 		if component.Container == p.o.ControlPlane.Value().KCM.Container {
 			change = keepExternal(change)
@@ -154,9 +155,9 @@ func (p *pass) inTreeFlags() outcome {
 	}, "The in-tree configuration is gone.")
 }
 
-func inTreeRemoval(component observation.Component, retired []string) *ArgumentChange {
+func inTreeRemoval(component observation.Component, retired []string) *outcome.ArgumentChange {
 	arguments := component.Arguments
-	change := ArgumentChange{Target: component.Ref, Container: component.Container}
+	change := outcome.ArgumentChange{Target: component.Ref, Container: component.Container}
 	for _, name := range []string{"cloud-provider", "cloud-config", "external-cloud-volume-plugin", "configure-cloud-routes"} {
 		if value, given := arguments.Flag(name); given && value != "external" {
 			change.Remove = append(change.Remove, name)
@@ -164,7 +165,7 @@ func inTreeRemoval(component observation.Component, retired []string) *ArgumentC
 	}
 	if list, given := arguments.Flag("controllers"); given {
 		if kept := withoutExcludedLoops(list); kept != list {
-			change.Set = append(change.Set, Flag{Name: "--controllers", Value: kept})
+			change.Set = append(change.Set, outcome.Flag{Name: "--controllers", Value: kept})
 		}
 	}
 	if given, ok := arguments.Flag("feature-gates"); ok {
@@ -172,7 +173,7 @@ func inTreeRemoval(component observation.Component, retired []string) *ArgumentC
 		case kept == "":
 			change.Remove = append(change.Remove, "feature-gates")
 		case kept != given:
-			change.Set = append(change.Set, Flag{Name: "--feature-gates", Value: kept})
+			change.Set = append(change.Set, outcome.Flag{Name: "--feature-gates", Value: kept})
 		}
 	}
 	if len(change.Remove) == 0 && len(change.Set) == 0 {
@@ -187,13 +188,13 @@ func inTreeRemoval(component observation.Component, retired []string) *ArgumentC
 // https://github.com/kubernetes/kubernetes/blob/v1.24.17/cmd/kube-controller-manager/app/cloudproviders.go
 // https://github.com/kubernetes/kubernetes/blob/v1.37.2/cmd/kube-controller-manager/app/options/options.go
 // https://github.com/kubernetes/kubernetes/pull/128182
-func keepExternal(change *ArgumentChange) *ArgumentChange {
+func keepExternal(change *outcome.ArgumentChange) *outcome.ArgumentChange {
 	if change == nil {
 		return nil
 	}
 	if at := slices.Index(change.Remove, "cloud-provider"); at >= 0 {
 		change.Remove = slices.Delete(change.Remove, at, at+1)
-		change.Set = append([]Flag{{Name: "--cloud-provider", Value: "external"}}, change.Set...)
+		change.Set = append([]outcome.Flag{{Name: "--cloud-provider", Value: "external"}}, change.Set...)
 	}
 	return change
 }

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
@@ -15,7 +16,7 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 		flags   map[string]string
 		retired []string
 		remove  []string
-		set     []Flag
+		set     []outcome.Flag
 	}{
 		"nothing is changed when nothing is left": {flags: map[string]string{"v": "2", "controllers": "*"}},
 		"provider flags are removed, not set": {
@@ -25,19 +26,19 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 		"an external provider stays": {flags: map[string]string{"cloud-provider": "external"}},
 		"excluded loops go, in both spellings": {
 			flags: map[string]string{"controllers": "*,ttl,-service,-node-route-controller,-cloud-node-lifecycle,-nodeipam"},
-			set:   []Flag{{Name: "--controllers", Value: "*,ttl,-nodeipam"}},
+			set:   []outcome.Flag{{Name: "--controllers", Value: "*,ttl,-nodeipam"}},
 		},
 		"a list of which nothing is left is the default": {
-			flags: map[string]string{"controllers": "-service"}, set: []Flag{{Name: "--controllers", Value: "*"}},
+			flags: map[string]string{"controllers": "-service"}, set: []outcome.Flag{{Name: "--controllers", Value: "*"}},
 		},
 		"a loop that is enabled by name is left to its owner": {flags: map[string]string{"controllers": "*,service"}},
 		"gates that 1.33 does not know go, others stay": {
 			flags: map[string]string{"feature-gates": "A=true,DisableCloudProviders=false, DisableKubeletCloudCredentialProviders=false"},
-			set:   []Flag{{Name: "--feature-gates", Value: "A=true"}},
+			set:   []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}},
 		},
 		"gates of the provider that the next minor does not know go": {
 			flags: map[string]string{"feature-gates": "A=true,CSIMigrationOpenStack=true"}, retired: []string{"CSIMigrationOpenStack"},
-			set: []Flag{{Name: "--feature-gates", Value: "A=true"}},
+			set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}},
 		},
 		"the plugin that served in-tree volumes goes": {
 			flags: map[string]string{"external-cloud-volume-plugin": "openstack"}, remove: []string{"external-cloud-volume-plugin"},
@@ -64,10 +65,10 @@ func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
 	g := NewWithT(t)
 	o := completed()
 	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
-	verb := p.inTreeFlags().verb
+	verb := p.inTreeFlags().Verb
 	g.Expect(verb).NotTo(BeNil())
 	g.Expect(verb.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
-	g.Expect(verb.Arguments.Set).To(ContainElement(Flag{Name: "--cloud-provider", Value: "external"}))
+	g.Expect(verb.Arguments.Set).To(ContainElement(outcome.Flag{Name: "--cloud-provider", Value: "external"}))
 	g.Expect(verb.Arguments.Remove).NotTo(ContainElement("cloud-provider"))
 }
 
@@ -79,7 +80,7 @@ func TestFinalizeRow(t *testing.T) {
 					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true}}
 				})
 			},
-			step: ucv1.StepFinalize, verb: VerbChangeArguments, says: []string{"kube-apiserver"},
+			step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments, says: []string{"kube-apiserver"},
 		},
 		"a rollout is waited for": {
 			given: finished, when: func(o *Observation) {
@@ -147,8 +148,8 @@ func TestRowsSayWhatTheyLookedAt(t *testing.T) {
 	besideKCM(false, map[string]string{"v": "2"})(&o)
 	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
 	out := p.inTreeFlags()
-	g.Expect(out.holds).To(BeTrue())
-	g.Expect(out.message).To(And(ContainSubstring("Looked at: "+o.ControlPlane.Value().KCM.String()+", Deployment kube-apiserver"),
+	g.Expect(out.Holds).To(BeTrue())
+	g.Expect(out.Message).To(And(ContainSubstring("Looked at: "+o.ControlPlane.Value().KCM.String()+", Deployment kube-apiserver"),
 		HaveSuffix("not found beside it, so not looked at: kube-scheduler.")))
 }
 
@@ -173,7 +174,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 				gated("A=true,CSIMigration=false")(o)
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 			},
-			step: ucv1.StepVolumeMigration, verb: VerbChangeArguments,
+			step: ucv1.StepVolumeMigration, verb: outcome.VerbChangeArguments,
 			says: []string{"CSIMigration=true, InTreePluginOpenStackUnregister=false"},
 		},
 		"gates that are on are rolled out before the machine-controller": {
@@ -184,7 +185,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 			step: ucv1.StepVolumeMigration, wait: ucv1.RollingOutReason,
 		},
 		"gates that are on and rolled out hold": {
-			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, verb: VerbChangeArguments,
+			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
 		},
 		"a catalogue that cannot be looked at is not taken for one without gates": {
 			given: configuring, when: func(o *Observation) { o.Provider = observation.Unknown[observation.Provider]("timeout") },
@@ -192,5 +193,5 @@ func TestVolumeMigrationRow(t *testing.T) {
 		},
 	})
 	NewWithT(t).Expect(gatesFlag(observation.Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}}, map[string]bool{"A": true, "C": true})).
-		To(Equal(Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}))
+		To(Equal(outcome.Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}))
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // pass is one evaluation: what was seen, when, and the facts as they will be after it.
@@ -99,8 +100,8 @@ func (p *pass) decide() Decision {
 	decision := p.leasesFirst(before, p.halts(p.course()))
 	if decision.Verb == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
-		decision.Verb = &Verb{
-			Kind: VerbRestoreAnnotations, Objects: []observation.Ref{p.self()},
+		decision.Verb = &outcome.Verb{
+			Kind: outcome.VerbRestoreAnnotations, Objects: []observation.Ref{p.self()},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		}
 	}
@@ -137,29 +138,29 @@ func (p *pass) resolveOrigin() (Decision, bool) {
 			break
 		}
 		out := p.originFromKCM()
-		if !out.holds {
+		if !out.Holds {
 			return p.stopAt(ucv1.StepAdmitted, out), false
 		}
 	}
-	return p.stopAt(p.rows()[0].step, records("Recording that the cluster's origin is "+string(p.facts.Origin)+".")), false
+	return p.stopAt(p.rows()[0].step, outcome.Records("Recording that the cluster's origin is "+string(p.facts.Origin)+".")), false
 }
 
 // originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
-func (p *pass) originFromKCM() outcome {
+func (p *pass) originFromKCM() outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	switch {
 	case p.o.ControlPlane.IsAbsent():
-		return fails(ucv1.InputInvalidReason, p.kcmMissing())
+		return outcome.Fails(ucv1.InputInvalidReason, p.kcmMissing())
 	case !known:
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	case !controlPlane.KCM.Arguments.Understood():
-		return fails(ucv1.InputInvalidReason, controlPlane.KCM.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, controlPlane.KCM.Arguments.Problem)
 	}
 	p.facts.Origin = ucv1.OriginExternal
 	if len(controlPlane.KCM.Arguments.CloudLoops()) > 0 {
 		p.facts.Origin = ucv1.OriginMigrating
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 func (p *pass) annotationsMissing() bool {
@@ -184,7 +185,7 @@ func (p *pass) currentStep() ucv1.Step {
 }
 
 // stopAt is a decision that the table did not make.
-func (p *pass) stopAt(step ucv1.Step, out outcome) Decision {
+func (p *pass) stopAt(step ucv1.Step, out outcome.Outcome) Decision {
 	rows := p.rows()
 	states := make([]RowState, 0, len(rows))
 	for _, row := range rows {
@@ -192,18 +193,19 @@ func (p *pass) stopAt(step ucv1.Step, out outcome) Decision {
 			Step: row.step, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step " + string(step) + ".",
 		})
 		if row.step == step {
-			states[len(states)-1] = out.state(step)
+			states[len(states)-1] = stateOf(step, out)
 		}
 	}
 	if step == ucv1.StepRolledBack {
 		states = undoStates(step, nil)
 	}
-	return Decision{Step: step, Verb: out.verb, Wait: out.wait, Failure: out.failure, Rows: states}
+	return Decision{Step: step, Verb: out.Verb, Wait: out.Wait, Failure: out.Failure, Rows: states}
 }
 
-func (out outcome) state(step ucv1.Step) RowState {
+// stateOf a row whose outcome is this.
+func stateOf(step ucv1.Step, out outcome.Outcome) RowState {
 	return RowState{
-		Step: step, Holds: out.holds, Reason: out.reason, Message: out.message,
-		Unknown: out.wait != nil && out.wait.Unknown,
+		Step: step, Holds: out.Holds, Reason: out.Reason, Message: out.Message,
+		Unknown: out.Wait != nil && out.Wait.Unknown,
 	}
 }

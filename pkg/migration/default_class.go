@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -24,19 +25,19 @@ func judgesDefaultClass(facts ucv1.Facts) bool {
 
 // defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
 // default is its owner's business.
-func (p *pass) defaultClass() outcome {
+func (p *pass) defaultClass() outcome.Outcome {
 	if !judgesDefaultClass(p.facts) {
-		return holds(ucv1.HoldsReason, "The default StorageClass was judged.")
+		return outcome.Holds(ucv1.HoldsReason, "The default StorageClass was judged.")
 	}
 	provider, found := p.o.Provider.Get()
 	classes, known := p.o.StorageClasses.Get()
 	switch {
 	case !found:
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	case provider.DefaultClass.Name == "":
-		return holds(ucv1.HoldsReason, "The catalogue has no default StorageClass.")
+		return outcome.Holds(ucv1.HoldsReason, "The catalogue has no default StorageClass.")
 	case !known:
-		return cannotLook("the StorageClasses", p.o.StorageClasses.Why())
+		return outcome.CannotLook("the StorageClasses", p.o.StorageClasses.Why())
 	}
 	successor, former, other := defaultsOf(provider, classes)
 	switch {
@@ -51,8 +52,8 @@ func (p *pass) defaultClass() outcome {
 	if len(former) > 0 {
 		why = "Making " + successor.String() + " the default in place of " + wording.Names(refNames(former)) + "."
 	}
-	return does(Verb{
-		Kind: VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
 	})
 }
 
@@ -72,31 +73,31 @@ func defaultsOf(provider observation.Provider, classes []observation.StorageClas
 }
 
 // externalHandover: the table of a cluster that was created with the feature has no row behind it.
-func (p *pass) externalHandover() outcome {
+func (p *pass) externalHandover() outcome.Outcome {
 	out := p.handover()
-	if !out.holds {
+	if !out.Holds {
 		return out
 	}
-	if class := p.defaultClass(); !class.holds {
+	if class := p.defaultClass(); !class.Holds {
 		return class
 	}
 	return out
 }
 
-func (p *pass) defaultIs(name, why string) outcome {
+func (p *pass) defaultIs(name, why string) outcome.Outcome {
 	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: p.stamp()}
-	return records("Recording that the default is StorageClass " + name + ": " + why + ".")
+	return outcome.Records("Recording that the default is StorageClass " + name + ": " + why + ".")
 }
 
 // withoutSuccessor: where the driver is someone else's, its classes are, too.
-func (p *pass) withoutSuccessor(name string) outcome {
+func (p *pass) withoutSuccessor(name string) outcome.Outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
 	case !known:
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case addons.CSI.SatisfiedBy == "":
-		return waitsUntil(ucv1.RollingOutReason, "StorageClass "+name+" is not there yet.", time.Minute)
+		return outcome.WaitsUntil(ucv1.RollingOutReason, "StorageClass "+name+" is not there yet.", time.Minute)
 	}
 	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: p.stamp()}
-	return records("Recording that the default StorageClass is left alone: the CSI driver is someone else's.")
+	return outcome.Records("Recording that the default StorageClass is left alone: the CSI driver is someone else's.")
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -103,6 +104,6 @@ func troublesOf(d observation.Drain) []string {
 }
 
 // waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
-func (p *pass) waitsForMachines(message string) outcome {
-	return waits(ucv1.WaitingForMachinesReason, message+p.drainTroubles())
+func (p *pass) waitsForMachines(message string) outcome.Outcome {
+	return outcome.Waits(ucv1.WaitingForMachinesReason, message+p.drainTroubles())
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -97,7 +98,7 @@ func (p *pass) preflightFindings() (findings []observation.Finding, unknown stri
 }
 
 // judgePreflight keeps the migration back while something blocks: all of it at once. What no one could look at is not passed.
-func (p *pass) judgePreflight() outcome {
+func (p *pass) judgePreflight() outcome.Outcome {
 	objections, unknown := p.inputFindings()
 	p.findings = slices.Clone(objections)
 	findings, why := p.preflightFindings()
@@ -134,13 +135,13 @@ func judgesCloud(facts ucv1.Facts) bool {
 
 // cloudAsked is a gate of the roll: what only the cloud could tell is judged when the CCM leads, before the first Machine is
 // replaced. Afterwards the Nodes themselves are the proof.
-func (p *pass) cloudAsked() outcome {
+func (p *pass) cloudAsked() outcome.Outcome {
 	if generation, _ := p.rollFacts(); *generation != "" {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	findings, why := p.preflightFindings()
 	if why != "" {
-		return cannotLook("what only the cloud can tell", p.o.Findings.Why())
+		return outcome.CannotLook("what only the cloud can tell", p.o.Findings.Why())
 	}
 	p.findings = findings
 	var objections []observation.Finding

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
@@ -276,7 +277,7 @@ type decision struct {
 	when  func(*Observation)
 	step  ucv1.Step
 	line  string
-	verb  VerbKind
+	verb  outcome.VerbKind
 	wait  string
 	fails string
 	says  []string
@@ -297,7 +298,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			d := Decide(o, noon())
 			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
 			g.Expect(d.Line).To(Equal(test.line))
-			kind, wait, failure, message := VerbKind(""), "", "", ""
+			kind, wait, failure, message := outcome.VerbKind(""), "", "", ""
 			if d.Verb != nil {
 				kind, message = d.Verb.Kind, d.Verb.Why
 				g.Expect(message).To(ContainSubstring(test.why))

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -80,14 +81,14 @@ func (p *pass) formerLeases() []formerLease {
 }
 
 // freeLease is the verb when a Lease can be freed now, and how long it takes until one can be.
-func (p *pass) freeLease() (verb *Verb, after time.Duration) {
+func (p *pass) freeLease() (verb *outcome.Verb, after time.Duration) {
 	for _, former := range p.formerLeases() {
 		left, ended := former.endedBefore(p.now)
 		switch {
 		case ended && left <= 0:
 			lease := former.lease
-			return &Verb{
-				Kind: VerbFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
+			return &outcome.Verb{
+				Kind: outcome.VerbFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
 				Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the next one leads now.",
 			}, 0
 		case ended:
@@ -127,13 +128,13 @@ func (p *pass) leasesFirst(before ucv1.Facts, decision Decision) Decision {
 }
 
 // instead does another verb in this pass. What the one in its place would have recorded is not so yet.
-func (p *pass) instead(before ucv1.Facts, decision Decision, verb *Verb) Decision {
+func (p *pass) instead(before ucv1.Facts, decision Decision, verb *outcome.Verb) Decision {
 	if decision.Verb != nil {
 		p.facts = before
 		p.mergeProcesses()
 	}
 	decision.Verb = verb
-	if verb.Kind == VerbGrantLease {
+	if verb.Kind == outcome.VerbGrantLease {
 		p.facts.Handover.KCMLeaseGrantedAt = p.stamp()
 	}
 	return decision

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // former is a process that was seen to end 4 s ago, and whose end its kubelet's clock tells in whole seconds.
@@ -53,10 +54,10 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 		}
 	}
 	frees := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
 	}
 	leaves := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment}
 	}
 	unled := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason}
@@ -92,12 +93,12 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 
 func TestWhenNoLeaseIsFreed(t *testing.T) {
 	leaves := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: VerbRollMachineDeployment}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment}
 	}
 	runDecisions(t, map[string]decision{
 		"not while the fence is closed": {
 			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
-			step: ucv1.StepAddons, verb: VerbOpenFence,
+			step: ucv1.StepAddons, verb: outcome.VerbOpenFence,
 		},
 		"not while other managers cannot be looked at": {
 			given: orphaned, when: func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") },
@@ -114,7 +115,7 @@ func TestWhenNoLeaseIsFreed(t *testing.T) {
 			o := external()
 			o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 			return o
-		}, step: ucv1.StepAddons, verb: VerbRecord},
+		}, step: ucv1.StepAddons, verb: outcome.VerbRecord},
 	})
 }
 
@@ -123,9 +124,9 @@ func TestNoLeaseIsFreedBeforeTheStart(t *testing.T) {
 	o := fresh()
 	o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 	d := Decide(o, noon())
-	g.Expect(d.Verb == nil || d.Verb.Kind != VerbFreeLease).To(BeTrue())
+	g.Expect(d.Verb == nil || d.Verb.Kind != outcome.VerbFreeLease).To(BeTrue())
 	o.Cluster.Status.StartedAt = stampAgo(time.Minute)
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbFreeLease))
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbFreeLease))
 }
 
 // TestFreeingALeaseRecordsNothingElse: the Lease is freed in its place, and it is done in the next pass.
@@ -133,7 +134,7 @@ func TestFreeingALeaseRecordsNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	o := orphaned()
 	o.Cluster.Status.RollGeneration = ""
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbFreeLease))
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbFreeLease))
 	if facts := Decide(o, noon()).Facts; facts != nil {
 		g.Expect(facts.RollGeneration).To(BeEmpty())
 	}
@@ -147,7 +148,7 @@ func TestALeaseIsFreedAtItsMoment(t *testing.T) {
 	edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(1500 * time.Millisecond))
 	d := Decide(o, noon().Add(1500*time.Millisecond))
-	g.Expect(d.Verb.Kind).To(Equal(VerbFreeLease))
+	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbFreeLease))
 	g.Expect(*d.Verb.Lease).To(Equal(o.CCMLease.Value()))
 }
 
@@ -208,7 +209,7 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 			o := kcmRolls()
 			test.when(&o)
 			verb := Decide(o, noon()).Verb
-			g.Expect(verb != nil && verb.Kind == VerbFreeLease).To(Equal(test.want))
+			g.Expect(verb != nil && verb.Kind == outcome.VerbFreeLease).To(Equal(test.want))
 			if test.want {
 				g.Expect(*verb.Lease).To(Equal(o.KCMLease.Value()))
 				g.Expect(verb.Why).To(ContainSubstring("gone_1, which was seen to end"))
@@ -231,20 +232,20 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 	revoked := func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(noon())) }
 	runDecisions(t, map[string]decision{
 		"it comes before KCM rolls out, and what is done then is not recorded": {
-			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbGrantLease,
+			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbGrantLease,
 			facts: func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
 		},
-		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: VerbGrantLease, facts: has},
+		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: outcome.VerbGrantLease, facts: has},
 		"it is not asked for where it is no use": {
 			given: loud, when: func(o *Observation) {
 				withoutRight(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases"
 				})
-			}, step: ucv1.StepHandover, line: "LoopsOff", verb: VerbChangeArguments,
+			}, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
 		},
 		"it goes when KCM has rolled out": {
-			given: configured, when: waiting, step: ucv1.StepMachineController, verb: VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
+			given: configured, when: waiting, step: ucv1.StepMachineController, verb: outcome.VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
 			given: configured, when: func(o *Observation) {
@@ -260,7 +261,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
-		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: VerbRevokeLease, facts: revoked},
+		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: outcome.VerbRevokeLease, facts: revoked},
 		"all is finished when the next KCM leads": {
 			given: finished, when: func(o *Observation) {
 				granted(o)
@@ -271,7 +272,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"a deleted Cluster takes it back first": {
 			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
-			step: ucv1.StepRoll, verb: VerbRevokeLease, facts: revoked,
+			step: ucv1.StepRoll, verb: outcome.VerbRevokeLease, facts: revoked,
 		},
 	})
 }
@@ -283,10 +284,10 @@ func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 		c.KCM.Replicas, c.KCM.Pods = 2, []observation.Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
 	})
 	d := Decide(o, noon())
-	g.Expect(d.Verb.Kind).To(Equal(VerbKeepLeader))
+	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbKeepLeader))
 	g.Expect(d.Verb.Objects[0].Name).To(Equal("new"))
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments))
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbChangeArguments))
 }
 
 func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
@@ -296,7 +297,7 @@ func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
 	o.KCMLeaseRight = observation.Known(observation.LeaseRight{There: true})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
-	g.Expect(d.Verb.Kind).To(Equal(VerbRevokeLease))
+	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbRevokeLease))
 	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, observation.Unknown[observation.LeaseRight]("timeout")
 	g.Expect(Decide(o, noon()).Wait.Reason).To(Equal(ucv1.CouldNotLookReason))

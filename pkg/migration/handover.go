@@ -11,19 +11,20 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
-func (p *pass) handover() outcome {
+func (p *pass) handover() outcome.Outcome {
 	if p.facts.Handover.FinishedAt != nil {
 		return p.handedOver()
 	}
 	for _, l := range linesOf(p.facts.Handover.Protocol) {
 		p.facts.Handover.Line = l.name
 		out := l.evaluate(p)
-		out.line = l.name
-		if !out.holds || out.reason == ucv1.NoNodesReason {
+		out.Line = l.name
+		if !out.Holds || out.Reason == ucv1.NoNodesReason {
 			return p.inTime(out)
 		}
 	}
@@ -32,43 +33,43 @@ func (p *pass) handover() outcome {
 		p.facts.Handover.GapSeconds = p.gap()
 	}
 	p.facts.Handover.Line = ""
-	return records("Recording that the CCM leads.")
+	return outcome.Records("Recording that the CCM leads.")
 }
 
 // handedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
 // the first Node ends what NoNodes allowed.
-func (p *pass) handedOver() outcome {
+func (p *pass) handedOver() outcome.Outcome {
 	out := p.guarded()
 	switch {
-	case !out.holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
+	case !out.Holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
 		return out
 	}
 	out = p.ccmCanServe()
-	if !out.holds || out.reason == ucv1.NoNodesReason {
+	if !out.Holds || out.Reason == ucv1.NoNodesReason {
 		return out
 	}
 	p.facts.CompletedAt = p.stamp()
-	return records("Recording that the CCM serves the cluster.")
+	return outcome.Records("Recording that the CCM serves the cluster.")
 }
 
 // guarded is the guard, and what it does about a KCM that runs the cloud loops again.
-func (p *pass) guarded() outcome {
+func (p *pass) guarded() outcome.Outcome {
 	out := p.guard()
-	if out.failure != nil && p.closesFence() {
+	if out.Failure != nil && p.closesFence() {
 		return p.beginAgain()
 	}
 	return p.aloneStill(out)
 }
 
 // inTime turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.
-func (p *pass) inTime(out outcome) outcome {
+func (p *pass) inTime(out outcome.Outcome) outcome.Outcome {
 	started := p.waitingSince()
-	if out.wait == nil || out.wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
+	if out.Wait == nil || out.Wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
 		return out
 	}
-	failed := fails(out.reason, fmt.Sprintf("The hand-over began at %s and no one may be running the cloud loops. %s",
-		started.UTC().Format(time.RFC3339), out.message)+p.undoOffer())
-	failed.line = out.line
+	failed := outcome.Fails(out.Reason, fmt.Sprintf("The hand-over began at %s and no one may be running the cloud loops. %s",
+		started.UTC().Format(time.RFC3339), out.Message)+p.undoOffer())
+	failed.Line = out.Line
 	return failed
 }
 
@@ -87,39 +88,39 @@ func (p *pass) gap() *int64 {
 	return &seconds
 }
 
-func (p *pass) baselineTaken() outcome {
+func (p *pass) baselineTaken() outcome.Outcome {
 	if p.facts.Origin == ucv1.OriginExternal || p.facts.Baseline != nil {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	inventory, known := p.o.Inventory.Get()
 	if !known {
-		return cannotLook("the load balancers and volumes", p.o.Inventory.Why())
+		return outcome.CannotLook("the load balancers and volumes", p.o.Inventory.Why())
 	}
 	// The digest is in the name: taken twice, by a pass that did not see the first one yet, it is another Secret.
 	digest := inventory.Digest()
 	name := p.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
 	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
-	return does(Verb{
-		Kind: VerbTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
 			wording.Count(len(inventory.LoadBalancers), "load balancer", "load balancers"), wording.Count(len(inventory.Volumes), "volume", "volumes")),
 	})
 }
 
 // processesRecorded persists the processes before the first patch: after it, no one could say what had been running.
-func (p *pass) processesRecorded() outcome {
+func (p *pass) processesRecorded() outcome.Outcome {
 	if p.facts.Handover.StartedAt != nil {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
-		return cannotLook("every static pod of "+controlPlane.KCM.Name, strings.TrimSuffix(strings.Join(unseen, " "), "."))
+		return outcome.CannotLook("every static pod of "+controlPlane.KCM.Name, strings.TrimSuffix(strings.Join(unseen, " "), "."))
 	}
-	for _, ask := range []func() outcome{func() outcome { return p.alone(byFence) }, p.nodesReady} {
-		if out := ask(); !out.holds {
+	for _, ask := range []func() outcome.Outcome{func() outcome.Outcome { return p.alone(byFence) }, p.nodesReady} {
+		if out := ask(); !out.Holds {
 			return out
 		}
 	}
@@ -127,7 +128,7 @@ func (p *pass) processesRecorded() outcome {
 	p.facts.Handover.Processes = nil
 	p.addProcesses(controlPlane.KCM)
 	p.rememberOriginals(append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
-	return records(fmt.Sprintf("Recording %s of %s before it is changed.",
+	return outcome.Records(fmt.Sprintf("Recording %s of %s before it is changed.",
 		wording.Count(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
 }
 
@@ -181,14 +182,14 @@ func mayRunLoops(process observation.Process) bool {
 	return !process.Arguments.Understood() || len(process.Arguments.CloudLoops()) > 0
 }
 
-func (p *pass) loopsOff() outcome {
+func (p *pass) loopsOff() outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
 	}
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
 		return p.loopsOffByOthers(kcm)
@@ -196,32 +197,32 @@ func (p *pass) loopsOff() outcome {
 	loops, noted := kcm.Arguments.CloudLoops(), p.facts.Handover.LoopsOffAt != nil
 	switch {
 	case len(loops) == 0 && noted:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case len(loops) > 0 && noted:
 		return p.contention(contended(kcm))
 	case len(loops) == 0:
 		// Without the note, loops that come back would be taken for those that no one has switched off yet.
 		p.facts.Handover.LoopsOffAt = p.stamp()
-		return records("Recording that the arguments of " + kcm.String() + " switch the cloud loops off.")
+		return outcome.Records("Recording that the arguments of " + kcm.String() + " switch the cloud loops off.")
 	}
-	if out := p.nodesReady(); !out.holds {
+	if out := p.nodesReady(); !out.Holds {
 		return out
 	}
 	if !p.rememberOriginals(kcm) {
-		return records("Recording the arguments of " + kcm.String() + " before they are changed.")
+		return outcome.Records("Recording the arguments of " + kcm.String() + " before they are changed.")
 	}
 	p.facts.Handover.LoopsOffAt = p.stamp()
-	return does(p.switchLoopsOff(kcm, loops))
+	return outcome.Does(p.switchLoopsOff(kcm, loops))
 }
 
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
 // early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
-func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) Verb {
-	verb := Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
+func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome.Verb {
+	verb := outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + wording.Names(loops),
-		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
+		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []outcome.Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
 	}
 	gates := p.o.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
@@ -232,59 +233,59 @@ func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) Verb {
 	return verb
 }
 
-func (p *pass) silent() outcome {
+func (p *pass) silent() outcome.Outcome {
 	doubts := p.doubts()
 	if len(doubts) == 0 {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if guard := p.guard(); p.facts.Handover.ContendedAt != nil && guard.failure != nil {
-		return p.contention(guard.message)
+	if guard := p.guard(); p.facts.Handover.ContendedAt != nil && guard.Failure != nil {
+		return p.contention(guard.Message)
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
-	return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(doubts, " "), 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(doubts, " "), 2*time.Second)
 }
 
-func (p *pass) fenceOpen() outcome {
+func (p *pass) fenceOpen() outcome.Outcome {
 	fence, known := p.o.Fence.Get()
 	switch {
 	case !known:
-		return cannotLook("the fence", p.o.Fence.Why())
+		return outcome.CannotLook("the fence", p.o.Fence.Why())
 	case fence.Open:
 		if p.facts.Handover.FenceOpenedAt == nil {
 			p.facts.Handover.FenceOpenedAt = p.stamp()
 		}
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.alone(byLease); !out.holds {
+	if out := p.alone(byLease); !out.Holds {
 		return out
 	}
-	if out := p.nodesReady(); !out.holds {
+	if out := p.nodesReady(); !out.Holds {
 		return out
 	}
 	if p.o.CCMLease.IsUnknown() {
-		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	}
 	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(p.now) {
-		return does(Verb{
-			Kind: VerbReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
+		return outcome.Does(outcome.Verb{
+			Kind: outcome.VerbReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + " from " + lease.String() + ", which has run out: a CCM that could not read it would wait for that once more.",
 		})
 	}
 	if p.facts.Handover.FenceOpenedAt == nil {
 		p.facts.Handover.FenceOpenedAt = p.stamp()
 	}
-	return does(openFenceVerb(fence))
+	return outcome.Does(openFenceVerb(fence))
 }
 
-func openFenceVerb(fence observation.Fence) Verb {
-	return Verb{Kind: VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
+func openFenceVerb(fence observation.Fence) outcome.Verb {
+	return outcome.Verb{Kind: outcome.VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
 }
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
-func (p *pass) nodesReady() outcome {
+func (p *pass) nodesReady() outcome.Outcome {
 	nodes, known := p.o.Nodes.Get()
 	if !known {
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	}
 	var notReady []string
 	for _, node := range nodes {
@@ -293,31 +294,31 @@ func (p *pass) nodesReady() outcome {
 		}
 	}
 	if len(notReady) > 0 {
-		return waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the cloud does not know them: "+
+		return outcome.Waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the cloud does not know them: "+
 			wording.Names(notReady)+". Repair or delete them.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func (p *pass) leading() outcome {
-	if out := p.ccmLeads(); out.holds {
+func (p *pass) leading() outcome.Outcome {
+	if out := p.ccmLeads(); out.Holds {
 		return out
-	} else if out.wait != nil && out.wait.Unknown {
+	} else if out.Wait != nil && out.Wait.Unknown {
 		return out
 	}
 	nodes, known := p.o.Nodes.Get()
 	switch {
 	case !known:
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	case len(nodes) == 0:
 		return p.finishWithoutNodes()
 	}
 	since := p.mayLeadSince()
 	if waited := p.now.Sub(since); waited > p.o.Deadlines.Leader {
-		return fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s Look at the logs of its pods in the user cluster.",
+		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s Look at the logs of its pods in the user cluster.",
 			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}
-	return waitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
+	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }
 
 // mayLeadSince is when the CCM's time to lead began: by the migration lock it is waited for three times.
@@ -334,29 +335,29 @@ func (p *pass) mayLeadSince() time.Time {
 
 // finishWithoutNodes ends the hand-over of a cluster that has nothing for a CCM to run on: the loops have nothing to do
 // there either, and the first Node starts them.
-func (p *pass) finishWithoutNodes() outcome {
+func (p *pass) finishWithoutNodes() outcome.Outcome {
 	p.facts.Handover.FinishedAt = p.stamp()
 	p.facts.Handover.Line = ""
-	out := records("Recording that the hand-over is done; the CCM leads as soon as there is a Node.")
-	out.reason = ucv1.NoNodesReason
+	out := outcome.Records("Recording that the hand-over is done; the CCM leads as soon as there is a Node.")
+	out.Reason = ucv1.NoNodesReason
 	return out
 }
 
 // ccmLeads needs a holder and a renewal that we saw; a Lease that stands still proves nothing.
-func (p *pass) ccmLeads() outcome {
+func (p *pass) ccmLeads() outcome.Outcome {
 	lease, known := p.o.CCMLease.Get()
 	switch {
 	case p.o.CCMLease.IsAbsent():
-		return waits(ucv1.WaitingForLeaderReason, "The CCM's Lease does not exist.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM's Lease does not exist.")
 	case !known:
-		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	case lease.Holder == "":
-		return waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
 	}
 	if !lease.Renewed(p.now) {
-		return waitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
 	}
-	return holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
+	return outcome.Holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
 }
 
 func (p *pass) minor() int {

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor
@@ -16,40 +17,40 @@ import (
 func (p *pass) inTree() Decision {
 	decision := Decision{Step: ucv1.StepInTree}
 	if p.o.UnknownProvider != "" {
-		decision.Failure = fails(ucv1.NotSupportedReason, p.unknownProvider()).failure
+		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, p.unknownProvider()).Failure
 		return decision
 	}
 	out := p.runsInTree(p.o.InTree)
-	if shared, _ := p.checkContenders(); shared != nil && out.failure == nil {
-		out = fails(shared.Reason, shared.Message)
+	if shared, _ := p.checkContenders(); shared != nil && out.Failure == nil {
+		out = outcome.Fails(shared.Reason, shared.Message)
 	}
-	decision.Wait, decision.Failure = out.wait, out.failure
+	decision.Wait, decision.Failure = out.Wait, out.Failure
 	return decision
 }
 
 // runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0
 // runs nothing, and is not to.
-func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outcome {
+func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outcome.Outcome {
 	kcm, known := seen.Get()
 	switch {
 	case seen.IsAbsent():
-		return fails(ucv1.InputInvalidReason, p.kcmMissing())
+		return outcome.Fails(ucv1.InputInvalidReason, p.kcmMissing())
 	case !known && p.o.Cluster.Spec.ControlPlane.Static():
-		return holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
+		return outcome.Holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
 	case !known:
-		return cannotLook("Deployment "+p.kcmName(), seen.Why())
+		return outcome.CannotLook("Deployment "+p.kcmName(), seen.Why())
 	case kcm.Replicas == 0:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case !kcm.Arguments.Understood():
-		return cannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, "."))
+		return outcome.CannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, "."))
 	case loopsOffInTree(kcm.Arguments):
-		return fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
-		return fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but "+kcm.String()+
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but "+kcm.String()+
 			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM runs the loops, set "+
 			"spec.features.externalCloudProvider to true.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // LookedAt says in a sentence or two what was looked at of a cluster whose feature is off, and what was not.

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -263,10 +264,10 @@ func (p *pass) kcmMissing() string {
 }
 
 // judge turns findings into an outcome: an objection outweighs what could not be looked at.
-func judge(findings []observation.Finding, unknown []string, held string) outcome {
+func judge(findings []observation.Finding, unknown []string, held string) outcome.Outcome {
 	switch {
 	case len(findings) == 1:
-		return fails(findings[0].Reason, TextOf(findings[0]))
+		return outcome.Fails(findings[0].Reason, TextOf(findings[0]))
 	case len(findings) > 1:
 		observation.SortFindings(findings)
 		messages := make([]string, 0, maxFindingsInMessage+1)
@@ -276,15 +277,15 @@ func judge(findings []observation.Finding, unknown []string, held string) outcom
 		if rest := len(findings) - len(messages); rest > 0 {
 			messages = append(messages, "And "+wording.Count(rest, "finding", "findings")+" more; the command plan shows all of them.")
 		}
-		return fails(reasonOf(findings), strings.Join(messages, " "))
+		return outcome.Fails(reasonOf(findings), strings.Join(messages, " "))
 	case len(unknown) > 0:
 		slices.Sort(unknown)
 		message := couldNotLookAt + strings.Join(slices.Compact(unknown), "; ") + "."
-		out := waits(ucv1.CouldNotLookReason, message)
-		out.wait.Unknown = true
+		out := outcome.Waits(ucv1.CouldNotLookReason, message)
+		out.Wait.Unknown = true
 		return out
 	}
-	return holds(ucv1.HoldsReason, held)
+	return outcome.Holds(ucv1.HoldsReason, held)
 }
 
 // reasonOf several findings is that of the only one about what the Cluster refers to, which is most likely why there are others.

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -82,7 +83,7 @@ func (t target) String() string {
 }
 
 // instruct adds what is to be done to the target; done says that this was seen, and proven.
-func (p *pass) instruct(t target, change ArgumentChange, done bool) {
+func (p *pass) instruct(t target, change outcome.ArgumentChange, done bool) {
 	if len(p.instructions) == maxInstructions {
 		return
 	}
@@ -104,25 +105,25 @@ func (p *pass) instruct(t target, change ArgumentChange, done bool) {
 
 // loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
 // everywhere: on again, someone put them back. Until then some are still to be switched off.
-func (p *pass) loopsOffByOthers(kcm observation.Component) outcome {
+func (p *pass) loopsOffByOthers(kcm observation.Component) outcome.Outcome {
 	handover := p.facts.Handover
 	loud, proving, changed := p.instructLoopsOff(kcm)
 	switch {
 	case len(loud) == 0 && p.facts.Origin == ucv1.OriginExternal:
 		// There never was anything to switch off.
 		p.instructions = nil
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case len(loud) == 0 && handover.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
-		return waitsUntil(ucv1.ProvingSilenceReason, strings.Join(p.doubts(), " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(p.doubts(), " "), 2*time.Second)
 	case len(loud) == 0 && handover.LoopsOffAt == nil:
 		handover.LoopsOffAt = p.stamp()
 		if handover.ChangingSince == nil {
 			handover.ChangingSince = p.stamp()
 		}
-		return records("Recording that the cloud loops are switched off in " + kcm.String() + ".")
+		return outcome.Records("Recording that the cloud loops are switched off in " + kcm.String() + ".")
 	case len(loud) == 0:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case handover.LoopsOffAt != nil:
 		return p.contention(contended(kcm))
 	}
@@ -135,15 +136,15 @@ func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []stri
 	silent := p.silentNodes(kcm)
 	p.instructions = nil
 	for _, t := range missingTargets(kcm) {
-		p.instruct(t, ArgumentChange{}, false)
+		p.instruct(t, outcome.ArgumentChange{}, false)
 		proving = append(proving, t.String())
 	}
 	for _, t := range p.targets(kcm) {
 		flag := loopsOffFlag(t.component.Arguments, p.minor())
-		change := ArgumentChange{Set: []Flag{flag}}
+		change := outcome.ArgumentChange{Set: []outcome.Flag{flag}}
 		off := !mayRunLoops(observation.Process{Arguments: t.component.Arguments})
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
-			change = ArgumentChange{} // They were switched off in another way, which is as good.
+			change = outcome.ArgumentChange{} // They were switched off in another way, which is as good.
 		}
 		done := off && silent(t) && t.runs()
 		p.instruct(t, change, done)
@@ -168,26 +169,26 @@ func (p *pass) rememberInstructions() {
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string, changed bool) outcome {
+func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string, changed bool) outcome.Outcome {
 	handover := p.facts.Handover
 	switch {
 	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
 		handover.ChangingSince = nil
-		return records("Recording that no part of KCM has its cloud loops off any more.")
+		return outcome.Records("Recording that no part of KCM has its cloud loops off any more.")
 	case changed && handover.ChangingSince == nil:
 		handover.ChangingSince = p.stamp()
-		return records("Recording that the cloud loops are switched off in the first part of KCM.")
+		return outcome.Records("Recording that the cloud loops are switched off in the first part of KCM.")
 	}
-	if out := p.nodesReady(); !out.holds && !changed {
+	if out := p.nodesReady(); !out.Holds && !changed {
 		p.instructions = nil
 		return out
 	}
 	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
 	if len(proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
-		return waitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+wording.Names(proving)+".", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+wording.Names(proving)+".", 2*time.Second)
 	}
-	return waits(ucv1.WaitingForAdministratorReason, message)
+	return outcome.Waits(ucv1.WaitingForAdministratorReason, message)
 }
 
 // inOrder joins names in their order, bounded like those of named.
@@ -217,19 +218,19 @@ func (p *pass) silentNodes(kcm observation.Component) func(target) bool {
 }
 
 // everyTarget is everyComponent where someone else changes the control plane.
-func (p *pass) everyTarget(components []observation.Component, change func(observation.Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) everyTarget(components []observation.Component, change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
 	var missing, rolling []string
 	for _, component := range components {
 		for _, t := range missingTargets(component) {
-			p.instruct(t, ArgumentChange{}, false)
+			p.instruct(t, outcome.ArgumentChange{}, false)
 		}
 		for _, t := range p.targets(component) {
 			if !t.component.Arguments.Understood() {
-				return fails(ucv1.InputInvalidReason, t.String()+": "+t.component.Arguments.Problem)
+				return outcome.Fails(ucv1.InputInvalidReason, t.String()+": "+t.component.Arguments.Problem)
 			}
 			arguments, _ := change(t.component)
 			if arguments == nil {
-				p.instruct(t, ArgumentChange{}, t.runs())
+				p.instruct(t, outcome.ArgumentChange{}, t.runs())
 				continue
 			}
 			p.instruct(t, *arguments, false)
@@ -241,12 +242,12 @@ func (p *pass) everyTarget(components []observation.Component, change func(obser
 	}
 	switch {
 	case len(missing) > 0:
-		return waits(ucv1.WaitingForAdministratorReason, "The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.")
+		return outcome.Waits(ucv1.WaitingForAdministratorReason, "The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.")
 	case len(rolling) > 0:
-		return waitsUntil(ucv1.RollingOutReason, strings.Join(rolling, " "), 5*time.Second)
+		return outcome.WaitsUntil(ucv1.RollingOutReason, strings.Join(rolling, " "), 5*time.Second)
 	}
 	p.instructions = nil
-	return holds(ucv1.HoldsReason, held)
+	return outcome.Holds(ucv1.HoldsReason, held)
 }
 
 // waitingSince is from when on no one may be running the cloud loops, or nil. Where someone else changes KCM that begins

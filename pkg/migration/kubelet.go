@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -43,10 +44,10 @@ func (v fleetView) inTreeKubelets() []string {
 }
 
 // kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
-func (v fleetView) kubeletsExternal() outcome {
+func (v fleetView) kubeletsExternal() outcome.Outcome {
 	if names := v.inTreeKubelets(); len(names) > 0 {
-		return fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
+		return outcome.Fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
 			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in spec.rollout.acceptNodes.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // TestKubeletsAreProvenExternal: an in-tree Node has everything else that Verify asks for.
@@ -27,7 +28,7 @@ func TestKubeletsAreProvenExternal(t *testing.T) {
 				firstNode(unproven)(o)
 				o.Cluster.Spec.Rollout.AcceptNodes = []string{"n1"}
 			},
-			step: ucv1.StepVerify, verb: VerbRecord,
+			step: ucv1.StepVerify, verb: outcome.VerbRecord,
 		},
 		"a Node that is not initialized is not judged before it is": {
 			given: verifying, when: firstNode(func(n *observation.Node) { unproven(n); n.Uninitialized, n.CreatedAt = true, ago(0) }),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // DeletionCostAnnotation makes a ReplicaSet delete its other pods first
@@ -12,19 +13,19 @@ const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
 // have to end once more. Where someone else changes KCM, the instructions have that order.
-func (p *pass) leaderEndsLast() outcome {
+func (p *pass) leaderEndsLast() outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	kcm := controlPlane.KCM
 	switch {
 	case !known:
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	case p.facts.Handover.LoopsOffAt != nil, p.o.Cluster.Spec.ControlPlane.Instructed(), !slices.ContainsFunc(kcm.Pods, mayRunLoops):
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.o.KCMLease.IsUnknown():
-		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
+		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())
 	}
 	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
-		return does(*keep)
+		return outcome.Does(*keep)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // leasesMinor is the first whose KCM elects its leader with a Lease alone, unless it is told otherwise.
@@ -45,9 +46,9 @@ func (p *pass) electsByLease(arguments observation.Arguments) bool {
 }
 
 // beforeKCMRolls is what makes the time short in which no KCM leads: its leader ends last, and we may free its Lease.
-func (p *pass) beforeKCMRolls(verb *Verb) *Verb {
+func (p *pass) beforeKCMRolls(verb *outcome.Verb) *outcome.Verb {
 	kcm := p.o.ControlPlane.Value().KCM
-	if verb == nil || verb.Kind != VerbChangeArguments || verb.Arguments.InUserCluster || verb.Arguments.Target != kcm.Ref {
+	if verb == nil || verb.Kind != outcome.VerbChangeArguments || verb.Arguments.InUserCluster || verb.Arguments.Target != kcm.Ref {
 		return nil
 	}
 	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
@@ -57,14 +58,14 @@ func (p *pass) beforeKCMRolls(verb *Verb) *Verb {
 	if !known || p.facts.Handover.KCMLeaseGrantedAt != nil {
 		return nil
 	}
-	return &Verb{
-		Kind: VerbGrantLease, Objects: rightTo(former.lease.Ref), Lease: &former.lease,
+	return &outcome.Verb{
+		Kind: outcome.VerbGrantLease, Objects: rightTo(former.lease.Ref), Lease: &former.lease,
 		Why: "Letting us free " + former.lease.String() + " of a KCM that ends while " + kcm.String() + " rolls out.",
 	}
 }
 
 // keepLeader has a ReplicaSet delete the pod that leads last; nil when there is nothing to do.
-func keepLeader(kcm observation.Component, lease observation.Lease) *Verb {
+func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Verb {
 	leader := slices.IndexFunc(kcm.Pods, func(process observation.Process) bool {
 		return !process.Terminating && !process.Finished && heldBy(lease, process.PodName, "")
 	})
@@ -72,8 +73,8 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *Verb {
 		return nil
 	}
 	pod := kcm.Pods[leader]
-	return &Verb{
-		Kind: VerbKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
+	return &outcome.Verb{
+		Kind: outcome.VerbKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
 		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
 	}
 }
@@ -112,7 +113,7 @@ func (p *pass) rightIsOver(decision Decision) bool {
 
 // takeBack is the verb that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be
 // there.
-func (p *pass) takeBack() *Verb {
+func (p *pass) takeBack() *outcome.Verb {
 	if p.granted() {
 		return p.revoke()
 	}
@@ -136,29 +137,29 @@ func (p *pass) kcmLeaseOrphaned() bool {
 	return known && found && !former.lease.Stale(p.now) && !slices.ContainsFunc(p.o.ControlPlane.Value().KCM.Pods, lives)
 }
 
-func (p *pass) revoke() *Verb {
+func (p *pass) revoke() *outcome.Verb {
 	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
 	lease := observation.Lease{Ref: p.kcmLeaseRef()}
-	return &Verb{
-		Kind: VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
+	return &outcome.Verb{
+		Kind: outcome.VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	}
 }
 
 // rightGone is asked before all is finished, and at the end of an undo: nothing looks at our right afterwards.
-func (p *pass) rightGone() outcome {
+func (p *pass) rightGone() outcome.Outcome {
 	right, known := p.o.KCMLeaseRight.Get()
 	switch {
 	case p.o.KCMLeaseRight.IsUnknown():
-		return cannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
+		return outcome.CannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
 	case !known || !right.There:
 		p.forgetRight()
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.kcmLeaseOrphaned() && !p.undoing():
-		return waitsUntil(ucv1.RollingOutReason, "The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.", time.Second)
+		return outcome.WaitsUntil(ucv1.RollingOutReason, "The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.", time.Second)
 	case p.facts.Handover.KCMLeaseRevokedAt == nil:
-		return does(*p.revoke())
+		return outcome.Does(*p.revoke())
 	}
-	return fails(ucv1.CouldNotActReason, "Role and RoleBinding "+p.kcmLeaseRef().Namespace+"/"+KCMLeaseRole+
+	return outcome.Fails(ucv1.CouldNotActReason, "Role and RoleBinding "+p.kcmLeaseRef().Namespace+"/"+KCMLeaseRole+
 		", our right to free KCM's Lease, are still there although they were deleted. "+p.deleteRight())
 }
 

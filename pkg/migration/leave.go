@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -22,22 +23,22 @@ func (p *pass) letsGo() string {
 }
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
-func (p *pass) release(why string) outcome {
-	verb := Verb{Kind: VerbRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
+func (p *pass) release(why string) outcome.Outcome {
+	verb := outcome.Verb{Kind: outcome.VerbRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
 	if p.mayBeGranted() {
 		verb.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
 	}
-	return does(verb)
+	return outcome.Does(verb)
 }
 
 // released says that a Cluster goes that a pause would hold.
 func (p *pass) released(decision Decision) bool {
-	return decision.Verb != nil && decision.Verb.Kind == VerbRelease && p.letsGo() != ""
+	return decision.Verb != nil && decision.Verb.Kind == outcome.VerbRelease && p.letsGo() != ""
 }
 
 // revokedFirst takes our right to KCM's Lease back before a Cluster goes.
 func (p *pass) revokedFirst(decision Decision) Decision {
-	if decision.Verb != nil && decision.Verb.Kind == VerbRelease && p.granted() && p.o.Connection.Reachable {
+	if decision.Verb != nil && decision.Verb.Kind == outcome.VerbRelease && p.granted() && p.o.Connection.Reachable {
 		decision.Verb = p.revoke()
 	}
 	return decision
@@ -60,7 +61,7 @@ func (d Decision) leaving(until string) Decision {
 // has nothing half replaced, and is asked for its manager like any other.
 func (p *pass) decideDeletion() Decision {
 	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
-		return p.stopAt(p.currentStep(), does(pruneVerb(probe.Left)))
+		return p.stopAt(p.currentStep(), outcome.Does(pruneVerb(probe.Left)))
 	}
 	if p.undoing() {
 		return p.deletedWhileUndone()
@@ -71,7 +72,7 @@ func (p *pass) decideDeletion() Decision {
 	if p.facts.Handover.FinishedAt == nil {
 		return p.walk().leaving("the hand-over is complete, so that the cloud loops do not stay off")
 	}
-	if out := p.attendedFirst(); !out.holds {
+	if out := p.attendedFirst(); !out.Holds {
 		return p.stopAt(ucv1.StepHandover, p.fixable(out)).leaving("the CCM is seen to run the cloud loops")
 	}
 	if p.facts.CompletedAt == nil {
@@ -85,17 +86,17 @@ func (p *pass) decideDeletion() Decision {
 // attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when
 // the Cluster is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired,
 // and nothing is that the CCM does not need.
-func (p *pass) attendedFirst() outcome {
-	for _, ask := range []func() outcome{p.guarded, func() outcome { return p.alone(byLease) }} {
-		if out := ask(); !out.holds {
+func (p *pass) attendedFirst() outcome.Outcome {
+	for _, ask := range []func() outcome.Outcome{p.guarded, func() outcome.Outcome { return p.alone(byLease) }} {
+		if out := ask(); !out.Holds {
 			return out
 		}
 	}
 	leads := p.ccmSeenToLead()
-	if leads.holds && p.ccmAsApplied() || leads.wait != nil && leads.wait.Unknown {
+	if leads.Holds && p.ccmAsApplied() || leads.Wait != nil && leads.Wait.Unknown {
 		return leads
 	}
-	if out := p.addonsDrift(); !out.holds {
+	if out := p.addonsDrift(); !out.Holds {
 		return out
 	}
 	return leads
@@ -110,45 +111,45 @@ func (p *pass) ccmAsApplied() bool {
 
 // ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that
 // has ended keeps its Lease, and one that crashes at every start acquires it and never renews it.
-func (p *pass) ccmSeenToLead() outcome {
+func (p *pass) ccmSeenToLead() outcome.Outcome {
 	switch {
 	case !p.o.Fence.IsKnown():
-		return cannotLook("the fence", p.o.Fence.Why())
+		return outcome.CannotLook("the fence", p.o.Fence.Why())
 	case p.o.CCMLease.IsUnknown():
-		return cannotLook("the CCM's Lease", p.o.CCMLease.Why())
+		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	case !p.o.CCMProcesses.IsKnown():
-		return cannotLook("the CCM's processes", p.o.CCMProcesses.Why())
+		return outcome.CannotLook("the CCM's processes", p.o.CCMProcesses.Why())
 	case p.fenceWasClosed():
-		return waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+p.openFence())
+		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+p.openFence())
 	}
 	out := p.ccmCanServe()
-	if out.holds && out.reason != ucv1.NoNodesReason {
+	if out.Holds && out.Reason != ucv1.NoNodesReason {
 		out = p.leaderLives()
 	}
-	if out.wait != nil && !out.wait.Unknown {
-		return waitsUntil(out.reason, out.message+p.lookAtCCM(), 2*time.Second)
+	if out.Wait != nil && !out.Wait.Unknown {
+		return outcome.WaitsUntil(out.Reason, out.Message+p.lookAtCCM(), 2*time.Second)
 	}
 	return out
 }
 
 // leaderLives contradicts a Lease that is not old yet.
-func (p *pass) leaderLives() outcome {
+func (p *pass) leaderLives() outcome.Outcome {
 	lease := p.o.CCMLease.Value()
 	holder, found := formerLease{lease: lease, processes: p.o.CCMProcesses.Value(), bound: true}.holder()
 	switch {
 	case found && holder.Ended:
-		return waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds "+lease.String()+", has ended.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds "+lease.String()+", has ended.")
 	case !lease.Alive(p.now):
-		return waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired "+lease.String()+" and did not renew it yet.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired "+lease.String()+" and did not renew it yet.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
 // given back, and the canary goes.
-func (p *pass) leaveRoll() (outcome, bool) {
+func (p *pass) leaveRoll() (outcome.Outcome, bool) {
 	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
-		return cannotLook("the Machines", p.o.Machines.Why()), true
+		return outcome.CannotLook("the Machines", p.o.Machines.Why()), true
 	}
 	if p.facts.RollGeneration != "" && !p.o.Machines.IsAbsent() {
 		view := p.fleet()
@@ -156,7 +157,7 @@ func (p *pass) leaveRoll() (outcome, bool) {
 		if out, busy := p.tidy(view, pools); busy {
 			return out, true
 		}
-		if out := p.rollHalts(view, pools); !out.holds {
+		if out := p.rollHalts(view, pools); !out.Holds {
 			return out, true
 		}
 		if out, granted := p.step(view, pools); granted {
@@ -167,7 +168,7 @@ func (p *pass) leaveRoll() (outcome, bool) {
 		}
 	}
 	if rolling := p.rollingDeployments(); len(rolling) > 0 {
-		return waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+wording.Names(rolling)+"."), true
+		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+wording.Names(rolling)+"."), true
 	}
 	return p.removeCanary()
 }

@@ -7,6 +7,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -46,8 +47,8 @@ func wantsLock(facts ucv1.Facts) bool {
 
 // LockConfiguration is what arms a manager.
 type LockConfiguration struct {
-	File  MountedFile
-	Flags []Flag
+	File  outcome.MountedFile
+	Flags []outcome.Flag
 }
 
 // RenderLock renders the lock for KCM and CCM of one version. Every condition that fails is a sentence.
@@ -68,10 +69,10 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 	if len(problems) > 0 {
 		return LockConfiguration{}, problems
 	}
-	configuration.File = MountedFile{Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: string(artifacts.KCMFile)}
+	configuration.File = outcome.MountedFile{Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: string(artifacts.KCMFile)}
 	for _, flag := range artifacts.KCM {
 		if flag.Name != "--leader-elect" { // It is on already, which was asked for.
-			configuration.Flags = append(configuration.Flags, Flag{Name: flag.Name, Value: flag.Value})
+			configuration.Flags = append(configuration.Flags, outcome.Flag{Name: flag.Name, Value: flag.Value})
 		}
 	}
 	return configuration, nil

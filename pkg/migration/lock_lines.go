@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -34,34 +35,34 @@ func lockLines(last, silent line) []line {
 	}
 }
 
-func (p *pass) lockAllowed() outcome {
+func (p *pass) lockAllowed() outcome.Outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case !wantsLock(p.facts):
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return cannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case !lock.Granted:
-		return does(Verb{Kind: VerbAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
+		return outcome.Does(outcome.Verb{Kind: outcome.VerbAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
 	case len(lock.Denied) > 0:
 		// The authorizer sees new rules a moment later.
-		return waitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // kcmArmed gives KCM the lock once. Without it again, someone else did it.
-func (p *pass) kcmArmed() outcome {
+func (p *pass) kcmArmed() outcome.Outcome {
 	if !wantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
-		return holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
+		return outcome.Holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
 	}
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
 	}
 	if mayRunUnlocked(kcm.Arguments) {
 		if p.facts.Handover.LockArmedAt != nil {
@@ -71,32 +72,32 @@ func (p *pass) kcmArmed() outcome {
 	}
 	if p.facts.Handover.LockArmedAt == nil && armed(kcm.Arguments) {
 		p.facts.Handover.LockArmedAt = p.stamp()
-		return records("Recording that " + kcm.String() + " has the migration lock.")
+		return outcome.Records("Recording that " + kcm.String() + " has the migration lock.")
 	}
 	if doubts := p.lockDoubts(); len(doubts) > 0 {
-		return waitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
 	}
 	return p.lockHeld(kcm)
 }
 
-func (p *pass) armKCM(kcm observation.Component) outcome {
+func (p *pass) armKCM(kcm observation.Component) outcome.Outcome {
 	if !p.o.Provider.IsKnown() {
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
 	configuration, problems := RenderLock(p.o.Cluster.Spec.Version, p.o.Provider.Value().InTreeName)
 	if len(problems) > 0 {
-		return fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
+		return outcome.Fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
 	}
-	if out := p.nodesReady(); !out.holds {
+	if out := p.nodesReady(); !out.Holds {
 		return out
 	}
 	p.facts.Handover.LockArmedAt = p.stamp()
 	file := configuration.File
 	file.ConfigMap = LockConfigMap(p.o.Cluster)
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
-		Arguments: &ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
+		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
 	})
 }
 
@@ -104,74 +105,74 @@ func (p *pass) armKCM(kcm observation.Component) outcome {
 func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
 
 // lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
-func (p *pass) lockHeld(kcm observation.Component) outcome {
+func (p *pass) lockHeld(kcm observation.Component) outcome.Outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case !armed(kcm.Arguments):
-		return holds(ucv1.HoldsReason, "") // The loops are off there already.
+		return outcome.Holds(ucv1.HoldsReason, "") // The loops are off there already.
 	case !known:
-		return cannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder == "" || !lock.Lease.Renewed(p.now):
-		return waitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
+		return outcome.WaitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
 			LockName+".", 2*time.Second)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
-func (p *pass) ccmArmed() outcome {
+func (p *pass) ccmArmed() outcome.Outcome {
 	if !wantsLock(p.facts) {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.fenceOpen(); !out.holds {
+	if out := p.fenceOpen(); !out.Holds {
 		return out
 	}
 	return p.leadsUnlessEmpty()
 }
 
 // leadsUnlessEmpty: without Nodes no CCM runs, and the loops have nothing to do. The last line deals with that.
-func (p *pass) leadsUnlessEmpty() outcome {
+func (p *pass) leadsUnlessEmpty() outcome.Outcome {
 	if nodes, known := p.o.Nodes.Get(); known && len(nodes) == 0 {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return p.leading()
 }
 
 // lockLeavesKCM switches the loops off and takes the lock out in one change.
-func (p *pass) lockLeavesKCM() outcome {
+func (p *pass) lockLeavesKCM() outcome.Outcome {
 	out := p.loopsOff()
-	if out.verb != nil && out.verb.Arguments != nil {
-		disarm(out.verb.Arguments)
+	if out.Verb != nil && out.Verb.Arguments != nil {
+		disarm(out.Verb.Arguments)
 	}
-	if !out.holds {
+	if !out.Holds {
 		return out
 	}
 	kcm := p.o.ControlPlane.Value().KCM
 	if !armed(kcm.Arguments) {
 		return out
 	}
-	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
+	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	disarm(change)
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
 		Why: "Taking the migration lock out of " + kcm.String() + ", which runs no cloud loop.",
 	})
 }
 
-func disarm(change *ArgumentChange) {
+func disarm(change *outcome.ArgumentChange) {
 	change.Remove = append(change.Remove, "enable-leader-migration", "leader-migration-config")
 	change.Unmount = true
 }
 
 // lockTaken is the moment at which the CCM runs the loops: it runs them while it holds both Leases.
-func (p *pass) lockTaken() outcome {
+func (p *pass) lockTaken() outcome.Outcome {
 	if !wantsLock(p.facts) {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	lock, known := p.o.Lock.Get()
 	nodes, nodesKnown := p.o.Nodes.Get()
 	if !known {
-		return cannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	}
 	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.Renewed(p.now)
 	if !taken && (!nodesKnown || len(nodes) > 0) {
@@ -181,22 +182,22 @@ func (p *pass) lockTaken() outcome {
 		p.facts.Handover.GapSeconds = p.lockGap()
 	}
 	p.facts.Handover.LockTakenAt = p.stamp()
-	return records("Recording that the CCM has the migration lock, which no one needs any more.")
+	return outcome.Records("Recording that the CCM has the migration lock, which no one needs any more.")
 }
 
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
 // seen to end keeps it, because its process could go on.
-func (p *pass) lockAwaited(lease observation.Lease) outcome {
+func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
 	if lease.Holder != "" && p.heldByTheDead(lease) {
-		return does(Verb{
-			Kind: VerbReleaseLock, Objects: []observation.Ref{lease.Ref},
+		return outcome.Does(outcome.Verb{
+			Kind: outcome.VerbReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
 		})
 	}
-	if out := p.leading(); !out.holds {
+	if out := p.leading(); !out.Holds {
 		return out
 	}
-	return waitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration at most.", 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration at most.", 2*time.Second)
 }
 
 // lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.
@@ -216,27 +217,27 @@ func (p *pass) lockGap() *int64 {
 }
 
 // lockRemoved rolls the CCM out without the lock. KCM is silent, so that whoever held it is gone then.
-func (p *pass) lockRemoved() outcome {
-	if out := p.workloadApplied(); !out.holds {
+func (p *pass) lockRemoved() outcome.Outcome {
+	if out := p.workloadApplied(); !out.Holds {
 		return out
 	}
 	return p.lockGone()
 }
 
 // lockGone deletes what is left of the lock when no one holds it.
-func (p *pass) lockGone() outcome {
+func (p *pass) lockGone() outcome.Outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case p.facts.Handover.ContendedAt != nil:
-		return holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
+		return outcome.Holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
 	case !known:
-		return cannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
-		return waitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
-		return does(Verb{
-			Kind: VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(refNames(lock.Left)) + ".",
+		return outcome.Does(outcome.Verb{
+			Kind: outcome.VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(refNames(lock.Left)) + ".",
 		})
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

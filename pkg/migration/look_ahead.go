@@ -127,12 +127,12 @@ func (p *pass) judgeLook(asked *pass) *Readiness {
 	case asked.kcmRunsLoops() && kcm.state == runsNone:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
 			Message: "No manager runs the cloud loops: " + kcm.why + ". " + counts.text()}
-	case out.failure != nil:
+	case out.Failure != nil:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: counts.text()}
-	case out.wait != nil:
+	case out.Wait != nil:
 		look.NextAt = p.stampAfter(lookRetry + share(lookJitter, string(p.o.Cluster.UID), p.now))
 		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason,
-			Message: strings.TrimSuffix(out.wait.Message, ".") + ". It is tried again within two hours."}
+			Message: strings.TrimSuffix(out.Wait.Message, ".") + ". It is tried again within two hours."}
 	}
 	return &Readiness{Status: metav1.ConditionTrue, Reason: ucv1.NothingBlocksReason, Message: counts.text()}
 }

@@ -7,13 +7,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
 // operating-system-manager without the flag joins in-tree.
-func (p *pass) machineController() outcome {
-	if out := p.cloudNode(); !out.holds {
+func (p *pass) machineController() outcome.Outcome {
+	if out := p.cloudNode(); !out.Holds {
 		return out
 	}
 	deployments, stop := p.machineControllers()
@@ -22,7 +23,7 @@ func (p *pass) machineController() outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
 		}
 		if !deployment.Flagged() {
 			return p.setFlag(deployment)
@@ -31,17 +32,17 @@ func (p *pass) machineController() outcome {
 	for _, deployment := range deployments {
 		if !deployment.RolledOut {
 			// Deployments of the user cluster are not watched.
-			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+			return outcome.WaitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
 		}
 	}
-	if out := p.ccmCanServe(); !out.holds {
+	if out := p.ccmCanServe(); !out.Holds {
 		return out
 	}
 	if p.facts.MachineControllerConfiguredAt == nil {
 		p.facts.MachineControllerConfiguredAt = p.stamp()
-		return records("Recording that new Machines join with an external cloud provider.")
+		return outcome.Records("Recording that new Machines join with an external cloud provider.")
 	}
-	return holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
+	return outcome.Holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
 }
 
 // flagsBegun says that some of the Deployments have their flag: new Machines may join external.
@@ -51,23 +52,25 @@ func (p *pass) flagsBegun() bool {
 
 // machineControllers are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
 // join in-tree under Machines that are annotated as external.
-func (p *pass) machineControllers() ([]observation.MachineControllerDeployment, *outcome) {
-	stop := func(out outcome) ([]observation.MachineControllerDeployment, *outcome) { return nil, &out }
+func (p *pass) machineControllers() ([]observation.MachineControllerDeployment, *outcome.Outcome) {
+	stop := func(out outcome.Outcome) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
+		return nil, &out
+	}
 	deployments, known := p.o.MachineController.Get()
 	if !known {
-		return stop(cannotLook("the machine-controller", p.o.MachineController.Why()))
+		return stop(outcome.CannotLook("the machine-controller", p.o.MachineController.Why()))
 	}
 	if !MachineControllerWanted(deployments) {
 		machines, known := p.o.Machines.Get()
 		switch {
 		case p.o.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
-			return stop(holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines."))
+			return stop(outcome.Holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines."))
 		case !known:
-			return stop(cannotLook("the Machines", p.o.Machines.Why()))
+			return stop(outcome.CannotLook("the Machines", p.o.Machines.Why()))
 		}
 	}
 	if gap := MachineControllerGap(deployments); gap != "" {
-		return stop(fails(ucv1.InputInvalidReason, gap+" "+MachineControllerRemedy))
+		return stop(outcome.Fails(ucv1.InputInvalidReason, gap+" "+MachineControllerRemedy))
 	}
 	return deployments, nil
 }
@@ -105,34 +108,34 @@ func MachineControllerGap(deployments []observation.MachineControllerDeployment)
 
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
 // count as up-to-date by its age.
-func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outcome {
+func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outcome.Outcome {
 	if p.facts.MachineControllerConfiguredAt != nil {
 		p.facts.MachineControllerConfiguredAt = nil
-		return records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
+		return outcome.Records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
 	}
 	// It led when the hand-over was finished, and a Cluster may have been away since.
-	if out := p.ccmCanServe(); !out.holds {
+	if out := p.ccmCanServe(); !out.Holds {
 		return out
 	}
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
-		Arguments: &ArgumentChange{
+		Arguments: &outcome.ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
-			Set: []Flag{{Name: deployment.Flag, Value: "true"}},
+			Set: []outcome.Flag{{Name: deployment.Flag, Value: "true"}},
 		},
 	})
 }
 
 // undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
-func (p *pass) undoMachineController() outcome {
+func (p *pass) undoMachineController() outcome.Outcome {
 	deployments, stop := p.machineControllers()
 	if stop != nil {
 		return *stop
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
 		}
 		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
 			return p.unsetFlag(deployment)
@@ -140,26 +143,26 @@ func (p *pass) undoMachineController() outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.RolledOut {
-			return waitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+			return outcome.WaitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
 		}
 	}
 	if p.facts.Rollback.MachineControllerRevertedAt == nil {
 		p.facts.Rollback.MachineControllerRevertedAt = p.stamp()
-		return records("Recording that new Machines join in-tree.")
+		return outcome.Records("Recording that new Machines join in-tree.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
-func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) outcome {
+func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) outcome.Outcome {
 	if p.facts.Rollback.MachineControllerRevertedAt != nil {
 		p.facts.Rollback.MachineControllerRevertedAt = nil
-		return records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
+		return outcome.Records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
 	}
-	return does(Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
+	return outcome.Does(outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
-		Arguments: &ArgumentChange{
+		Arguments: &outcome.ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
 			Remove: []string{deployment.Flag},
 		},

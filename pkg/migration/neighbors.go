@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // neighborPause is how often what others change is looked at again: no watch tells of it.
@@ -15,20 +16,20 @@ const neighborPause = 30 * time.Second
 // InTreeConfiguration names what rows VolumeMigration and Finalize would change in the component, if it were ours; or why that
 // cannot be told.
 func InTreeConfiguration(n observation.Neighbor, provider observation.Provider) []string {
-	return differencesOf(n, func(component observation.Component) *ArgumentChange {
-		removal := ArgumentChange{}
+	return differencesOf(n, func(component observation.Component) *outcome.ArgumentChange {
+		removal := outcome.ArgumentChange{}
 		if change := inTreeRemoval(component, provider.RetiredGates); change != nil {
 			removal = *change
 		}
 		for _, gate := range missingGates(component.Arguments, provider.MigrationGates) {
-			removal.Set = append(removal.Set, Flag{Name: gate})
+			removal.Set = append(removal.Set, outcome.Flag{Name: gate})
 		}
 		return &removal
 	})
 }
 
 // differencesOf asks the template, and each pod that may still run with other arguments.
-func differencesOf(n observation.Neighbor, change func(observation.Component) *ArgumentChange) []string {
+func differencesOf(n observation.Neighbor, change func(observation.Component) *outcome.ArgumentChange) []string {
 	all := []observation.Arguments{n.Arguments}
 	for _, process := range n.Pods {
 		if !process.Ended {
@@ -62,14 +63,14 @@ const Unclaimed = "Set ownership in that field: Ours, and the migration changes 
 
 // wholeControlPlane is everyComponent, and looks at what is not ours to change, too. It holds for nothing that was seen to be
 // otherwise, and says what was not seen.
-func (p *pass) wholeControlPlane(change func(observation.Component) (*ArgumentChange, string), held string) outcome {
+func (p *pass) wholeControlPlane(change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	var unclaimed, foreign []string
 	for _, neighbor := range controlPlane.Neighbors {
-		differs := differencesOf(neighbor, func(component observation.Component) *ArgumentChange {
+		differs := differencesOf(neighbor, func(component observation.Component) *outcome.ArgumentChange {
 			arguments, _ := change(component)
 			return arguments
 		})
@@ -82,26 +83,26 @@ func (p *pass) wholeControlPlane(change func(observation.Component) (*ArgumentCh
 		}
 	}
 	if len(unclaimed) > 0 {
-		return fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: "+
+		return outcome.Fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: "+
 			strings.Join(unclaimed, "; ")+". "+Unclaimed)
 	}
 	out := p.everyComponent(change, held+" "+componentsSeen(controlPlane))
-	if out.holds && len(foreign) > 0 {
-		return waitsUntil(ucv1.WaitingForAdministratorReason, "Waiting for the owners of these to change their flags: "+
+	if out.Holds && len(foreign) > 0 {
+		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, "Waiting for the owners of these to change their flags: "+
 			strings.Join(foreign, "; ")+".", neighborPause)
 	}
 	return out
 }
 
 // originalsKept is for a component that the spec has named since the start: an undo gives it back what it has now.
-func (p *pass) originalsKept() outcome {
+func (p *pass) originalsKept() outcome.Outcome {
 	for _, component := range p.o.ControlPlane.Value().Others {
 		if p.facts.Handover != nil && component.Arguments.Understood() && original(p.facts, component.Name) == nil {
 			p.rememberOriginals(component)
-			return records("Recording the flags of " + component.String() + " before it is changed.")
+			return outcome.Records("Recording the flags of " + component.String() + " before it is changed.")
 		}
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // componentsSeen says what a claim about the control plane rests on.

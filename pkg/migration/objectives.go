@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -167,11 +168,11 @@ func judgeIndicator(indicator ucv1.SLOIndicator, status ucv1.SLOStatus, seen slo
 }
 
 // measured: what could not be looked at is no good sign.
-func (p *pass) measured() outcome {
+func (p *pass) measured() outcome.Outcome {
 	if !p.o.Measured.IsKnown() {
-		return cannotLook("how long Nodes take to be initialized", p.o.Measured.Why())
+		return outcome.CannotLook("how long Nodes take to be initialized", p.o.Measured.Why())
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no
@@ -191,12 +192,12 @@ func leftToRoll(pools []pool) bool {
 }
 
 // objectives halt the roll.
-func (p *pass) objectives() outcome {
+func (p *pass) objectives() outcome.Outcome {
 	status := p.facts.SLO
 	if !p.halted() {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
+	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
 		", the objectives for the CCM were violated: "+strings.Join(missed(status.Indicators), "; ")+
 		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
 }

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
@@ -40,14 +41,14 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			says: []string{"TaintRemoval: 2 of 2 took more than 1m0s", "Node a, at least 1m1s", "Node b", "spec.slo.countSince"},
 		},
 		"one may be an accident": {
-			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, verb: VerbRollMachineDeployment, facts: goesOn,
+			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, facts: goesOn,
 		},
 		"it goes on by itself where that is configured": {
 			given: rolling, when: func(o *Observation) {
 				violated(o)
 				o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation
 			},
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.Verdict).To(BeEquivalentTo(slo.Violated)) },
 		},
 		"it stays halted when the violation is over, until a person looked": {
@@ -63,7 +64,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 				o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second)
 				measure(slow(time.Minute, "a", "b")...)(o)
 			},
-			step: ucv1.StepRoll, verb: VerbRollMachineDeployment,
+			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) {
 				goesOn(g, f)
 				g.Expect(f.SLO.Since.Time).To(Equal(ago(time.Second)))
@@ -83,7 +84,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			says: []string{"how long Nodes take"},
 		},
 		"with everything rolled there is nothing to halt": {
-			given: verifying, when: violated, step: ucv1.StepVerify, verb: VerbRecord,
+			given: verifying, when: violated, step: ucv1.StepVerify, verb: outcome.VerbRecord,
 		},
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -88,25 +89,25 @@ func (p *pass) protocol() ucv1.HandoverProtocol {
 
 // alone asks whether anybody else may run the cloud loops: before KCM is touched, before our CCM may lead, and before an
 // undo gives the loops back.
-func (p *pass) alone(by held) outcome {
+func (p *pass) alone(by held) outcome.Outcome {
 	if why := p.unseenManagers(); why != "" {
-		return cannotLook(otherManagers, why)
+		return outcome.CannotLook(otherManagers, why)
 	}
 	if found := p.strangers(by, observation.OtherManager.MayRun); len(found) > 0 {
-		return fails(ucv1.ForeignObjectsReason, p.tell(found, by))
+		return outcome.Fails(ucv1.ForeignObjectsReason, p.tell(found, by))
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // aloneStill is the part of the guard that is about other managers. Once the migration is completed, it holds also when
 // nothing can be looked at.
-func (p *pass) aloneStill(guard outcome) outcome {
+func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
 	out := p.alone(byLease)
 	switch {
-	case !guard.holds || out.holds:
+	case !guard.Holds || out.Holds:
 		return guard
-	case out.failure != nil:
-		return fails(ucv1.CloudLoopsContendedReason, out.message+" Nothing is rolled until then.")
+	case out.Failure != nil:
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Message+" Nothing is rolled until then.")
 	case p.facts.CompletedAt != nil:
 		return guard
 	}

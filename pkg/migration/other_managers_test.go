@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // otherCCM is a CCM that Helm installed, with a Lease of its own.
@@ -79,11 +80,11 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 
 func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 	starts := func(when func(*Observation)) decision {
-		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: VerbRecord}
+		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: outcome.VerbRecord}
 	}
 	runDecisions(t, map[string]decision{
 		"our own identity behind the fence is harmless":         starts(beside(ourIdentity)),
-		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *observation.OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
+		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *observation.OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: outcome.VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
 		"one without any loop is harmless": starts(beside(func(m *observation.OtherManager) {
 			m.Arguments.Flags["controllers"] = "-cloud-node,-cloud-node-lifecycle,-route,-service"
 		})),
@@ -141,9 +142,9 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"a fence stays closed beside one that is free":               handover(fenced, "FenceOpen", beside(free), "with --leader-elect=false"),
 		"a fence stays closed beside one with a Lease of its own":    handover(fenced, "FenceOpen", beside(nil), "with Lease infra/theirs"),
 		"the workload stays away beside one that is free":            handover(serializedAt(fenced), "WorkloadAllowed", beside(free), "with --leader-elect=false"),
-		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
+		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence},
 		"a fence opens beside one that initializes Nodes only": {
-			given: fenced, when: beside(func(m *observation.OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: fenced, when: beside(func(m *observation.OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
 		},
 		"the guard finds one that came later, and nothing is rolled": {
 			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "Nothing is rolled until then."},
@@ -151,7 +152,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"the guard finds one after the end": {
 			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"with --leader-elect=false"},
 		},
-		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: VerbRollMachineDeployment},
+		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
 		"a fence that someone closed stays so beside one that is free": {
 			given: completed, when: func(o *Observation) {
 				beside(free)(o)

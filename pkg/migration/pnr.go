@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -206,11 +207,11 @@ func (p *pass) inventories() (before, now observation.Inventory, known bool, why
 }
 
 // beforePointOfNoReturn is where a person may want to look before the controller goes on.
-func (p *pass) beforePointOfNoReturn() outcome {
+func (p *pass) beforePointOfNoReturn() outcome.Outcome {
 	if !p.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || p.facts.PointOfNoReturnAt != nil {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone (spec.handover.rollback). "+
+	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone (spec.handover.rollback). "+
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func withVolume(driver string) func(*Observation) {
@@ -224,9 +225,9 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 				withMachine(observation.Machine{Annotation: "true"})(o)
 				withNode(o)
 			},
-			step: ucv1.StepComplete, verb: VerbRecord,
+			step: ucv1.StepComplete, verb: outcome.VerbRecord,
 		},
-		"what is completed goes on": {given: completed, when: paused, step: ucv1.StepFinalize, verb: VerbChangeArguments},
+		"what is completed goes on": {given: completed, when: paused, step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments},
 	})
 }
 
@@ -248,7 +249,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 				o.Cluster.Status.Handover.ProbedAt = stampAgo(time.Minute)
 				return o
 			},
-			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
+			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Original).To(Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}))
 			},
@@ -257,7 +258,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["controllers"] = "*" })
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Handover.Original[0].Controllers).To(Equal("*"))
 				g.Expect(f.Handover.LoopsOffAt).To(BeNil())

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // keeping is a Roll or Verify with these proofs kept.
@@ -77,7 +78,7 @@ func TestKeptProofsCount(t *testing.T) {
 		return d
 	}
 	runDecisions(t, map[string]decision{
-		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, verb: VerbRecord},
+		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, verb: outcome.VerbRecord},
 		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
 			firstNode(func(n *observation.Node) {
 				n.Kubelet = observation.Kubelet{InTree: "it set its providerID and its zone itself"}

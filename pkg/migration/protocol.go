@@ -5,13 +5,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // line is a post-condition of a hand-over's table.
 type line struct {
 	name     string
 	means    string
-	evaluate func(*pass) outcome
+	evaluate func(*pass) outcome.Outcome
 }
 
 // linesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
@@ -139,46 +140,46 @@ func withdrawsAddons(facts ucv1.Facts) bool {
 }
 
 // workloadWithheld deletes a workload that was allowed once and is not any more.
-func (p *pass) workloadWithheld() outcome {
+func (p *pass) workloadWithheld() outcome.Outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
 	case p.facts.Handover.WorkloadAllowedAt != nil:
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case len(addons.Obsolete) > 0:
-		return does(pruneVerb(addons.Obsolete))
+		return outcome.Does(pruneVerb(addons.Obsolete))
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func (p *pass) workloadAllowed() outcome {
+func (p *pass) workloadAllowed() outcome.Outcome {
 	if p.facts.Handover.WorkloadAllowedAt != nil {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.alone(byLease); !out.holds {
+	if out := p.alone(byLease); !out.Holds {
 		return out
 	}
-	if out := p.nodesReady(); !out.holds {
+	if out := p.nodesReady(); !out.Holds {
 		return out
 	}
 	p.facts.Handover.WorkloadAllowedAt = p.stamp()
-	return records("Recording that KCM is silent and the CCM's workload may start.")
+	return outcome.Records("Recording that KCM is silent and the CCM's workload may start.")
 }
 
-func (p *pass) workloadApplied() outcome {
+func (p *pass) workloadApplied() outcome.Outcome {
 	addons, known := p.o.Addons.Get()
 	switch {
 	case !known:
-		return cannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case addons.CCM.WorkloadWithheld:
-		return cannotLook("the CCM's workload", "it was still withheld when the user cluster was looked at")
+		return outcome.CannotLook("the CCM's workload", "it was still withheld when the user cluster was looked at")
 	}
-	if out := p.applied(CCMSet, addons.CCM); !out.holds {
+	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	if out := p.healthy(addons); !out.holds {
+	if out := p.healthy(addons); !out.Holds {
 		return out
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // returned is a stage as it was left, and a new Cluster of the name that knows nothing of it. It looks as if it had been created
@@ -63,23 +64,23 @@ func none(g Gomega, f ucv1.Facts) {
 func TestAClusterThatReturnsGoesOn(t *testing.T) {
 	t.Parallel()
 	runDecisions(t, map[string]decision{
-		"before its start":            {given: returned(fresh), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fresh), says: []string{"Going on where an earlier Cluster"}},
-		"before the hand-over":        {given: returned(starting), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(starting)},
-		"with the loops off":          {given: returned(fenced), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
-		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(proving)},
-		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(loopsBack)},
-		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(finished)},
-		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, verb: VerbRecord, facts: same(completedExternal)},
-		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
-		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced)},
+		"before its start":            {given: returned(fresh), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fresh), says: []string{"Going on where an earlier Cluster"}},
+		"before the hand-over":        {given: returned(starting), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(starting)},
+		"with the loops off":          {given: returned(fenced), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
+		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(proving)},
+		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(loopsBack)},
+		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(finished)},
+		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: same(completedExternal)},
+		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
+		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
 		"after it was seen in-tree": {
-			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, verb: VerbRecord, facts: same(fenced),
+			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced),
 		},
 		"but not when its status knows more": {
 			given: finished, when: func(o *Observation) { o.Record = observation.Known(observation.Record{Problem: "it is not read"}) }, step: ucv1.StepFinished,
 		},
 		"and one without a record is judged by what it is": {
-			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, verb: VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: origin(ucv1.OriginExternal),
 		},
 	})
 }
@@ -155,30 +156,30 @@ func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 	t.Parallel()
 	abandoned := func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }
 	runDecisions(t, map[string]decision{
-		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, verb: VerbRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
-		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, verb: VerbRelease},
-		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, verb: VerbRelease},
+		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, verb: outcome.VerbRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
+		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, verb: outcome.VerbRelease},
+		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, verb: outcome.VerbRelease},
 		"annotation abandon, although it is paused": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, verb: VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, verb: outcome.VerbRelease,
 		},
 		"annotation abandon, when nothing can be looked at": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, verb: VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, verb: outcome.VerbRelease,
 		},
-		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence},
+		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence},
 		"another value of the annotation is none": {
-			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
 		},
 		"a namespace that goes": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, verb: VerbRelease, says: []string{"its namespace is being deleted"},
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, verb: outcome.VerbRelease, says: []string{"its namespace is being deleted"},
 		},
 		"a namespace that stays is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
 		},
 		"a namespace that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", verb: VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
 		},
 		"a control plane that is gone, in an undo": {
-			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, verb: VerbRelease, says: []string{"its control plane is gone"},
+			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, verb: outcome.VerbRelease, says: []string{"its control plane is gone"},
 		},
 		"a control plane that cannot be looked at is no reason": {
 			given: deleted(fenced), when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,

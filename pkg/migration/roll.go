@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -32,11 +33,11 @@ func (p *pool) done() bool { return p.state == rollout.Done }
 
 // roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
 // it is reported when they are done.
-func (p *pass) roll() outcome {
+func (p *pass) roll() outcome.Outcome {
 	if p.o.Machines.IsAbsent() {
-		return holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
+		return outcome.Holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
 	}
-	if out := p.seesRoll(); !out.holds {
+	if out := p.seesRoll(); !out.Holds {
 		return out
 	}
 	view := p.fleet()
@@ -46,7 +47,7 @@ func (p *pass) roll() outcome {
 	if out, busy := p.tidy(view, pools); busy {
 		return out
 	}
-	if out := p.rollHalts(view, pools); !out.holds {
+	if out := p.rollHalts(view, pools); !out.Holds {
 		return out
 	}
 	if out, busy := p.rollOn(view, pools); busy {
@@ -56,7 +57,7 @@ func (p *pass) roll() outcome {
 		return p.awaits(view, waiting)
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
-		return fails(blockedReason(pools), "These cannot be rolled: "+wording.Names(blocked)+".")
+		return outcome.Fails(blockedReason(pools), "These cannot be rolled: "+wording.Names(blocked)+".")
 	}
 	if going := goingMachines(view); len(going) > 0 {
 		return p.waitsForMachines("Waiting for Machines to go: " + wording.Names(going) + ".")
@@ -64,28 +65,28 @@ func (p *pass) roll() outcome {
 	if out, left := p.removeCanary(); left {
 		return out
 	}
-	return holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+	return outcome.Holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
 }
 
 // seesRoll says whether all is seen that the roll goes by.
-func (p *pass) seesRoll() outcome {
+func (p *pass) seesRoll() outcome.Outcome {
 	switch {
 	case !p.o.Machines.IsKnown():
-		return cannotLook("the Machines", p.o.Machines.Why())
+		return outcome.CannotLook("the Machines", p.o.Machines.Why())
 	case !p.o.Nodes.IsKnown():
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	case p.o.Proofs.IsUnknown():
-		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
+		return outcome.CannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // rollOn lets the next Machines go, or begins with the next MachineDeployments.
-func (p *pass) rollOn(view fleetView, pools []pool) (outcome, bool) {
+func (p *pass) rollOn(view fleetView, pools []pool) (outcome.Outcome, bool) {
 	if _, err := rollout.Allowed(p.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
-		return fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
+		return outcome.Fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
 	}
-	if out := p.bootstrapsExternal(view, pools); !out.holds {
+	if out := p.bootstrapsExternal(view, pools); !out.Holds {
 		return out, true
 	}
 	if out, granted := p.step(view, pools); granted {
@@ -96,19 +97,19 @@ func (p *pass) rollOn(view fleetView, pools []pool) (outcome, bool) {
 
 // tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
 // left of a canary only keeps the row from holding.
-func (p *pass) tidy(view fleetView, pools []pool) (outcome, bool) {
+func (p *pass) tidy(view fleetView, pools []pool) (outcome.Outcome, bool) {
 	if out, busy := p.giveBack(view, pools); busy {
 		return out, true
 	}
 	if p.canaryWanted(pools) {
-		return outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	out, _ := p.removeCanary()
-	return out, out.verb != nil || out.wait != nil && out.wait.Unknown
+	return out, out.Verb != nil || out.Wait != nil && out.Wait.Unknown
 }
 
 // rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
-func (p *pass) rollNext(pools []pool) (outcome, bool) {
+func (p *pass) rollNext(pools []pool) (outcome.Outcome, bool) {
 	plan := make([]rollout.Pool, 0, len(pools))
 	for _, pool := range pools {
 		plan = append(plan, rollout.Pool{
@@ -118,27 +119,27 @@ func (p *pass) rollNext(pools []pool) (outcome, bool) {
 	}
 	intents, held := rollout.Plan(plan, p.o.Cluster.Spec.Rollout.MaxConcurrent, p.o.Cluster.Spec.Rollout.Order, p.canaryProven(pools))
 	if held != "" && !slices.ContainsFunc(pools, holdsUp) {
-		return waits(ucv1.WaitingForBudgetReason, held), true
+		return outcome.Waits(ucv1.WaitingForBudgetReason, held), true
 	}
 	if len(intents) == 0 {
-		return outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	for _, gate := range p.rollGates() {
-		if out := gate(); !out.holds {
+		if out := gate(); !out.Holds {
 			return out, true
 		}
 	}
 	if generation, _ := p.rollFacts(); *generation == "" {
 		*generation = strconv.FormatInt(p.now.UnixNano(), 10)
-		return records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
+		return outcome.Records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
 	}
-	if out := p.canary(pools, intents); !out.holds {
+	if out := p.canary(pools, intents); !out.Holds {
 		return out, true
 	}
-	if out := p.volumesRegistered(); !out.holds {
+	if out := p.volumesRegistered(); !out.Holds {
 		return out, true
 	}
-	return does(p.rollVerb(pools, intents)), true
+	return outcome.Does(p.rollVerb(pools, intents)), true
 }
 
 // holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
@@ -169,20 +170,20 @@ func (p *pass) rollFacts() (generation *string, rolled *[]string) {
 }
 
 // rollGates hold before Machines are replaced. In-tree Nodes need no one to initialize them.
-func (p *pass) rollGates() []func() outcome {
+func (p *pass) rollGates() []func() outcome.Outcome {
 	if p.undoing() {
 		return nil
 	}
-	return []func() outcome{p.ccmCanServe, p.noStrangerLeads, p.cloudAsked, p.measured}
+	return []func() outcome.Outcome{p.ccmCanServe, p.noStrangerLeads, p.cloudAsked, p.measured}
 }
 
 // maxRolled is the bound of status.rolledMachineDeployments.
 const maxRolled = 200
 
-func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) Verb {
+func (p *pass) rollVerb(pools []pool, intents []rollout.Intent) outcome.Verb {
 	generation, rolled := p.rollFacts()
 	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
-	verb := Verb{Kind: VerbRollMachineDeployment, RestartValue: *generation, Endless: !p.undoing()}
+	verb := outcome.Verb{Kind: outcome.VerbRollMachineDeployment, RestartValue: *generation, Endless: !p.undoing()}
 	deployments := deploymentsOf(pools, intents)
 	for _, deployment := range deployments {
 		verb.Objects, verb.Versions = append(verb.Objects, deployment.Ref), append(verb.Versions, deployment.Version)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -17,41 +18,41 @@ func (p *pass) halts(decision Decision) Decision {
 		return decision
 	}
 	view := p.fleet()
-	if out := p.rollHalts(view, p.pools(view)); !out.holds {
-		decision.Failure = out.failure
+	if out := p.rollHalts(view, p.pools(view)); !out.Holds {
+		decision.Failure = out.Failure
 	}
 	return decision
 }
 
 // rollHalts before anything more is rolled: something of what was rolled is not as it should be.
-func (p *pass) rollHalts(view fleetView, pools []pool) outcome {
+func (p *pass) rollHalts(view fleetView, pools []pool) outcome.Outcome {
 	if overdue := view.overdue(pools); len(overdue) > 0 && !p.undoing() {
 		return p.breakerTripped(overdue)
 	}
 	if released := releasedPools(view, pools); len(released) > 0 {
-		return fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+wording.Names(released)+
+		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+wording.Names(released)+
 			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until they are done.")
 	}
 	if leftToRoll(pools) {
-		if out := p.objectives(); !out.holds {
+		if out := p.objectives(); !out.Holds {
 			return out
 		}
 	}
 	if seen := p.lookAtBootstraps(view, pools); len(seen.late) > 0 {
 		return bootstrapsLate(seen.late)
 	}
-	if out := view.kubeletsExternal(); !out.holds {
+	if out := view.kubeletsExternal(); !out.Holds {
 		return out
 	}
 	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
+		return outcome.Fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
-		return fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
+		return outcome.Fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
 			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
@@ -95,9 +96,9 @@ func lateMachines(view fleetView) []string {
 }
 
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func (p *pass) awaits(view fleetView, rolling []string) outcome {
+func (p *pass) awaits(view fleetView, rolling []string) outcome.Outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
-		return fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
+		return outcome.Fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
 			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.")
 	}
 	return p.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")

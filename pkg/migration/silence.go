@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // deliverySkew is how much later than a process's end we may see a renewal that it made before its end: the two come
@@ -178,18 +179,18 @@ func leaseExpiry(lease observation.Lease, arguments observation.Arguments, now t
 }
 
 // guard is the proof's re-check at every pass after the hand-over.
-func (p *pass) guard() outcome {
+func (p *pass) guard() outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	switch {
 	case p.o.ControlPlane.IsAbsent():
-		return fails(ucv1.CloudLoopsContendedReason, p.kcmMissing())
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, p.kcmMissing())
 	case !known:
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	if loud := p.loud(controlPlane.KCM); loud != "" {
-		return fails(ucv1.CloudLoopsContendedReason, loud)
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, loud)
 	}
-	return holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
+	return outcome.Holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
 }
 
 // loud names what may run cloud loops in KCM again, and who made it so; empty when nothing does.
@@ -221,22 +222,22 @@ func (p *pass) closesFence() bool {
 // beginAgain notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
 // not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
 // without the proof.
-func (p *pass) beginAgain() outcome {
+func (p *pass) beginAgain() outcome.Outcome {
 	kcm, handover := p.o.ControlPlane.Value().KCM, p.facts.Handover
 	handover.ContendedAt, handover.StartedAt, handover.LoopsOffAt = p.stamp(), p.stamp(), p.stamp()
 	handover.FinishedAt, handover.FenceOpenedAt, handover.WorkloadAllowedAt = nil, nil, nil
 	handover.Processes = nil
 	p.addProcesses(kcm)
-	out := fails(ucv1.CloudLoopsContendedReason, p.loud(kcm))
-	out.verb = &Verb{Kind: VerbRecord, Why: "Recording that KCM may run cloud loops again."}
+	out := outcome.Fails(ucv1.CloudLoopsContendedReason, p.loud(kcm))
+	out.Verb = &outcome.Verb{Kind: outcome.VerbRecord, Why: "Recording that KCM may run cloud loops again."}
 	return out
 }
 
 // contention takes the cloud loops from the CCM while KCM runs them: two managers must not.
-func (p *pass) contention(message string) outcome {
-	out := fails(ucv1.CloudLoopsContendedReason, message)
+func (p *pass) contention(message string) outcome.Outcome {
+	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
 	if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {
-		out.verb = &Verb{Kind: VerbCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
+		out.Verb = &outcome.Verb{Kind: outcome.VerbCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
 	}
 	return out
 }
@@ -260,13 +261,13 @@ func (p *pass) loopsAreBack() observation.Observed[bool] {
 
 // noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows
 // there only. It waits instead of failing, because every restart of KCM leaves a Lease of a pod that is gone for a moment.
-func (p *pass) noStrangerLeads() outcome {
+func (p *pass) noStrangerLeads() outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return cannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	if doubt := p.leaseDoubt(controlPlane.KCM); doubt != "" {
-		return waitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }

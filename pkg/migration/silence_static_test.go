@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // staticFenced is ready to open the fence beside static pods; Node a leads since its restart.
@@ -87,7 +88,7 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 	static := func(o *Observation) { staticPlane(o, inTree(), inTree(), inTree()) }
 	runDecisions(t, map[string]decision{
 		"static pods are recorded with what identifies them": {
-			given: starting, when: func(o *Observation) { recorded(o); static(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: VerbRecord,
+			given: starting, when: func(o *Observation) { recorded(o); static(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(HaveLen(3))
 				g.Expect(f.Handover.Processes[1]).To(Equal(ucv1.ManagerProcess{

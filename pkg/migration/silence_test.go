@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func onRecord(o *Observation, change func(*ucv1.ManagerProcess)) {
@@ -51,7 +52,7 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 				g.Expect(doubts[i]).To(ContainSubstring(want))
 			}
 			d := Decide(o, noon())
-			g.Expect(d.Verb != nil && d.Verb.Kind == VerbOpenFence).To(Equal(len(test.want) == 0))
+			g.Expect(d.Verb != nil && d.Verb.Kind == outcome.VerbOpenFence).To(Equal(len(test.want) == 0))
 		})
 	}
 }

@@ -5,28 +5,29 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-func (p *pass) admitted() outcome {
-	return holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
+func (p *pass) admitted() outcome.Outcome {
+	return outcome.Holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
 }
 
 // preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.
-func (p *pass) preflight() outcome {
+func (p *pass) preflight() outcome.Outcome {
 	if p.facts.StartedAt != nil {
-		return holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+p.idleManagers())
+		return outcome.Holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+p.idleManagers())
 	}
-	if out := p.judgePreflight(); !out.holds {
+	if out := p.judgePreflight(); !out.Holds {
 		return out
 	}
-	if out := p.approved(); !out.holds {
+	if out := p.approved(); !out.Holds {
 		return out
 	}
 	kcm := p.o.ControlPlane.Value().KCM
 	p.facts.StartedAt = p.stamp()
 	p.facts.Inherited = inherit(p.o.Cluster, kcm.Arguments)
 	p.facts.Handover = p.newHandover()
-	return records("Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + p.idleManagers())
+	return outcome.Records("Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + p.idleManagers())
 }
 
 // inherit reads what the CCM takes over while KCM's flags still say it.

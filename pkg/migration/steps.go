@@ -6,24 +6,15 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// MachineSetStep lowers an old MachineSet, so that as many of its Machines go. It never raises one.
-type MachineSetStep struct {
-	// Deployment must still be of this generation, and not be paused.
-	Deployment observation.Ref
-	Generation int64
-	// Version is the resourceVersion that the MachineSet must still have.
-	Version  string
-	Replicas int32
-}
-
 // step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that
 // halts a roll and behind the gates: nothing goes while the CCM does not lead.
-func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
+func (p *pass) step(view fleetView, pools []pool) (outcome.Outcome, bool) {
 	if p.undoing() {
-		return outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	leader := p.o.CCMNode.Value()
 	for _, pool := range pools {
@@ -32,13 +23,13 @@ func (p *pass) step(view fleetView, pools []pool) (outcome, bool) {
 			continue
 		}
 		for _, gate := range append(p.rollGates(), p.volumesRegistered) {
-			if out := gate(); !out.holds {
+			if out := gate(); !out.Holds {
 				return out, true
 			}
 		}
-		return does(grant.verb(pool.deployment)), true
+		return outcome.Does(grant.verb(pool.deployment)), true
 	}
-	return outcome{}, false
+	return outcome.Outcome{}, false
 }
 
 // grant is how many Machines of an old MachineSet may go now.
@@ -50,19 +41,19 @@ type grant struct {
 	proven   int
 }
 
-func (g grant) verb(d observation.MachineDeployment) Verb {
+func (g grant) verb(d observation.MachineDeployment) outcome.Verb {
 	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
 	if len(g.unmarked) > 0 {
-		verb := Verb{Kind: VerbMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
+		verb := outcome.Verb{Kind: outcome.VerbMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
 		for _, machine := range g.unmarked {
 			verb.Objects = append(verb.Objects, machine.Ref)
 		}
 		return verb
 	}
 	left := g.set.Replicas - int32(g.going)
-	return Verb{
-		Kind: VerbStepMachineSet, Objects: []observation.Ref{g.set.Ref},
-		Step: &MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
+	return outcome.Verb{
+		Kind: outcome.VerbStepMachineSet, Objects: []observation.Ref{g.set.Ref},
+		Step: &outcome.MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
 		Why:  fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
@@ -84,15 +85,15 @@ func TestStepsGrantedByProof(t *testing.T) {
 			d := Decide(tc.observation(), noon())
 			switch {
 			case len(tc.marks) > 0:
-				g.Expect(d.Verb).To(HaveField("Kind", VerbMarkMachines), "%+v", d)
+				g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbMarkMachines), "%+v", d)
 				var names []string
 				for _, ref := range d.Verb.Objects {
 					names = append(names, ref.Name)
 				}
 				g.Expect(names).To(Equal(tc.marks))
 			case tc.to >= 0:
-				g.Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "%+v", d)
-				g.Expect(*d.Verb.Step).To(Equal(MachineSetStep{
+				g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "%+v", d)
+				g.Expect(*d.Verb.Step).To(Equal(outcome.MachineSetStep{
 					Deployment: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, Generation: 3, Version: "9", Replicas: tc.to,
 				}))
 				g.Expect(d.Verb.Objects[0].UID).To(Equal("ms-old"))
@@ -106,7 +107,7 @@ func TestStepsGrantedByProof(t *testing.T) {
 func TestNoStepIsGranted(t *testing.T) {
 	ready := pooled{3, 1, 0, "MRR", "P"}.observation
 	runDecisions(t, map[string]decision{
-		"but it would be": {given: ready, step: ucv1.StepRoll, verb: VerbStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
+		"but it would be": {given: ready, step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
 		"while the MachineDeployment is paused": {
 			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
 		},
@@ -145,7 +146,7 @@ func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	})
 	d := Decide(o, noon())
 	g := NewWithT(t)
-	g.Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "%+v", d)
+	g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "%+v", d)
 	g.Expect(d.Verb.Why).To(ContainSubstring("workers-between from 1 to 0"))
 }
 
@@ -173,7 +174,7 @@ func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 		}
 	})
 	d := Decide(o, noon())
-	NewWithT(t).Expect(d.Verb).To(HaveField("Kind", VerbStepMachineSet), "the manager was away for a day: %+v", d)
+	NewWithT(t).Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "the manager was away for a day: %+v", d)
 }
 
 func TestTheLeadersMachineGoesLast(t *testing.T) {

@@ -2,6 +2,7 @@ package migration
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // row is a post-condition: it holds, or evaluate says what has to happen for it to hold.
@@ -9,7 +10,7 @@ type row struct {
 	step ucv1.Step
 	// means says in a sentence when the row holds; the documentation is generated from it.
 	means    string
-	evaluate func(*pass) outcome
+	evaluate func(*pass) outcome.Outcome
 }
 
 // migrationTable is for clusters that move from the in-tree cloud provider.
@@ -75,11 +76,11 @@ func (p *pass) walk() Decision {
 			continue
 		}
 		out := p.fixable(p.evaluate(row))
-		decision.Rows = append(decision.Rows, out.state(row.step))
-		if !out.holds {
+		decision.Rows = append(decision.Rows, stateOf(row.step, out))
+		if !out.Holds {
 			stopped = true
-			decision.Step, decision.Line = row.step, out.line
-			decision.Verb, decision.Wait, decision.Failure = out.verb, out.wait, out.failure
+			decision.Step, decision.Line = row.step, out.Line
+			decision.Verb, decision.Wait, decision.Failure = out.Verb, out.Wait, out.Failure
 		}
 	}
 	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil {
@@ -91,16 +92,16 @@ func (p *pass) walk() Decision {
 }
 
 // fixable calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
-func (p *pass) fixable(out outcome) outcome {
-	if out.wait == nil || !out.wait.Unknown || !p.o.Connection.Refused {
+func (p *pass) fixable(out outcome.Outcome) outcome.Outcome {
+	if out.Wait == nil || !out.Wait.Unknown || !p.o.Connection.Refused {
 		return out
 	}
-	return fails(p.o.Connection.Reason, p.o.Connection.Message)
+	return outcome.Fails(p.o.Connection.Reason, p.o.Connection.Message)
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
 // undoes nothing. Drift repair and the guard still act, which may begin the hand-over again.
-func (p *pass) evaluate(row row) outcome {
+func (p *pass) evaluate(row row) outcome.Outcome {
 	if p.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
 		return row.evaluate(p)
 	}
@@ -110,6 +111,6 @@ func (p *pass) evaluate(row row) outcome {
 	case ucv1.StepHandover:
 		return row.evaluate(p)
 	default:
-		return holds(ucv1.HoldsReason, "The migration is completed.")
+		return outcome.Holds(ucv1.HoldsReason, "The migration is completed.")
 	}
 }

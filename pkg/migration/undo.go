@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // undoRow is a post-condition of the undo, and the step of the migration that it takes back.
@@ -94,7 +95,7 @@ func (p *pass) course() Decision {
 		return p.rolledBack()
 	}
 	p.facts.Rollback = nil
-	return p.stopAt(ucv1.StepAdmitted, records("Forgetting the undo, so that the migration starts again."))
+	return p.stopAt(ucv1.StepAdmitted, outcome.Records("Forgetting the undo, so that the migration starts again."))
 }
 
 // retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is
@@ -115,18 +116,18 @@ func (p *pass) rolledBack() Decision {
 	switch {
 	case p.facts.Origin == ucv1.OriginExternal, p.hibernated():
 	case p.o.ControlPlane.IsAbsent():
-		decision.Failure = fails(ucv1.InputInvalidReason, p.kcmMissing()).failure
+		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, p.kcmMissing()).Failure
 	case !known:
-		decision.Wait = cannotLook("the control plane", p.o.ControlPlane.Why()).wait
+		decision.Wait = outcome.CannotLook("the control plane", p.o.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
-		decision.Wait = cannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, ".")).wait
+		decision.Wait = outcome.CannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, ".")).Wait
 	case len(kcm.Arguments.CloudLoops()) == 0:
-		decision.Failure = fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
-			owner(kcm)+". Switch them on where it gets its arguments from.").failure
+		decision.Failure = outcome.Fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
+			owner(kcm)+". Switch them on where it gets its arguments from.").Failure
 	case attended.state == cannotTell:
-		decision.Wait = cannotLook("whether KCM runs the cloud loops", attended.why).wait
+		decision.Wait = outcome.CannotLook("whether KCM runs the cloud loops", attended.why).Wait
 	case attended.state == runsNone:
-		decision.Wait = waits(ucv1.WaitingForLeaderReason, "The migration is undone, but "+attended.why+". Look at its pods and their logs.").wait
+		decision.Wait = outcome.Waits(ucv1.WaitingForLeaderReason, "The migration is undone, but "+attended.why+". Look at its pods and their logs.").Wait
 	}
 	return decision
 }
@@ -134,53 +135,53 @@ func (p *pass) rolledBack() Decision {
 // beginUndo judges once whether the migration can be undone. Could not look is no yes.
 func (p *pass) beginUndo() Decision {
 	if p.facts.Origin == ucv1.OriginExternal {
-		return p.standStill(fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
+		return p.standStill(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
 	}
 	if p.facts.StartedAt == nil {
 		p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp(), FinishedAt: p.stamp()}
-		return undoStopsAt(ucv1.StepUndoAddons, records("Recording that nothing is to be undone: the migration had not started."))
+		return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that nothing is to be undone: the migration had not started."))
 	}
 	status := p.judgePointOfNoReturn()
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		return p.standStill(fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
+		return p.standStill(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
 			p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339), status.Reason)))
 	case ucv1.PointOfNoReturnUnknown:
-		out := waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
-		out.wait.Unknown = true
-		if p.facts.Handover.FinishedAt != nil && p.guard().failure != nil {
+		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
+		out.Wait.Unknown = true
+		if p.facts.Handover.FinishedAt != nil && p.guard().Failure != nil {
 			return p.walk()
 		}
 		return p.stays(p.fixable(out))
 	case ucv1.PointOfNoReturnAhead:
 	}
 	p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp()}
-	return undoStopsAt(ucv1.StepUndoMachineController, records("Recording that the migration is being undone."))
+	return undoStopsAt(ucv1.StepUndoMachineController, outcome.Records("Recording that the migration is being undone."))
 }
 
 // standStill holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
-func (p *pass) standStill(out outcome) Decision {
+func (p *pass) standStill(out outcome.Outcome) Decision {
 	handover := p.facts.Handover
 	goesOn := p.facts.Origin == ucv1.OriginExternal || p.facts.CompletedAt != nil ||
-		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || p.guard().failure != nil))
+		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || p.guard().Failure != nil))
 	if !goesOn {
 		return p.stays(out)
 	}
 	decision := p.walk()
 	if decision.Verb == nil && decision.Wait == nil && decision.Failure == nil {
-		decision.Wait, decision.Failure = out.wait, out.failure
+		decision.Wait, decision.Failure = out.Wait, out.Failure
 	}
 	return decision
 }
 
 // stays leaves the rows as they are and does nothing.
-func (p *pass) stays(out outcome) Decision {
+func (p *pass) stays(out outcome.Outcome) Decision {
 	decision := p.walkOnly()
-	decision.Verb, decision.Wait, decision.Failure = nil, out.wait, out.failure
+	decision.Verb, decision.Wait, decision.Failure = nil, out.Wait, out.Failure
 	for i := range decision.Rows {
 		if decision.Rows[i].Step == decision.Step {
-			decision.Rows[i] = out.state(decision.Step)
+			decision.Rows[i] = stateOf(decision.Step, out)
 		}
 	}
 	return decision
@@ -197,12 +198,12 @@ func (p *pass) walkUndo() Decision {
 func (p *pass) undoStep() Decision {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return undoStopsAt(ucv1.StepUndoMachineController, p.fixable(cannotLook("the control plane", p.o.ControlPlane.Why())))
+		return undoStopsAt(ucv1.StepUndoMachineController, p.fixable(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())))
 	}
 	held := []ucv1.Step{}
 	for _, row := range p.undoRows(controlPlane.KCM) {
 		out := p.undoInTime(row.step, p.fixable(row.evaluate(p)))
-		if !out.holds {
+		if !out.Holds {
 			return undoStopsAt(row.step, out, held...)
 		}
 		held = append(held, row.step)
@@ -210,17 +211,17 @@ func (p *pass) undoStep() Decision {
 	rollback := p.facts.Rollback
 	rollback.FinishedAt = p.stamp()
 	p.facts = ucv1.Facts{Origin: p.facts.Origin, Rollback: rollback}
-	return undoStopsAt(ucv1.StepUndoAddons, records("Recording that the migration is undone, and forgetting what it had recorded."), held...)
+	return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that the migration is undone, and forgetting what it had recorded."), held...)
 }
 
-func undoStopsAt(step ucv1.Step, out outcome, held ...ucv1.Step) Decision {
+func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decision {
 	rows := undoStates(step, held)
 	for i := range rows {
 		if undoes(step) == rows[i].Step {
-			rows[i].Message, rows[i].Unknown = out.message, out.wait != nil && out.wait.Unknown
+			rows[i].Message, rows[i].Unknown = out.Message, out.Wait != nil && out.Wait.Unknown
 		}
 	}
-	return Decision{Step: step, Verb: out.verb, Wait: out.wait, Failure: out.failure, Rows: rows}
+	return Decision{Step: step, Verb: out.Verb, Wait: out.Wait, Failure: out.Failure, Rows: rows}
 }
 
 func undoes(step ucv1.Step) ucv1.Step {
@@ -249,16 +250,16 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 }
 
 // undoInTime calls a person where no one may be running the cloud loops for too long.
-func (p *pass) undoInTime(step ucv1.Step, out outcome) outcome {
+func (p *pass) undoInTime(step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	since := p.unattendedInUndo(step)
-	if undoes(step) != ucv1.StepHandover || out.wait == nil || out.wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
+	if undoes(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
 	runs := "no one may be running the cloud loops"
 	if step == ucv1.StepUndoLock {
 		runs = "KCM has its cloud loops back"
 	}
-	return fails(out.reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.message))
+	return outcome.Fails(out.Reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.Message))
 }
 
 // unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for

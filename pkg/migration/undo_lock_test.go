@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // undoingLock is an undo that began while both managers have the migration lock.
@@ -48,9 +49,9 @@ func lockLeft() Observation {
 
 func TestUndoOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, verb: VerbRecord, says: []string{"not wanted"}},
+		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, verb: outcome.VerbRecord, says: []string{"not wanted"}},
 		"its fence is closed": {
-			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, verb: VerbCloseFence,
+			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, verb: outcome.VerbCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
 			given: lockedQuiet, when: func(o *Observation) {
@@ -60,14 +61,14 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"then it leaves KCM, whose loops are on": {
-			given: lockedQuiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments,
+			given: lockedQuiet, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"someone who gives it the lock again is not fought": {
 			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
-		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: VerbRemoveLock, says: []string{"Role"}},
+		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: outcome.VerbRemoveLock, says: []string{"Role"}},
 		"a lock that is held stays": {
 			given: lockLeft, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
@@ -86,12 +87,12 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 		},
 		"without anything left it is undone": {
 			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Left = nil }) },
-			step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
+			step: ucv1.StepUndoAddons, verb: outcome.VerbRecord, says: []string{"is undone"},
 		},
 		"a hand-over that was finished has removed it itself": {
 			given: lockLeft, when: func(o *Observation) {
 				o.Lock, o.Cluster.Status.Handover.FinishedAt = observation.Absent[observation.Lock](), stampAgo(time.Hour)
-			}, step: ucv1.StepUndoAddons, verb: VerbRecord, says: []string{"is undone"},
+			}, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord, says: []string{"is undone"},
 		},
 	})
 }
@@ -100,24 +101,24 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 	tests := map[string]struct {
 		arguments observation.Arguments
 		kept      *ucv1.OriginalArguments
-		want      *ArgumentChange
+		want      *outcome.ArgumentChange
 	}{
 		"loops on, and no lock": {inTree(), &ucv1.OriginalArguments{Controllers: new("*")}, nil},
 		"only the lock": {
 			locked(inTree()), &ucv1.OriginalArguments{},
-			&ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
+			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
 		"the lock and the loops": {
 			locked(silentArguments()), &ucv1.OriginalArguments{Controllers: new("*,tokencleaner")},
-			&ArgumentChange{
-				Set:    []Flag{{"--controllers", "*,tokencleaner"}},
+			&outcome.ArgumentChange{
+				Set:    []outcome.Flag{{Name: "--controllers", Value: "*,tokencleaner"}},
 				Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true,
 			},
 		},
-		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &ArgumentChange{Remove: []string{"controllers"}}},
+		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &outcome.ArgumentChange{Remove: []string{"controllers"}}},
 		"a lock that someone switched off, with its file": {
 			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": lockPath}}, nil,
-			&ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
+			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
 		"the lock of someone else": {
 			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": "/theirs"}}, nil, nil,
@@ -134,7 +135,7 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 	g := NewWithT(t)
 	o := lockedQuiet()
 	edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(VerbChangeArguments), "KCM runs them under the lock already")
+	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbChangeArguments), "KCM runs them under the lock already")
 }
 
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
@@ -161,14 +162,14 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord,
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"then it is undone": {
 			given: instructed, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
-			}, step: ucv1.StepUndoAddons, verb: VerbRecord,
+			}, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
 		},
 	})
 	const was = "--controllers=*,tokencleaner"
@@ -192,7 +193,7 @@ func TestTheProbeGoesInAnUndo(t *testing.T) {
 			given: loopsBack, when: func(o *Observation) {
 				o.Probe = observation.Known(observation.Probe{Left: []observation.Ref{{Kind: "Deployment", Name: "ccm-probe"}}})
 			},
-			step: ucv1.StepUndoAddons, verb: VerbPruneAddons, says: []string{"ccm-probe"},
+			step: ucv1.StepUndoAddons, verb: outcome.VerbPruneAddons, says: []string{"ccm-probe"},
 		},
 		"and looked for": {
 			given: loopsBack, when: func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") },

@@ -7,49 +7,50 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
 // closed, the CCM is gone, and its Lease has run out.
-func (p *pass) undoLoops() outcome {
+func (p *pass) undoLoops() outcome.Outcome {
 	kcm := p.o.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
-		return fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
 	}
-	for _, check := range []func(observation.Component) outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
-		if out := check(kcm); !out.holds {
+	for _, check := range []func(observation.Component) outcome.Outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
+		if out := check(kcm); !out.Holds {
 			return out
 		}
 	}
 	changed, unknown := p.inventoryChanges()
 	switch {
 	case unknown != "":
-		return cannotLook("the inventory", unknown)
+		return outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // inTreeProvider: without it KCM runs no cloud loop, whatever --controllers says.
-func (p *pass) inTreeProvider(kcm observation.Component) outcome {
+func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 	provider, known := p.o.Provider.Get()
 	if !known {
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
 	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
-		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+owner(kcm)+
 			" and runs no cloud loop; set it to "+provider.InTreeName+" where it gets its arguments from.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // loopsAsBefore compares loops, not flags: someone else may have put them back in another spelling.
-func (p *pass) loopsAsBefore(kcm observation.Component) outcome {
+func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
-		return fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in status.handover.original; set it by hand.")
+		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in status.handover.original; set it by hand.")
 	}
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
 		return p.loopsOnByOthers(kcm, kept)
@@ -59,23 +60,23 @@ func (p *pass) loopsAsBefore(kcm observation.Component) outcome {
 	}
 	if handover := p.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) && p.facts.Rollback.LoopsOnAt == nil {
 		p.facts.Rollback.LoopsOnAt = p.stamp() // A pass may end between the change and its record.
-		return records("Recording that " + kcm.String() + " has its cloud loops back.")
+		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
 	}
 	if !kcm.RolledOut {
-		return waits(ucv1.RollingOutReason, kcm.String()+" is still rolling out.")
+		return outcome.Waits(ucv1.RollingOutReason, kcm.String()+" is still rolling out.")
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // givenBack is what gives KCM its loops of before and takes the migration lock away, in one change; nil when it is so.
-func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *ArgumentChange {
-	change := &ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
+func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome.ArgumentChange {
+	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	switch {
 	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), withControllers(kcm, kept.Controllers).CloudLoops()):
 	case kept.Controllers == nil:
 		change.Remove = []string{"controllers"}
 	default:
-		change.Set = []Flag{{Name: "--controllers", Value: *kept.Controllers}}
+		change.Set = []outcome.Flag{{Name: "--controllers", Value: *kept.Controllers}}
 	}
 	if path, _ := kcm.Arguments.Flag("leader-migration-config"); path == lockPath {
 		disarm(change)
@@ -87,59 +88,61 @@ func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *Argumen
 }
 
 // loopsOn does not fight: what is different again although we gave it back is someone else's will.
-func (p *pass) loopsOn(kcm observation.Component, change ArgumentChange) outcome {
+func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange) outcome.Outcome {
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
 	case p.facts.Rollback.LoopsOnAt != nil && off:
-		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+owner(kcm)+
 			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
 	case p.facts.Rollback.LoopsOnAt != nil:
-		return fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
 	case off:
-		if out := p.nodesReady(); !out.holds {
+		if out := p.nodesReady(); !out.Holds {
 			return out
 		}
 	}
 	p.facts.Rollback.LoopsOnAt = p.stamp()
-	verb := Verb{
-		Kind: VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
+	verb := outcome.Verb{
+		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
 		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
 	}
 	if gates := p.gatesBack(kcm); gates != nil {
 		change.Set, change.Remove = append(change.Set, gates.Set...), append(change.Remove, gates.Remove...)
 		verb.Why = "Giving " + kcm.String() + " its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
 	}
-	return does(verb)
+	return outcome.Does(verb)
 }
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached
 // through them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
-func (p *pass) gatesBack(kcm observation.Component) *ArgumentChange {
+func (p *pass) gatesBack(kcm observation.Component) *outcome.ArgumentChange {
 	kept := original(p.facts, kcm.Name)
-	if kept == nil || !p.detached().holds {
+	if kept == nil || !p.detached().Holds {
 		return nil
 	}
 	return restoreGates(kcm, kept.FeatureGates, p.o.Provider.Value().MigrationGates)
 }
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
-func (p *pass) loopsOnByOthers(kcm observation.Component, kept *ucv1.OriginalArguments) outcome {
-	if out := p.nodesReady(); !out.holds && len(runningLoops(kcm)) == 0 {
+func (p *pass) loopsOnByOthers(kcm observation.Component, kept *ucv1.OriginalArguments) outcome.Outcome {
+	if out := p.nodesReady(); !out.Holds && len(runningLoops(kcm)) == 0 {
 		return out
 	}
-	out := p.everyTarget([]observation.Component{kcm}, func(target observation.Component) (*ArgumentChange, string) { return givenBack(target, kept), "" }, "")
-	if out.holds && p.facts.Rollback.LoopsOnAt == nil {
+	out := p.everyTarget([]observation.Component{kcm}, func(target observation.Component) (*outcome.ArgumentChange, string) {
+		return givenBack(target, kept), ""
+	}, "")
+	if out.Holds && p.facts.Rollback.LoopsOnAt == nil {
 		p.facts.Rollback.LoopsOnAt = p.stamp()
-		return records("Recording that " + kcm.String() + " has its cloud loops back.")
+		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
 	}
 	return out
 }
 
 // undoLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
-func (p *pass) undoLock() outcome {
+func (p *pass) undoLock() outcome.Outcome {
 	if handover := p.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
-		return holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
+		return outcome.Holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
 	}
 	return p.lockGone()
 }
@@ -155,21 +158,21 @@ func withControllers(c observation.Component, value *string) observation.Argumen
 }
 
 // kcmLeads needs a holder that is a pod of today's template, and a renewal that we saw.
-func (p *pass) kcmLeads(kcm observation.Component) outcome {
+func (p *pass) kcmLeads(kcm observation.Component) outcome.Outcome {
 	if !kcm.Arguments.True("leader-elect", true) || kcm.Replicas == 0 {
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	lease, known := p.o.KCMLease.Get()
 	if p.o.KCMLease.IsUnknown() {
-		return cannotLook("KCM's Lease", p.o.KCMLease.Why())
+		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())
 	}
 	leads := known && lease.Renewed(p.now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return process.Started && !process.Ended && p.leads(process) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 	if !leads {
-		return waitsUntil(ucv1.WaitingForLeaderReason, "Waiting for "+kcm.String()+" to lead.", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "Waiting for "+kcm.String()+" to lead.", 2*time.Second)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 func owner(component observation.Component) string {

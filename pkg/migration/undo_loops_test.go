@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestTheCCMGoesInAnUndo(t *testing.T) {
@@ -18,9 +19,9 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge", Uninitialized: true}) })
 			}, step: ucv1.StepUndoRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
-		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, verb: VerbRecord},
-		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, verb: VerbCloseFence},
-		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, verb: VerbPruneAddons, says: []string{"Deployment kube-system/ccm"}},
+		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, verb: outcome.VerbRecord},
+		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, verb: outcome.VerbCloseFence},
+		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, verb: outcome.VerbPruneAddons, says: []string{"Deployment kube-system/ccm"}},
 		"a fence that does not hold is waited for": {
 			given: shut, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
@@ -34,7 +35,7 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Spec.Handover.AcceptLostManagers = []string{"ccm"}
-			}, step: ucv1.StepUndoFence, verb: VerbRecord,
+			}, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
 		},
 		"a pod that comes back begins the wait again": {
 			given: quiet, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
@@ -46,7 +47,7 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 func TestTheCCMIsProvenSilent(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"that no pod is left is recorded": {
-			given: gone, step: ucv1.StepUndoFence, verb: VerbRecord,
+			given: gone, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that was renewed a moment ago is waited for": {
@@ -72,7 +73,7 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 			given: quiet, when: func(o *Observation) {
 				o.CCMLease, o.Cluster.Status.Handover.FenceOpenedAt = observation.Absent[observation.Lease](), nil
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(noon()))
-			}, step: ucv1.StepUndoLoops, verb: VerbChangeArguments,
+			}, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments,
 		},
 	})
 }
@@ -80,7 +81,7 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is, where the pass that gave them back did not come to it": {
-			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: VerbRecord, says: []string{"has its cloud loops back"},
+			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: outcome.VerbRecord, says: []string{"has its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"a KCM that never lost them did not get them back": {
@@ -88,7 +89,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, nil
 			},
-			step: ucv1.StepUndoAddons, verb: VerbRecord,
+			step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
 		},
 	})
@@ -97,7 +98,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 func TestTheLoopsGoBack(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"then KCM gets its loops back, with the flag as it was": {
-			given: quiet, step: ucv1.StepUndoLoops, verb: VerbChangeArguments, says: []string{"its cloud loops back"},
+			given: quiet, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments, says: []string{"its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"not while a Node without Machine is not Ready": {
@@ -143,7 +144,7 @@ func TestTheLoopsGoBack(t *testing.T) {
 			}, step: ucv1.StepUndoLoops, fails: ucv1.InventoryChangedReason,
 		},
 		"then it is recorded as undone, and what was recorded is forgotten": {
-			given: loopsBack, step: ucv1.StepUndoAddons, verb: VerbRecord,
+			given: loopsBack, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon()))
 				f.Rollback = nil
@@ -156,7 +157,7 @@ func TestTheLoopsGoBack(t *testing.T) {
 func TestTheLoopsAreGivenBackWithTheFlagAsItWas(t *testing.T) {
 	g := NewWithT(t)
 	o := quiet()
-	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
 	o.Cluster.Status.Handover.Original[0].Controllers = nil
 	change := Decide(o, noon()).Verb.Arguments
 	g.Expect(change.Set).To(BeEmpty())
@@ -167,13 +168,13 @@ func TestGatesGoBack(t *testing.T) {
 	ours := map[string]bool{"X": true}
 	tests := map[string]struct {
 		present, before *string
-		want            *ArgumentChange
+		want            *outcome.ArgumentChange
 	}{
 		"what is as it was is left alone":        {new("A=true"), nil, nil},
 		"no flag, and none before":               {nil, nil, nil},
-		"ours goes, others stay":                 {new("A=true,X=true"), new("B=true"), &ArgumentChange{Set: []Flag{{"--feature-gates", "A=true"}}}},
-		"ours was given otherwise":               {new("A=true,X=true"), new("X=false"), &ArgumentChange{Set: []Flag{{"--feature-gates", "A=true,X=false"}}}},
-		"the flag was not given":                 {new("X=true"), nil, &ArgumentChange{Remove: []string{"feature-gates"}}},
+		"ours goes, others stay":                 {new("A=true,X=true"), new("B=true"), &outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}}}},
+		"ours was given otherwise":               {new("A=true,X=true"), new("X=false"), &outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true,X=false"}}}},
+		"the flag was not given":                 {new("X=true"), nil, &outcome.ArgumentChange{Remove: []string{"feature-gates"}}},
 		"ours was given so, and nothing changed": {new("X=true"), new("X=true"), nil},
 	}
 	for name, test := range tests {

@@ -8,17 +8,18 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // verify asks every Node, not only every Machine: what counts is what runs.
-func (p *pass) verify() outcome {
+func (p *pass) verify() outcome.Outcome {
 	nodes, known := p.o.Nodes.Get()
 	switch {
 	case !known:
-		return cannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
 	case p.o.Proofs.IsUnknown():
-		return cannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
+		return outcome.CannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
 	}
 	view := p.fleet()
 	unproven, overdue := p.unprovenNodes(view, nodes)
@@ -28,13 +29,13 @@ func (p *pass) verify() outcome {
 	}
 	switch {
 	case unknown != "":
-		return cannotLook("the inventory", unknown)
+		return outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	case len(overdue) > 0:
-		return fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
+		return outcome.Fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
 	case len(unproven) > 0:
-		return waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+wording.Names(unproven)+".")
+		return outcome.Waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+wording.Names(unproven)+".")
 	}
 	if slices.ContainsFunc(nodes, p.wasAway) {
 		p.facts.StableSince = nil
@@ -49,19 +50,19 @@ func (p *pass) wasAway(node observation.Node) bool {
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
-func (p *pass) soak() outcome {
+func (p *pass) soak() outcome.Outcome {
 	soak := observation.SoakTime(p.o.Cluster)
 	if p.facts.StableSince == nil {
 		p.facts.StableSince = p.stamp()
 		if soak > 0 {
-			return records("Every Node is proven; it has to stay so for " + soak.String() + ".")
+			return outcome.Records("Every Node is proven; it has to stay so for " + soak.String() + ".")
 		}
 	}
 	if left := soak - p.now.Sub(p.facts.StableSince.Time); left > 0 {
-		return waitsUntil(ucv1.SoakingReason, "Every Node is proven; it has to stay so for "+soak.String()+" since "+
+		return outcome.WaitsUntil(ucv1.SoakingReason, "Every Node is proven; it has to stay so for "+soak.String()+" since "+
 			p.facts.StableSince.UTC().Format(time.RFC3339)+".", left)
 	}
-	return holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
+	return outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
 }
 
 // unprovenNodes sorts the Nodes that lack something into those that are young and those that a person must look at.

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -16,17 +17,17 @@ func wantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
 
 // volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node
 // that its pod moves to.
-func (p *pass) volumesRegistered() outcome {
+func (p *pass) volumesRegistered() outcome.Outcome {
 	provider, known := p.o.Provider.Get()
 	switch {
 	case !known:
-		return cannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	case p.undoing() || provider.RegisteredBy == "":
-		return holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	case !p.o.Inventory.IsKnown():
-		return cannotLook("the volumes", p.o.Inventory.Why())
+		return outcome.CannotLook("the volumes", p.o.Inventory.Why())
 	case p.o.Registered.IsUnknown():
-		return cannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", p.o.Registered.Why())
+		return outcome.CannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", p.o.Registered.Why())
 	}
 	awaited, late, left := p.unregistered()
 	begun := ""
@@ -35,14 +36,14 @@ func (p *pass) volumesRegistered() outcome {
 	}
 	switch {
 	case len(late) > 0:
-		return fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
+		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
 			p.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
-		return waitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
+		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
 			wording.Names(awaited)+"."+begun, left)
 	}
-	return holds(ucv1.HoldsReason, "")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first

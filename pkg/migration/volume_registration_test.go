@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const vmdk = "[fast] kubevols/a.vmdk"
@@ -44,10 +45,10 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 	}
 	for name, stage := range map[string]struct {
 		given func() Observation
-		goes  VerbKind
+		goes  outcome.VerbKind
 	}{
-		"the first of a roll": {rolling, VerbRollMachineDeployment},
-		"a step of it":        {pooled{replicas: 1, surge: 1, old: "R", fresh: "P"}.observation, VerbStepMachineSet},
+		"the first of a roll": {rolling, outcome.VerbRollMachineDeployment},
+		"a step of it":        {pooled{replicas: 1, surge: 1, old: "R", fresh: "P"}.observation, outcome.VerbStepMachineSet},
 	} {
 		given := registering(stage.given, 24*time.Hour)
 		runDecisions(t, map[string]decision{

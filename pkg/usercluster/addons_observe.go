@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -30,11 +30,11 @@ const compareInterval = 10 * time.Minute
 // Addons compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
 // has it.
 func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
-	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)
+	ccmSet, err := s.observeSet(ctx, outcome.CCMSet, inventory, sets.CCM)
 	if err != nil {
 		return observation.Unknown[observation.Addons](err.Error())
 	}
-	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, sets.CSI)
+	csiSet, err := s.observeSet(ctx, outcome.CSISet, inventory, sets.CSI)
 	if err != nil {
 		return observation.Unknown[observation.Addons](err.Error())
 	}
@@ -49,7 +49,7 @@ func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set pro
 		others := Subtract(inventory, InventoryOf(set.Objects))
 		return observation.Known(observation.Probe{Left: s.refsOf(Subtract(inventory, others))})
 	}
-	observed, err := s.observeSet(ctx, migration.ProbeSet, inventory, set)
+	observed, err := s.observeSet(ctx, outcome.ProbeSet, inventory, set)
 	if err != nil {
 		return observation.Unknown[observation.Probe](err.Error())
 	}
@@ -73,7 +73,7 @@ func (s *Session) refsOf(inventory []InventoryEntry) []observation.Ref {
 	return refs
 }
 
-func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
+func (s *Session) observeSet(ctx context.Context, name outcome.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
 	result := observation.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
 	compared, err := s.compare(ctx, name, inventory, set)
 	if err != nil {
@@ -132,7 +132,7 @@ type comparison struct {
 type addonMemory struct {
 	mu     sync.Mutex
 	change int
-	clean  map[migration.AddonSetName]cleanComparison
+	clean  map[outcome.AddonSetName]cleanComparison
 }
 
 type cleanComparison struct {
@@ -149,7 +149,7 @@ func (m *addonMemory) invalidate() {
 	m.clean = nil
 }
 
-func (m *addonMemory) recall(name migration.AddonSetName, digest string, now time.Time) (found *comparison, change int) {
+func (m *addonMemory) recall(name outcome.AddonSetName, digest string, now time.Time) (found *comparison, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if kept, ok := m.clean[name]; ok && kept.digest == digest && now.Before(kept.expires) {
@@ -158,21 +158,21 @@ func (m *addonMemory) recall(name migration.AddonSetName, digest string, now tim
 	return nil, m.change
 }
 
-func (m *addonMemory) keep(name migration.AddonSetName, clean cleanComparison, change int) {
+func (m *addonMemory) keep(name outcome.AddonSetName, clean cleanComparison, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.change != change {
 		return
 	}
 	if m.clean == nil {
-		m.clean = map[migration.AddonSetName]cleanComparison{}
+		m.clean = map[outcome.AddonSetName]cleanComparison{}
 	}
 	m.clean[name] = clean
 }
 
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
 // at again in every pass: someone is about to fix it.
-func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+func (s *Session) compare(ctx context.Context, name outcome.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
 	generations, err := s.beside.generations(ctx, set)
 	if err != nil {
 		return comparison{}, err

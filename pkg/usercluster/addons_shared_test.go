@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -98,7 +98,7 @@ func TestWhatAClusterHasFromSomeoneElseIsNotObserved(t *testing.T) {
 		objects = append(objects, object)
 	}
 	s, _ := sessionWith(interceptor.Funcs{}, append(objects, node("a")...)...)
-	observed, err := s.observeSet(t.Context(), migration.CSISet, nil, set)
+	observed, err := s.observeSet(t.Context(), outcome.CSISet, nil, set)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.Foreign).To(BeEmpty())
 	g.Expect(observed.Unhealthy).To(BeEmpty())

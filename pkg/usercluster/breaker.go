@@ -14,13 +14,14 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
 // and an endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless
 // another owner wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would
 // make a deleted object again, and the version, because what a person changed meanwhile is looked at first.
-func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref, verb migration.Verb) error {
+func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref, verb outcome.Verb) error {
 	version := verb.VersionOf(ref)
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
@@ -53,7 +54,7 @@ func (s *Session) MarkMachine(ctx context.Context, ref observation.Ref) error {
 
 // StepMachineSet lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
 // machine-controller would bring the MachineSet back to what it was, with a Machine that can never boot.
-func (s *Session) StepMachineSet(ctx context.Context, set observation.Ref, step migration.MachineSetStep) error {
+func (s *Session) StepMachineSet(ctx context.Context, set observation.Ref, step outcome.MachineSetStep) error {
 	deployment := &unstructured.Unstructured{}
 	deployment.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	key := types.NamespacedName{Namespace: step.Deployment.Namespace, Name: step.Deployment.Name}

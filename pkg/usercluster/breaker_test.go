@@ -13,18 +13,19 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func breakerRef() observation.Ref {
 	return observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 }
 
-func rolls(value string, endless bool) migration.Verb {
-	return migration.Verb{Objects: []observation.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
+func rolls(value string, endless bool) outcome.Verb {
+	return outcome.Verb{Objects: []observation.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
 }
 
 // asSeen has the version that the object has now.
-func (s *Session) asSeen(t *testing.T, verb migration.Verb) migration.Verb {
+func (s *Session) asSeen(t *testing.T, verb outcome.Verb) outcome.Verb {
 	t.Helper()
 	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -37,7 +38,7 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
 	for _, step := range []struct {
 		about string
-		verb  migration.Verb
+		verb  outcome.Verb
 		want  observation.Guard
 		value string
 	}{
@@ -72,14 +73,14 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 		return observation.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
 	}
 	for name, tc := range map[string]struct {
-		change func(*migration.MachineSetStep)
+		change func(*outcome.MachineSetStep)
 		says   string
 	}{
-		"as it was seen":                                         {func(*migration.MachineSetStep) {}, ""},
-		"a MachineSet that was scaled since":                     {func(step *migration.MachineSetStep) { step.Version = "1" }, "look again"},
-		"a MachineDeployment that was changed, or paused, since": {func(step *migration.MachineSetStep) { step.Generation = 8 }, "was changed meanwhile"},
-		"another MachineDeployment of that name":                 {func(step *migration.MachineSetStep) { step.Deployment.UID = "former" }, "was changed meanwhile"},
-		"a MachineDeployment that is gone":                       {func(step *migration.MachineSetStep) { step.Deployment.Name = "gone" }, "not found"},
+		"as it was seen":                                         {func(*outcome.MachineSetStep) {}, ""},
+		"a MachineSet that was scaled since":                     {func(step *outcome.MachineSetStep) { step.Version = "1" }, "look again"},
+		"a MachineDeployment that was changed, or paused, since": {func(step *outcome.MachineSetStep) { step.Generation = 8 }, "was changed meanwhile"},
+		"another MachineDeployment of that name":                 {func(step *outcome.MachineSetStep) { step.Deployment.UID = "former" }, "was changed meanwhile"},
+		"a MachineDeployment that is gone":                       {func(step *outcome.MachineSetStep) { step.Deployment.Name = "gone" }, "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -87,7 +88,7 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"))
 			live, err := s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))
 			g.Expect(err).NotTo(HaveOccurred())
-			step := migration.MachineSetStep{Deployment: ref("MachineDeployment", "md"), Generation: 7, Version: live.GetResourceVersion(), Replicas: 2}
+			step := outcome.MachineSetStep{Deployment: ref("MachineDeployment", "md"), Generation: 7, Version: live.GetResourceVersion(), Replicas: 2}
 			tc.change(&step)
 			err = s.StepMachineSet(t.Context(), ref("MachineSet", "old"), step)
 			live, _ = s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // CreateCanary makes what is missing of the canary: a MachineDeployment like the target's, and the workload for its Node. What is
 // there stays as it is.
-func (s *Session) CreateCanary(ctx context.Context, target observation.Ref, plan migration.CanaryPlan) error {
+func (s *Session) CreateCanary(ctx context.Context, target observation.Ref, plan outcome.CanaryPlan) error {
 	source := &unstructured.Unstructured{}
 	source.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	if err := s.client.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, source); err != nil {
@@ -128,7 +128,7 @@ func kept(annotations map[string]string) map[string]any {
 
 // canaryWorkload runs on the canary's Node and nowhere else, whatever taints the target's Nodes have. The volume comes before the
 // pod that mounts it.
-func canaryWorkload(plan migration.CanaryPlan, taints []any) []client.Object {
+func canaryWorkload(plan outcome.CanaryPlan, taints []any) []client.Object {
 	name := metav1.ObjectMeta{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, Labels: map[string]string{ucv1.CanaryLabel: "true"}}
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *name.DeepCopy(), Spec: corev1.PodSpec{
 		NodeSelector:                  map[string]string{ucv1.CanaryLabel: "true"},

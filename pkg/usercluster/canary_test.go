@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func failingApply(c client.WithWatch, err error) client.Client {
@@ -35,7 +35,7 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	empty, known := s.Canary(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(empty.Objects).To(BeEmpty())
-	plan := migration.CanaryPlan{Image: "example.com/pause:1", StorageClass: "simcloud-csi"}
+	plan := outcome.CanaryPlan{Image: "example.com/pause:1", StorageClass: "simcloud-csi"}
 	for range 2 {
 		g.Expect(s.CreateCanary(t.Context(), breakerRef(), plan)).To(Succeed(), "also when it is there")
 	}
@@ -88,7 +88,7 @@ func kindsOf(workload observation.CanaryWorkload) []string {
 func TestTheCanarysPodTolerates(t *testing.T) {
 	g := NewWithT(t)
 	taints := []any{map[string]any{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}, map[string]any{"key": "maintenance", "effect": "NoExecute"}}
-	objects := canaryWorkload(migration.CanaryPlan{Image: "registry.example.com/pause:3"}, taints)
+	objects := canaryWorkload(outcome.CanaryPlan{Image: "registry.example.com/pause:3"}, taints)
 	g.Expect(objects[0].(*corev1.Pod).Spec.Tolerations).To(Equal([]corev1.Toleration{
 		{Key: ucv1.CanaryLabel, Operator: corev1.TolerationOpExists},
 		{Key: "dedicated", Operator: corev1.TolerationOpExists}, {Key: "maintenance", Operator: corev1.TolerationOpExists},
@@ -100,7 +100,7 @@ func TestTheCanarysPodHasNoRights(t *testing.T) {
 	g := NewWithT(t)
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, object := range canaryWorkload(migration.CanaryPlan{Image: "evil.example/image", StorageClass: "fast", LoadBalancer: true}, nil) {
+	for _, object := range canaryWorkload(outcome.CanaryPlan{Image: "evil.example/image", StorageClass: "fast", LoadBalancer: true}, nil) {
 		pod, is := object.(*corev1.Pod)
 		if !is {
 			continue

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -150,7 +150,7 @@ func planned(made plan.Plan) []string {
 func besideLast(lines []string) []string {
 	isBeside := func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")
-		return slices.Contains([]migration.VerbKind{migration.VerbRemoveCanary, migration.VerbReturnMinReady}, migration.VerbKind(kind))
+		return slices.Contains([]outcome.VerbKind{outcome.VerbRemoveCanary, outcome.VerbReturnMinReady}, outcome.VerbKind(kind))
 	}
 	var beside []string
 	for _, line := range lines {
@@ -163,14 +163,14 @@ func besideLast(lines []string) []string {
 
 // appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
-	switch migration.VerbKind(kind) {
-	case migration.VerbRestoreAnnotations, migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease, migration.VerbReleaseCCMLease, migration.VerbKeepLeader,
-		migration.VerbMarkMachines, migration.VerbStepMachineSet:
+	switch outcome.VerbKind(kind) {
+	case outcome.VerbRestoreAnnotations, outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease, outcome.VerbReleaseCCMLease, outcome.VerbKeepLeader,
+		outcome.VerbMarkMachines, outcome.VerbStepMachineSet:
 		return lines
-	case migration.VerbTakeBaseline, migration.VerbCreateCanary:
+	case outcome.VerbTakeBaseline, outcome.VerbCreateCanary:
 		// The plan names what is made, the timeline what it is made from.
 		return append(lines, kind)
-	case migration.VerbRollMachineDeployment, migration.VerbReturnMinReady, migration.VerbRemoveCanary:
+	case outcome.VerbRollMachineDeployment, outcome.VerbReturnMinReady, outcome.VerbRemoveCanary:
 		for _, object := range objects {
 			lines = append(lines, kind+" "+object)
 		}

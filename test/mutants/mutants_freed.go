@@ -32,7 +32,7 @@ func freedLeases() []mutant {
 		inTables(rule, "a right that stays is deleted in every pass", "pass.granted", always("now Sub")),
 		inTables(rule, "the right is kept when the Cluster goes", "pass.revokedFirst", never("granted")),
 		inTables(rule, "the right that is left goes unsaid", "pass.release", never("mayBeGranted")),
-		inTables(rule, "the right is kept when it is undone", "pass.undoAddons", returns("rightGone", `holds("", "")`)),
+		inTables(rule, "the right is kept when it is undone", "pass.undoAddons", returns("rightGone", `outcome.Holds("", "")`)),
 		inTables(rule, "the right goes before the Lease is free", "pass.rightIsOver", without("kcmLeaseOrphaned")),
 		inTables(rule, "the right goes while KCM rolls out", "pass.rightIsOver", without("RolledOut")),
 		inTables(rule, "what it took the place of is recorded", "pass.instead", skips("facts before")),

@@ -28,7 +28,7 @@ func rolls() []mutant {
 		in("5 healthy", "a Lease that stands still is a leader", "pass.ccmLeads", never("Renewed")),
 		ofObservation("5 healthy", "the first look at a Lease is a renewal", "Lease.Renewed", without("ChangedAt WatchedAt")),
 		in("5 healthy", "the CCM need not lead",
-			"pass.ccmCanServe", instead("ccmLeads", `holds(ucv1.HoldsReason, "")`)),
+			"pass.ccmCanServe", instead("ccmLeads", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("5 flags", "an old pod of the machine-controller may still answer",
 			"pass.machineController", never("RolledOut")),
 		in("5 flags", "one of the machine-controller's Deployments is enough",

@@ -29,7 +29,7 @@ func others() []mutant {
 			"Session.OtherManagers", always("ContainsFunc found")),
 		of(providerPackage, rule, "a mirror hides a CCM", "recognize", instead("ImageName", "imageOf(container).Repository")),
 		in("adoption", "the plan of an adoption is not written first",
-			"pass.mayTakeOver", returns("planned", `holds(ucv1.HoldsReason, "")`)),
+			"pass.mayTakeOver", returns("planned", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("adoption", "a plan is carried out before a person could read it", "pass.planned", never("wait gap")),
 		in("adoption", "another plan is carried out than the one that was written",
 			"pass.planned", without("maxChanges missing")),

@@ -8,7 +8,7 @@ func approvals() []mutant {
 		in(rule, "any approval will do", "pass.approved", judged("Digest", `approved != ""`)),
 		in(rule, "a plan that was kept starts a migration", "KeepsPlan", without("Approval")),
 		in(rule, "a plan that could not be made is approved",
-			"pass.approved", returns("cannotLook Plan", `holds(ucv1.HoldsReason, "")`)),
+			"pass.approved", returns("CannotLook Plan", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "no one is asked for an approval", "pass.preflight", never("approved")),
 		of(simulationPackage, "plan", "what could not be looked at is known in the future", "unseen", never("seen")),
 		of(planPackage, "plan", "the digest has names of Machines in it",

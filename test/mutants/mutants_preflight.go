@@ -43,7 +43,7 @@ func looksAhead() []mutant {
 		inTables(rule, "the time of the next look is not chosen", "pass.judgeLook", skips("lookEvery")),
 		inTables(rule, "a changed spec is looked at again and again", "nextLook", returns("soon", "look.LookedAt.Time")),
 		inTables(rule, "a KCM that does not lead is ready", "pass.judgeLook", never("runsNone")),
-		inTables(rule, "what could not be looked at is ready", "pass.judgeLook", never("wait")),
+		inTables(rule, "what could not be looked at is ready", "pass.judgeLook", never("Wait")),
 		inTables(rule, "what was found goes when no one can look", "pass.judgeLook", always("Reachable")),
 		inTables(rule, "a stranger who holds the Lease is not watched", "AwaitsLeader", returns("ContainsFunc", "false")),
 		of(clusterControllerPackage, rule, "looks do not take turns", "looks.begin", without("AtOnce")),

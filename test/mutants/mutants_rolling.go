@@ -6,7 +6,7 @@ func canaries() []mutant {
 	return []mutant{
 		in(rule, "nothing waits for it", "pass.rollNext", never("canary intents")),
 		in(rule, "it is made before it is recorded",
-			"pass.canary", returns("beginCanary -Attempt", "p.createCanary(pools, CanaryPlan{}, false)")),
+			"pass.canary", returns("beginCanary -Attempt", "p.createCanary(pools, outcome.CanaryPlan{}, false)")),
 		in(rule, "what could not be looked at lacks nothing", "pass.canary", never("Canary")),
 		in(rule, "a Node that lacks something proves it", "pass.canaryLacks", never("nodeLacks")),
 		in(rule, "labels of the cloud do not matter", "pass.canaryLacks", never("topologyLacks")),

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // afterwards compares the world of the end with that of the beginning.
@@ -47,12 +47,12 @@ func programs(in Input, future simulation.Future) []Difference {
 		status = &ucv1.AddonsStatus{}
 	}
 	for _, program := range []struct {
-		set       migration.AddonSetName
+		set       outcome.AddonSetName
 		what, was string
 		seen      observation.AddonSet
 	}{
-		{migration.CCMSet, "cloud-controller-manager in the cluster", status.CloudControllerManagerVersion, addons.CCM},
-		{migration.CSISet, "CSI driver in the cluster", status.CSIVersion, addons.CSI},
+		{outcome.CCMSet, "cloud-controller-manager in the cluster", status.CloudControllerManagerVersion, addons.CCM},
+		{outcome.CSISet, "CSI driver in the cluster", status.CSIVersion, addons.CSI},
 	} {
 		difference := Difference{What: program.what}
 		if future.Before.Running[program.set] {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // approved is what a person approves: what is done to which objects, and where that ends. It has no time, no version of an
@@ -54,7 +54,7 @@ func (p *Plan) digest(o observation.Observation) string {
 // withoutOrderOfRolls: the smallest is rolled first, and an autoscaler may have changed which that is.
 func withoutOrderOfRolls(lines []string) []string {
 	isRoll := func(line string) bool {
-		return strings.HasPrefix(line, string(migration.VerbRollMachineDeployment)+" ")
+		return strings.HasPrefix(line, string(outcome.VerbRollMachineDeployment)+" ")
 	}
 	first := slices.IndexFunc(lines, isRoll)
 	if first < 0 {
@@ -78,12 +78,12 @@ func withoutOrderOfRolls(lines []string) []string {
 func (p *Plan) Sequence() []string {
 	var lines, beside []string
 	for _, verb := range p.Verbs {
-		if verb.Conditional != "" || verb.Kind == migration.VerbStepMachineSet {
+		if verb.Conditional != "" || verb.Kind == outcome.VerbStepMachineSet {
 			continue // How often a MachineSet is lowered rests on when its successors are proven.
 		}
-		if into, apart := map[migration.VerbKind]*[]string{
-			migration.VerbRollMachineDeployment: &lines,
-			migration.VerbRemoveCanary:          &beside, migration.VerbReturnMinReady: &beside,
+		if into, apart := map[outcome.VerbKind]*[]string{
+			outcome.VerbRollMachineDeployment: &lines,
+			outcome.VerbRemoveCanary:          &beside, outcome.VerbReturnMinReady: &beside,
 		}[verb.Kind]; apart {
 			for _, object := range verb.Objects {
 				*into = append(*into, Line(string(verb.Kind), []string{object.text()}))
@@ -102,7 +102,7 @@ func (p *Plan) Sequence() []string {
 
 // Line is one line of a sequence.
 func Line(kind string, objects []string) string {
-	if kind == string(migration.VerbTakeBaseline) {
+	if kind == string(outcome.VerbTakeBaseline) {
 		objects = nil // Its name is the digest of an inventory.
 	}
 	objects = slices.Sorted(slices.Values(objects))

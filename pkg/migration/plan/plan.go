@@ -2,8 +2,8 @@ package plan
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Plan of the migration of one cluster.
@@ -90,10 +90,10 @@ type Object struct {
 // Verb is one thing that the controller will do.
 type Verb struct {
 	// Number in the plan, from 1; 0: it is Conditional, and not counted.
-	Number int                `json:"number,omitempty"`
-	Step   ucv1.Step          `json:"step"`
-	Line   string             `json:"line,omitempty"`
-	Kind   migration.VerbKind `json:"kind"`
+	Number int              `json:"number,omitempty"`
+	Step   ucv1.Step        `json:"step"`
+	Line   string           `json:"line,omitempty"`
+	Kind   outcome.VerbKind `json:"kind"`
 	// Cluster is management or user.
 	Cluster string   `json:"cluster"`
 	Objects []Object `json:"objects,omitempty"`

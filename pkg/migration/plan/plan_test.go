@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func scenario() simulation.Scenario {
@@ -35,8 +35,8 @@ func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 	addons.CCM.Version, addons.CSI.Version = "v1.30.14", "v1.2.0"
 	o.Addons = observation.Known(addons)
 	return plan.Input{
-		Start: simulation.Start{Observation: o, Now: now, Objects: map[migration.AddonSetName][]observation.Ref{
-			migration.CCMSet: addons.CCM.Drifted, migration.CSISet: addons.CSI.Drifted, migration.ProbeSet: probe,
+		Start: simulation.Start{Observation: o, Now: now, Objects: map[outcome.AddonSetName][]observation.Ref{
+			outcome.CCMSet: addons.CCM.Drifted, outcome.CSISet: addons.CSI.Drifted, outcome.ProbeSet: probe,
 		}},
 		Dry: map[string]plan.Object{
 			"Deployment kube-system/simcloud-CCM": {Object: "Deployment kube-system/simcloud-CCM", Action: plan.Create},
@@ -47,8 +47,8 @@ func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 
 func anHour() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC) }
 
-func kinds(made plan.Plan) []migration.VerbKind {
-	var list []migration.VerbKind
+func kinds(made plan.Plan) []outcome.VerbKind {
+	var list []outcome.VerbKind
 	for _, verb := range made.Verbs {
 		if verb.Conditional == "" {
 			list = append(list, verb.Kind)
@@ -69,16 +69,16 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Findings).To(BeEmpty())
 	g.Expect(made.Outcome.State).To(Equal(plan.Finishes), "%+v", made.Outcome)
 	g.Expect(made.Protocol).To(Equal(ucv1.FencedProtocol))
-	g.Expect(kinds(made)).To(Equal([]migration.VerbKind{
-		migration.VerbApplyAddons, migration.VerbApplyAddons, // the CSI driver, the CCM
-		migration.VerbApplyAddons, migration.VerbPruneAddons, // the probe
-		migration.VerbTakeBaseline, migration.VerbChangeArguments, migration.VerbOpenFence,
-		migration.VerbChangeArguments, migration.VerbChangeArguments, migration.VerbChangeArguments,
-		migration.VerbCreateCanary, migration.VerbCreateCanary, // its Service comes last
-		migration.VerbRemoveCanary, migration.VerbRemoveCanary,
-		migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady,
-		migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady,
-		migration.VerbChangeArguments, migration.VerbSwitchDefaultClass,
+	g.Expect(kinds(made)).To(Equal([]outcome.VerbKind{
+		outcome.VerbApplyAddons, outcome.VerbApplyAddons, // the CSI driver, the CCM
+		outcome.VerbApplyAddons, outcome.VerbPruneAddons, // the probe
+		outcome.VerbTakeBaseline, outcome.VerbChangeArguments, outcome.VerbOpenFence,
+		outcome.VerbChangeArguments, outcome.VerbChangeArguments, outcome.VerbChangeArguments,
+		outcome.VerbCreateCanary, outcome.VerbCreateCanary, // its Service comes last
+		outcome.VerbRemoveCanary, outcome.VerbRemoveCanary,
+		outcome.VerbRollMachineDeployment, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady,
+		outcome.VerbRollMachineDeployment, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady,
+		outcome.VerbChangeArguments, outcome.VerbSwitchDefaultClass,
 	}))
 	g.Expect(made.Rollouts).To(HaveLen(2))
 	g.Expect(made.Rollouts[0].Object).To(Equal("MachineDeployment kube-system/builders"), "the smallest first")
@@ -86,7 +86,7 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Rollouts[1].Machines).To(HaveLen(3))
 	g.Expect(made.PointOfNoReturn.Passed).To(BeTrue())
 	g.Expect(made.PointOfNoReturn.Step).To(Equal(ucv1.StepComplete))
-	g.Expect(numbered(made, made.PointOfNoReturn.Verb).Kind).To(Equal(migration.VerbReturnMinReady), "what comes before it")
+	g.Expect(numbered(made, made.PointOfNoReturn.Verb).Kind).To(Equal(outcome.VerbReturnMinReady), "what comes before it")
 	g.Expect(made.Afterwards).To(ContainElements(
 		plan.Difference{What: "default StorageClass", From: "standard", To: "simcloud-csi"},
 		plan.Difference{What: "Deployment user-alpha/kube-controller-manager --cloud-provider", From: "simcloud", To: "external"},
@@ -96,23 +96,23 @@ func TestPlanOfAMigration(t *testing.T) {
 
 func TestWhatTheCanaryAndTheBreakerChangeIsShown(t *testing.T) {
 	g := NewWithT(t)
-	objects := map[migration.VerbKind][]plan.Object{}
+	objects := map[outcome.VerbKind][]plan.Object{}
 	for _, verb := range plan.Make(inputOf(1, scenario(), anHour())).Verbs {
 		objects[verb.Kind] = append(objects[verb.Kind], verb.Objects...)
 	}
-	g.Expect(objects[migration.VerbCreateCanary]).To(ContainElements(
+	g.Expect(objects[outcome.VerbCreateCanary]).To(ContainElements(
 		plan.Object{Object: "MachineDeployment kube-system/ccm-migration-canary", Action: plan.Create},
 		plan.Object{Object: "Pod kube-system/ccm-migration-canary", Action: plan.Create},
 		plan.Object{Object: "Service kube-system/ccm-migration-canary", Action: plan.Create},
 	))
-	g.Expect(objects[migration.VerbRemoveCanary]).To(HaveEach(HaveField("Action", plan.Delete)))
-	g.Expect(objects[migration.VerbRollMachineDeployment]).To(ContainElement(plan.Object{
+	g.Expect(objects[outcome.VerbRemoveCanary]).To(HaveEach(HaveField("Action", plan.Delete)))
+	g.Expect(objects[outcome.VerbRollMachineDeployment]).To(ContainElement(plan.Object{
 		Object: "MachineDeployment kube-system/builders", Action: plan.Change, Changes: []plan.FieldChange{
 			{Path: "spec.template.metadata.annotations[forceRestart]", To: "(made when the roll starts)"}, {Path: "spec.minReadySeconds", To: "2147483647"},
 		},
 	}))
-	g.Expect(objects[migration.VerbStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
-	g.Expect(objects[migration.VerbReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
+	g.Expect(objects[outcome.VerbStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
+	g.Expect(objects[outcome.VerbReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
 }
 
 func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
@@ -153,7 +153,7 @@ func TestFieldsOfTheControlPlaneAreShownBeforeAndAfter(t *testing.T) {
 	made := plan.Make(inputOf(1, scenario(), anHour()))
 	var changes []plan.FieldChange
 	for _, verb := range made.Verbs {
-		if verb.Kind == migration.VerbChangeArguments {
+		if verb.Kind == outcome.VerbChangeArguments {
 			g.Expect(verb.Cluster).To(Equal("management"))
 			changes = append(changes, verb.Objects[0].Changes...)
 		}

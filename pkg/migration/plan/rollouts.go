@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless
@@ -24,7 +24,7 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 		}
 	}
 	for _, pass := range future.Passes {
-		if pass.Decision.Verb.Kind != migration.VerbRollMachineDeployment {
+		if pass.Decision.Verb.Kind != outcome.VerbRollMachineDeployment {
 			continue
 		}
 		for _, ref := range pass.Decision.Verb.Objects {
@@ -40,7 +40,7 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 func toldLater(future simulation.Future) map[string]bool {
 	told := map[string]bool{}
 	for _, pass := range future.Passes {
-		if pass.Decision.Verb.Kind == migration.VerbRollMachineDeployment {
+		if pass.Decision.Verb.Kind == outcome.VerbRollMachineDeployment {
 			for _, ref := range pass.Decision.Verb.Objects {
 				told[ref.UID] = true
 			}

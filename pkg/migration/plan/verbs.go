@@ -7,6 +7,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -18,22 +19,22 @@ const (
 )
 
 // conditional verbs clear up behind others. Whether there is something to clear up no one can know before.
-func conditional() map[migration.VerbKind]string {
-	return map[migration.VerbKind]string{
-		migration.VerbRestoreAnnotations: "only when the annotations are missing",
-		migration.VerbGrantLease:         "for the time in which KCM rolls out",
-		migration.VerbRevokeLease:        "for the time in which KCM rolls out",
-		migration.VerbReleaseCCMLease:    "only when a process that ended still holds the Lease",
-		migration.VerbFreeLease:          "only when a process that ended still holds the Lease",
-		migration.VerbReleaseLock:        "only when a process that ended still holds the migration lock",
-		migration.VerbKeepLeader:         "only when the leader of KCM is not the pod that goes last anyway",
-		migration.VerbMarkMachines:       "only where some Machines of a MachineSet go and others stay",
+func conditional() map[outcome.VerbKind]string {
+	return map[outcome.VerbKind]string{
+		outcome.VerbRestoreAnnotations: "only when the annotations are missing",
+		outcome.VerbGrantLease:         "for the time in which KCM rolls out",
+		outcome.VerbRevokeLease:        "for the time in which KCM rolls out",
+		outcome.VerbReleaseCCMLease:    "only when a process that ended still holds the Lease",
+		outcome.VerbFreeLease:          "only when a process that ended still holds the Lease",
+		outcome.VerbReleaseLock:        "only when a process that ended still holds the migration lock",
+		outcome.VerbKeepLeader:         "only when the leader of KCM is not the pod that goes last anyway",
+		outcome.VerbMarkMachines:       "only where some Machines of a MachineSet go and others stay",
 	}
 }
 
 // shown says that a pass stands in the plan: one that only records facts changes nothing but the status.
 func shown(decision migration.Decision) bool {
-	return decision.Verb != nil && decision.Verb.Kind != migration.VerbRecord
+	return decision.Verb != nil && decision.Verb.Kind != outcome.VerbRecord
 }
 
 // counted says that a verb is done whatever happens meanwhile.
@@ -66,19 +67,19 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 		Conditional: conditional()[verb.Kind],
 	}
 	switch verb.Kind {
-	case migration.VerbApplyAddons:
+	case outcome.VerbApplyAddons:
 		planned.Objects = appliedObjects(in, verb, applied)
-	case migration.VerbChangeArguments:
+	case outcome.VerbChangeArguments:
 		planned.Objects = []Object{changedArguments(verb, pass.Components)}
-	case migration.VerbPruneAddons, migration.VerbRevokeLease, migration.VerbRemoveLock, migration.VerbRemoveCanary:
+	case outcome.VerbPruneAddons, outcome.VerbRevokeLease, outcome.VerbRemoveLock, outcome.VerbRemoveCanary:
 		planned.Objects = objects(verb.Objects, Delete, nil)
-	case migration.VerbTakeBaseline, migration.VerbGrantLease:
+	case outcome.VerbTakeBaseline, outcome.VerbGrantLease:
 		planned.Objects = objects(verb.Objects, Create, nil)
-	case migration.VerbCreateCanary:
+	case outcome.VerbCreateCanary:
 		planned.Objects = canaryObjects(verb)
-	case migration.VerbRollMachineDeployment, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
+	case outcome.VerbRollMachineDeployment, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady:
 		planned.Objects = objects(verb.Objects, Change, func(ref observation.Ref) []FieldChange { return rolled(in, verb, ref) })
-	case migration.VerbSwitchDefaultClass:
+	case outcome.VerbSwitchDefaultClass:
 		planned.Objects = objects(verb.Objects, Change, func(ref observation.Ref) []FieldChange {
 			if ref.Name == verb.DefaultClass {
 				return []FieldChange{{Path: defaultClassPath, To: "true"}}
@@ -91,11 +92,11 @@ func verbOf(in Input, pass simulation.Foreseen, applied map[string]bool) Verb {
 	return planned
 }
 
-func clusterOf(verb migration.Verb) string {
+func clusterOf(verb outcome.Verb) string {
 	switch verb.Kind {
-	case migration.VerbTakeBaseline, migration.VerbRestoreAnnotations, migration.VerbRelease, migration.VerbKeepLeader:
+	case outcome.VerbTakeBaseline, outcome.VerbRestoreAnnotations, outcome.VerbRelease, outcome.VerbKeepLeader:
 		return managementCluster
-	case migration.VerbChangeArguments:
+	case outcome.VerbChangeArguments:
 		if !verb.Arguments.InUserCluster {
 			return managementCluster
 		}
@@ -118,7 +119,7 @@ func objects(refs []observation.Ref, action Action, changes func(observation.Ref
 
 // appliedObjects are those of a set with what the dry run says of them. An object that is applied again differs only because of
 // what was done before, which no dry run knows.
-func appliedObjects(in Input, verb migration.Verb, applied map[string]bool) []Object {
+func appliedObjects(in Input, verb outcome.Verb, applied map[string]bool) []Object {
 	var list []Object
 	names := make([]string, 0, len(verb.Objects))
 	for _, ref := range verb.Objects {
@@ -139,9 +140,9 @@ func appliedObjects(in Input, verb migration.Verb, applied map[string]bool) []Ob
 }
 
 // adopted are the objects of someone else that the verb takes over.
-func adopted(in Input, verb migration.Verb, applied map[string]bool) []string {
+func adopted(in Input, verb outcome.Verb, applied map[string]bool) []string {
 	addons := in.Start.Observation.Addons.Value()
-	foreign := map[migration.AddonSetName][]string{migration.CCMSet: addons.CCM.Foreign, migration.CSISet: addons.CSI.Foreign}[verb.AddonSet]
+	foreign := map[outcome.AddonSetName][]string{outcome.CCMSet: addons.CCM.Foreign, outcome.CSISet: addons.CSI.Foreign}[verb.AddonSet]
 	var names []string
 	for _, theirs := range foreign {
 		for name := range in.Dry {
@@ -155,7 +156,7 @@ func adopted(in Input, verb migration.Verb, applied map[string]bool) []string {
 }
 
 // changedArguments are the flags of one container, before and after.
-func changedArguments(verb migration.Verb, components []observation.Component) Object {
+func changedArguments(verb outcome.Verb, components []observation.Component) Object {
 	change := *verb.Arguments
 	object := Object{Object: change.Target.String(), Action: Change}
 	at := slices.IndexFunc(components, func(c observation.Component) bool { return c.Ref == change.Target })

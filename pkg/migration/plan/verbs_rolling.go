@@ -6,10 +6,11 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // canaryObjects are what one extra Machine takes; what is there already stays as it is.
-func canaryObjects(verb migration.Verb) []Object {
+func canaryObjects(verb outcome.Verb) []Object {
 	source := verb.Objects[0]
 	refs := []observation.Ref{{Kind: source.Kind, Namespace: source.Namespace, Name: ucv1.CanaryName}}
 	for _, kind := range verb.Canary.Kinds() {
@@ -21,11 +22,11 @@ func canaryObjects(verb migration.Verb) []Object {
 const minReadyPath = "spec.minReadySeconds"
 
 // rolled are the fields of a MachineDeployment, or of a MachineSet of it, that a roll changes.
-func rolled(in Input, verb migration.Verb, ref observation.Ref) []FieldChange {
+func rolled(in Input, verb outcome.Verb, ref observation.Ref) []FieldChange {
 	switch verb.Kind {
-	case migration.VerbStepMachineSet:
+	case outcome.VerbStepMachineSet:
 		return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
-	case migration.VerbReturnMinReady:
+	case outcome.VerbReturnMinReady:
 		return []FieldChange{{Path: minReadyPath, From: "ours"}}
 	default:
 	}

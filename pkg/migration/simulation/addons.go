@@ -3,13 +3,13 @@ package simulation
 import (
 	"slices"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // addonSet is the CCM's or the CSI driver's objects in the user cluster.
 type addonSet struct {
-	name    migration.AddonSetName
+	name    outcome.AddonSetName
 	wanted  []observation.Ref
 	present map[observation.Ref]bool
 	// stale ones of a real set are there and are not as they are wanted.
@@ -20,7 +20,7 @@ type addonSet struct {
 }
 
 // newAddonSet has one object of each kind.
-func newAddonSet(name migration.AddonSetName, kinds ...string) addonSet {
+func newAddonSet(name outcome.AddonSetName, kinds ...string) addonSet {
 	set := addonSet{name: name, present: map[observation.Ref]bool{}, stale: map[observation.Ref]bool{}}
 	for _, kind := range kinds {
 		set.wanted = append(set.wanted, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: "simcloud-" + string(name)})

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // KillPoint is a place between two lines of a pass.
@@ -27,7 +28,7 @@ type pass struct {
 	cluster  types.UID
 	decision migration.Decision
 	truth    truth
-	leases   map[migration.VerbKind]lease
+	leases   map[outcome.VerbKind]lease
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -97,28 +98,28 @@ func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
 func (c *Controller) act(p pass) bool {
 	w, verb := c.world, *p.decision.Verb
 	switch verb.Kind {
-	case migration.VerbRestoreAnnotations:
+	case outcome.VerbRestoreAnnotations:
 		w.annotate()
-	case migration.VerbTakeBaseline:
+	case outcome.VerbTakeBaseline:
 		w.baseline = new(c.seen)
-	case migration.VerbApplyAddons, migration.VerbRollMachineDeployment, migration.VerbSwitchDefaultClass, migration.VerbCreateCanary,
-		migration.VerbRemoveCanary, migration.VerbMarkMachines, migration.VerbStepMachineSet, migration.VerbReturnMinReady:
+	case outcome.VerbApplyAddons, outcome.VerbRollMachineDeployment, outcome.VerbSwitchDefaultClass, outcome.VerbCreateCanary,
+		outcome.VerbRemoveCanary, outcome.VerbMarkMachines, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady:
 		return c.actOnEach(p)
-	case migration.VerbChangeArguments:
+	case outcome.VerbChangeArguments:
 		w.changeArguments(*verb.Arguments)
-	case migration.VerbKeepLeader:
+	case outcome.VerbKeepLeader:
 		w.keepLeader(verb.Objects[0].UID)
-	case migration.VerbRelease:
+	case outcome.VerbRelease:
 		w.keep(w.cluster.Status.Facts)
 		w.released = true
-	case migration.VerbPruneAddons:
+	case outcome.VerbPruneAddons:
 		w.prune(verb.Objects)
-	case migration.VerbOpenFence, migration.VerbCloseFence, migration.VerbAllowLock, migration.VerbReleaseLock,
-		migration.VerbReleaseCCMLease, migration.VerbRemoveLock:
+	case outcome.VerbOpenFence, outcome.VerbCloseFence, outcome.VerbAllowLock, outcome.VerbReleaseLock,
+		outcome.VerbReleaseCCMLease, outcome.VerbRemoveLock:
 		w.changeLeases(verb)
-	case migration.VerbFreeLease, migration.VerbGrantLease, migration.VerbRevokeLease:
+	case outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease:
 		w.freeLeases(verb)
-	case migration.VerbRecord:
+	case outcome.VerbRecord:
 	}
 	return true
 }
@@ -126,39 +127,39 @@ func (c *Controller) act(p pass) bool {
 // actOnEach is for verbs of the user cluster, which may write several objects; false means that it was killed in between.
 func (c *Controller) actOnEach(p pass) bool {
 	switch p.decision.Verb.Kind {
-	case migration.VerbApplyAddons:
+	case outcome.VerbApplyAddons:
 		return c.applyAddons(*p.decision.Verb, p.decision)
-	case migration.VerbRollMachineDeployment:
+	case outcome.VerbRollMachineDeployment:
 		return c.roll(*p.decision.Verb, p.decision)
-	case migration.VerbStepMachineSet:
+	case outcome.VerbStepMachineSet:
 		c.lower(*p.decision.Verb)
 		return true
-	case migration.VerbReturnMinReady:
+	case outcome.VerbReturnMinReady:
 		c.returnMinReady(*p.decision.Verb)
 		return true
-	case migration.VerbCreateCanary:
+	case outcome.VerbCreateCanary:
 		return c.createCanary(p.decision)
-	case migration.VerbRemoveCanary:
+	case outcome.VerbRemoveCanary:
 		return c.removeCanary(p.decision)
-	case migration.VerbSwitchDefaultClass:
+	case outcome.VerbSwitchDefaultClass:
 		return c.switchDefaultClass(p)
 	default:
 		return c.mark(p.decision)
 	}
 }
 
-func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decision) bool {
+func (c *Controller) applyAddons(verb outcome.Verb, decision migration.Decision) bool {
 	w := c.world
 	set := &w.csi
 	switch verb.AddonSet {
-	case migration.CCMSet:
+	case outcome.CCMSet:
 		set = &w.ccm
 		w.inherited = *w.facts().Inherited
 		w.ccmArmed = w.needsOf(w.facts()).Lock
 		w.ccmCloudNode = w.wantsCloudNode()
-	case migration.ProbeSet:
+	case outcome.ProbeSet:
 		set = &w.probe
-	case migration.CSISet:
+	case outcome.CSISet:
 	}
 	for _, object := range verb.Objects {
 		set.present[object], set.stale[object] = true, false
@@ -170,7 +171,7 @@ func (c *Controller) applyAddons(verb migration.Verb, decision migration.Decisio
 	return true
 }
 
-func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool {
+func (c *Controller) roll(verb outcome.Verb, decision migration.Decision) bool {
 	w := c.world
 	if w.webhookRefuses() {
 		return false
@@ -195,7 +196,7 @@ func (c *Controller) roll(verb migration.Verb, decision migration.Decision) bool
 	return done
 }
 
-func (w *World) changeArguments(change migration.ArgumentChange) {
+func (w *World) changeArguments(change outcome.ArgumentChange) {
 	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID })
 	if at < 0 {
 		return
@@ -205,7 +206,7 @@ func (w *World) changeArguments(change migration.ArgumentChange) {
 }
 
 // patch makes a new template only if something changes, as the API server does.
-func (w *World) patch(d *workload, change migration.ArgumentChange) {
+func (w *World) patch(d *workload, change outcome.ArgumentChange) {
 	arguments := maps.Clone(d.arguments)
 	for _, flag := range change.Set {
 		arguments[strings.TrimLeft(flag.Name, "-")] = flag.Value

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // written says that the operating-system-manager wrote the bootstrap data of a MachineSet.
@@ -105,7 +106,7 @@ func (i *invariants) checkBootstraps(w *World, d migration.Decision) {
 	if canary && provenCanary(d.Facts) && !provenCanary(&facts) {
 		i.fail("rule 9: the canary counts as proven, and its bootstrap data is in-tree")
 	}
-	rolls := does(d, migration.VerbRollMachineDeployment) || does(d, migration.VerbStepMachineSet) || does(d, migration.VerbMarkMachines)
+	rolls := does(d, outcome.VerbRollMachineDeployment) || does(d, outcome.VerbStepMachineSet) || does(d, outcome.VerbMarkMachines)
 	if rolls && len(names) > 0 && !w.undoing() {
 		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Verb.Kind, names)
 	}

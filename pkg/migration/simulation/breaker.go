@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // guard is what the circuit breaker has to do with a MachineDeployment.
@@ -26,7 +27,7 @@ func (d *machineDeployment) observeGuard() observation.Guard {
 }
 
 // takeGuard is our part of a MachineDeployment, in one write: what is not in it is given back.
-func (d *machineDeployment) takeGuard(verb migration.Verb) {
+func (d *machineDeployment) takeGuard(verb outcome.Verb) {
 	switch {
 	case verb.Endless:
 		d.guard.minReady, d.guard.ours, d.guard.owner = migration.EndlessMinReadySeconds, true, ""
@@ -40,7 +41,7 @@ func (d *machineDeployment) takeGuard(verb migration.Verb) {
 }
 
 // returnMinReady gives minReadySeconds back, unless the MachineDeployment was changed since it was looked at.
-func (c *Controller) returnMinReady(verb migration.Verb) {
+func (c *Controller) returnMinReady(verb outcome.Verb) {
 	w := c.world
 	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == verb.Objects[0].UID })
 	if at >= 0 && w.deployments[at].version() == verb.VersionOf(verb.Objects[0]) && !w.webhookRefuses() {
@@ -64,7 +65,7 @@ func (c *Controller) mark(decision migration.Decision) bool {
 }
 
 // lower a MachineSet, unless it or its MachineDeployment was changed since.
-func (c *Controller) lower(verb migration.Verb) {
+func (c *Controller) lower(verb outcome.Verb) {
 	w := c.world
 	for _, d := range w.deployments {
 		if d.uid == verb.Step.Deployment.UID && int64(d.generation) != verb.Step.Generation {
@@ -168,7 +169,7 @@ func (w *World) uninitialized(d *machineDeployment) (names []string) {
 // checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not
 // serve itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
 func (i *invariants) checkStep(w *World, d migration.Decision) {
-	if d.Verb == nil || d.Verb.Kind != migration.VerbStepMachineSet {
+	if d.Verb == nil || d.Verb.Kind != outcome.VerbStepMachineSet {
 		return
 	}
 	for _, deployment := range w.deployments {
@@ -186,7 +187,7 @@ func (i *invariants) checkStep(w *World, d migration.Decision) {
 }
 
 // servingAfter are the Machines of a MachineDeployment that serve, and how many of them a step may take at most.
-func (w *World) servingAfter(d *machineDeployment, step migration.Verb) (serving, lost int) {
+func (w *World) servingAfter(d *machineDeployment, step outcome.Verb) (serving, lost int) {
 	for _, s := range w.setsOf(d) {
 		members, preferred := 0, 0
 		for _, m := range w.machinesOf(s) {
@@ -216,7 +217,7 @@ func (w *World) marked(s *machineSet) int {
 
 // checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
 func (i *invariants) checkGuarded(w *World, d migration.Decision) {
-	if d.Verb == nil || d.Verb.Kind != migration.VerbRollMachineDeployment || w.undoing() {
+	if d.Verb == nil || d.Verb.Kind != outcome.VerbRollMachineDeployment || w.undoing() {
 		return
 	}
 	if !d.Verb.Endless {

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // held is how a MachineDeployment stood during a run, from the moment in which it is rolled: the fewest Machines that served, and
@@ -53,7 +54,7 @@ func TestTheBreakerHolds(t *testing.T) {
 		return d.Verb == nil && d.Wait != nil && d.Step == ucv1.StepRoll && d.Wait.Reason == ucv1.WaitingForMachinesReason
 	}
 	refused := func(_ int, point KillPoint, decision migration.Decision) bool {
-		return point == AfterDecide && decision.Verb != nil && decision.Verb.Kind == migration.VerbStepMachineSet
+		return point == AfterDecide && decision.Verb != nil && decision.Verb.Kind == outcome.VerbStepMachineSet
 	}
 	for name, test := range map[string]struct {
 		pool   Pool

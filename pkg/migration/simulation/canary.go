@@ -7,6 +7,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // canary is the workload of the canary: its objects by kind, and since when each is being deleted.
@@ -145,8 +146,8 @@ func (i *invariants) checkCanary(w *World, o observation.Observation, d migratio
 	}
 }
 
-func isRolled(verb *migration.Verb, ref observation.Ref) bool {
-	return verb != nil && verb.Kind == migration.VerbRollMachineDeployment && slices.Contains(verb.Objects, ref)
+func isRolled(verb *outcome.Verb, ref observation.Ref) bool {
+	return verb != nil && verb.Kind == outcome.VerbRollMachineDeployment && slices.Contains(verb.Objects, ref)
 }
 
 func provenCanary(facts *ucv1.Facts) bool {

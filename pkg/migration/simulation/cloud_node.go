@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // addressPeriod is how often the loop cloud-node writes addresses, kubeletPeriod how often a kubelet does, in ticks.
@@ -49,7 +50,7 @@ func (n *node) addresses() []string {
 
 // recasts says that the CCM is applied again with or without its loop cloud-node, which takes the steps back for a pass.
 func (w *World) recasts(d migration.Decision) bool {
-	return d.Verb != nil && d.Verb.AddonSet == migration.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
+	return d.Verb != nil && d.Verb.AddonSet == outcome.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
 }
 
 // checkFlag: no Machine joins external before there is someone who initializes its Node.
@@ -59,15 +60,15 @@ func (i *invariants) checkFlag(w *World, p pass) {
 	if at < 0 || w.undoing() || p.truth.initializing {
 		return
 	}
-	if slices.ContainsFunc(change.Set, func(flag migration.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") }) &&
+	if slices.ContainsFunc(change.Set, func(flag outcome.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") }) &&
 		w.scenario.CloudNodeLater {
 		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.workloads[at].name)
 	}
 }
 
 // checkCloudNode: the loop is never taken from Nodes that need it.
-func (i *invariants) checkCloudNode(w *World, set migration.AddonSetName) {
-	if set == migration.CCMSet && w.ccmCloudNode && !w.wantsCloudNode() && !w.undoing() &&
+func (i *invariants) checkCloudNode(w *World, set outcome.AddonSetName) {
+	if set == outcome.CCMSet && w.ccmCloudNode && !w.wantsCloudNode() && !w.undoing() &&
 		slices.ContainsFunc(w.nodes, func(n *node) bool { return n.external }) {
 		i.fail("rule 5: the loop cloud-node is switched off beside external Nodes")
 	}

@@ -8,6 +8,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -58,7 +59,7 @@ type Picture struct {
 	Classes    []observation.StorageClass
 	Nodes      []observation.Node
 	// Running are the sets of addons whose workloads are there.
-	Running map[migration.AddonSetName]bool
+	Running map[outcome.AddonSetName]bool
 }
 
 // Foresee lets the world go on from what was observed until nothing is left to do, or nothing happens without a person.
@@ -157,7 +158,7 @@ func replacedBy(passes []Foreseen) int {
 func (w *World) picture() Picture {
 	picture := Picture{
 		Classes: w.observeClasses(), Nodes: w.observeNodes(),
-		Running: map[migration.AddonSetName]bool{migration.CCMSet: len(w.ccm.workloads()) > 0, migration.CSISet: len(w.csi.workloads()) > 0},
+		Running: map[outcome.AddonSetName]bool{outcome.CCMSet: len(w.ccm.workloads()) > 0, outcome.CSISet: len(w.csi.workloads()) > 0},
 	}
 	for _, d := range w.workloads {
 		component := w.observeWorkload(d)

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // TestAPlanOfAnyStateIsWhatHappens looks at random worlds in the middle of their runs, plans from there, and lets them go on
@@ -75,7 +76,7 @@ func (w *World) ask(what int) {
 }
 
 // goOn is the rest of a run without faults and people, but for one who ends a pause, and what the controller does in it.
-func (w *World) goOn(c *Controller) (done []migration.Verb, err error) {
+func (w *World) goOn(c *Controller) (done []outcome.Verb, err error) {
 	w.cluster.Spec.Paused = false
 	w.scenario.Interventions, w.scenario.Faults, w.scenario.Attentive = nil, Faults{}, false
 	w.scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {

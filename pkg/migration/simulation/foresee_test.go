@@ -12,6 +12,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
@@ -50,7 +51,7 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 			for seed := range orders(10) {
 				scenario := with(change)
 				future := Foresee(StartOf(NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)))
-				var done []migration.Verb
+				var done []outcome.Verb
 				scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
 					if point == AfterDecide && d.Verb != nil {
 						done = append(done, *d.Verb)
@@ -68,8 +69,8 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 	}
 }
 
-func foreseenVerbs(future Future) []migration.Verb {
-	verbs := make([]migration.Verb, 0, len(future.Passes))
+func foreseenVerbs(future Future) []outcome.Verb {
+	verbs := make([]outcome.Verb, 0, len(future.Passes))
 	for _, pass := range future.Passes {
 		verbs = append(verbs, *pass.Decision.Verb)
 	}
@@ -78,19 +79,19 @@ func foreseenVerbs(future Future) []migration.Verb {
 
 // sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor
 // is what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
-func sequence(verbs []migration.Verb) []string {
+func sequence(verbs []outcome.Verb) []string {
 	var lines, beside []string
 	for _, verb := range verbs {
 		switch verb.Kind {
-		case migration.VerbRecord, migration.VerbRestoreAnnotations, migration.VerbGrantLease, migration.VerbRevokeLease, migration.VerbReleaseCCMLease,
-			migration.VerbReleaseLock, migration.VerbFreeLease, migration.VerbKeepLeader, migration.VerbMarkMachines, migration.VerbStepMachineSet:
-		case migration.VerbTakeBaseline, migration.VerbRemoveLock: // Who takes the Lease in the meantime leaves it behind.
+		case outcome.VerbRecord, outcome.VerbRestoreAnnotations, outcome.VerbGrantLease, outcome.VerbRevokeLease, outcome.VerbReleaseCCMLease,
+			outcome.VerbReleaseLock, outcome.VerbFreeLease, outcome.VerbKeepLeader, outcome.VerbMarkMachines, outcome.VerbStepMachineSet:
+		case outcome.VerbTakeBaseline, outcome.VerbRemoveLock: // Who takes the Lease in the meantime leaves it behind.
 			lines = append(lines, string(verb.Kind))
-		case migration.VerbRollMachineDeployment:
+		case outcome.VerbRollMachineDeployment:
 			for _, object := range verb.Objects {
 				lines = append(lines, string(verb.Kind)+" "+object.String())
 			}
-		case migration.VerbRemoveCanary, migration.VerbReturnMinReady:
+		case outcome.VerbRemoveCanary, outcome.VerbReturnMinReady:
 			for _, object := range verb.Objects {
 				beside = append(beside, string(verb.Kind)+" "+object.String())
 			}
@@ -102,7 +103,7 @@ func sequence(verbs []migration.Verb) []string {
 	return append(lines, beside...)
 }
 
-func line(verb migration.Verb) string {
+func line(verb outcome.Verb) string {
 	var objects []string
 	for _, object := range verb.Objects {
 		objects = append(objects, object.String())

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // shown is how long the status of a pod shows the end of its process before its object goes.
@@ -156,11 +157,11 @@ func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight]
 	return observation.Known(observation.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
 }
 
-func (w *World) freeLeases(verb migration.Verb) {
+func (w *World) freeLeases(verb outcome.Verb) {
 	switch verb.Kind {
-	case migration.VerbGrantLease:
+	case outcome.VerbGrantLease:
 		w.mayFreeKCM = !w.scenario.LeftAlone
-	case migration.VerbRevokeLease:
+	case outcome.VerbRevokeLease:
 		w.mayFreeKCM = w.mayFreeKCM && w.rightStays
 	default:
 		w.freeLease(verb)
@@ -176,7 +177,7 @@ func (i *invariants) checkRight(w *World, o observation.Observation, d migration
 }
 
 // freeLease is refused when the Lease is not as it was seen, and whenever the API server likes.
-func (w *World) freeLease(verb migration.Verb) {
+func (w *World) freeLease(verb outcome.Verb) {
 	l := w.leaseNamed(verb.Lease.Name)
 	if l == &w.kcmLease && !w.mayFreeKCM {
 		w.invariants.fail("KCM's Lease is freed without the right to")
@@ -197,7 +198,7 @@ func (w *World) freeLease(verb migration.Verb) {
 
 // aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
 func aboutLeases(d migration.Decision) bool {
-	return does(d, migration.VerbFreeLease) || does(d, migration.VerbGrantLease) || does(d, migration.VerbRevokeLease) || does(d, migration.VerbKeepLeader)
+	return does(d, outcome.VerbFreeLease) || does(d, outcome.VerbGrantLease) || does(d, outcome.VerbRevokeLease) || does(d, outcome.VerbKeepLeader)
 }
 
 // sameBut: the verb is the same, but for what is done about Leases.

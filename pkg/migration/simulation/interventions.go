@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Unpause every MachineDeployment.
@@ -155,7 +155,7 @@ func (w *World) ChangeKCM(owner string, change map[string]string) {
 // LoseFlag takes the flag out of one of the machine-controller's Deployments.
 func (w *World) LoseFlag(name string) {
 	d := w.workload(name)
-	w.patch(d, migration.ArgumentChange{Remove: []string{d.flag}})
+	w.patch(d, outcome.ArgumentChange{Remove: []string{d.flag}})
 }
 
 // LoseLeadersNode stops the kubelet under KCM's leader for good and deletes its pod with grace 0: the process outlives

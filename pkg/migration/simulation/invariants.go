@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // settling is how long after a disturbance the current step may lie before one that was reached already.
@@ -101,7 +102,7 @@ func (i *invariants) decided(w *World, o observation.Observation, d migration.De
 	i.checkWaitsForVolumes(w, d)
 	i.checkRight(w, o, d)
 	i.checkRelease(w, o, d)
-	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != migration.VerbRelease &&
+	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != outcome.VerbRelease &&
 		w.now.Sub(w.disturbed) > settling {
 		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
 	}
@@ -173,26 +174,26 @@ func (w *World) settled(d migration.Decision) bool {
 }
 
 // restsOn lists the facts that a verb must not be emitted without.
-func restsOn() map[migration.VerbKind][]string {
-	return map[migration.VerbKind][]string{
-		migration.VerbTakeBaseline:       {"Inventory", "Addons", "Fence"},
-		migration.VerbApplyAddons:        {"Addons"},
-		migration.VerbPruneAddons:        {"Addons"},
-		migration.VerbAllowLock:          {"Lock", "Addons", "Fence"},
-		migration.VerbReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
-		migration.VerbGrantLease:         {"ControlPlane", "KCMLease"},
-		migration.VerbRevokeLease:        {"ControlPlane"},
-		migration.VerbReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
-		migration.VerbRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
-		migration.VerbOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
-		migration.VerbSwitchDefaultClass: {"StorageClasses", "Provider"},
-		migration.VerbCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
-		migration.VerbRemoveCanary:       {"Machines", "Canary"},
-		migration.VerbReturnMinReady:     {"Machines", "Nodes"},
-		migration.VerbMarkMachines:       {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
-		migration.VerbStepMachineSet:     {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+func restsOn() map[outcome.VerbKind][]string {
+	return map[outcome.VerbKind][]string{
+		outcome.VerbTakeBaseline:       {"Inventory", "Addons", "Fence"},
+		outcome.VerbApplyAddons:        {"Addons"},
+		outcome.VerbPruneAddons:        {"Addons"},
+		outcome.VerbAllowLock:          {"Lock", "Addons", "Fence"},
+		outcome.VerbReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
+		outcome.VerbGrantLease:         {"ControlPlane", "KCMLease"},
+		outcome.VerbRevokeLease:        {"ControlPlane"},
+		outcome.VerbReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
+		outcome.VerbRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
+		outcome.VerbOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
+		outcome.VerbSwitchDefaultClass: {"StorageClasses", "Provider"},
+		outcome.VerbCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
+		outcome.VerbRemoveCanary:       {"Machines", "Canary"},
+		outcome.VerbReturnMinReady:     {"Machines", "Nodes"},
+		outcome.VerbMarkMachines:       {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		outcome.VerbStepMachineSet:     {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 
-		migration.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		outcome.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 	}
 }
 
@@ -205,11 +206,11 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	if position(without.Step) > position(d.Step) && !drift && !w.keptFromGoing(d, without) && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
-	if without.Verb == nil || slices.Contains([]migration.VerbKind{migration.VerbRestoreAnnotations, migration.VerbCloseFence}, without.Verb.Kind) {
+	if without.Verb == nil || slices.Contains([]outcome.VerbKind{outcome.VerbRestoreAnnotations, outcome.VerbCloseFence}, without.Verb.Kind) {
 		return
 	}
 	// What is left of the probe goes first where it is seen; a deletion does not wait for it where it cannot be looked at.
-	drift = drift || fact == "Probe" && does(without, migration.VerbRelease)
+	drift = drift || fact == "Probe" && does(without, outcome.VerbRelease)
 	if !drift && !sameBut(d, without) {
 		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
 	}
@@ -219,10 +220,10 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 // keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would
 // leave half done.
 func (w *World) keptFromGoing(d, without migration.Decision) bool {
-	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, migration.VerbRelease) || without.Verb == nil)
+	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, outcome.VerbRelease) || without.Verb == nil)
 }
 
-func does(d migration.Decision, kind migration.VerbKind) bool {
+func does(d migration.Decision, kind outcome.VerbKind) bool {
 	return d.Verb != nil && d.Verb.Kind == kind
 }
 
@@ -240,23 +241,23 @@ func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact str
 func (i *invariants) acting(w *World, p pass) {
 	verb := p.decision.Verb
 	switch verb.Kind {
-	case migration.VerbChangeArguments:
+	case outcome.VerbChangeArguments:
 		i.checkChange(w, p, *verb.Arguments)
 		i.checkGates(w, p, *verb.Arguments)
 		i.checkFlag(w, p)
-	case migration.VerbOpenFence:
+	case outcome.VerbOpenFence:
 		if w.undoing() {
 			i.fail("rule 2: the fence is opened in an undo")
 		}
 		i.checkSilent(w, "the fence is opened")
 		i.checkAlone(p.truth, "the fence is opened")
-	case migration.VerbApplyAddons:
+	case outcome.VerbApplyAddons:
 		i.checkCloudNode(w, verb.AddonSet)
 		open := w.fenceOpen || w.scenario.LeasesAreFree
 		if open && slices.ContainsFunc(verb.Objects, func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
-	case migration.VerbRollMachineDeployment:
+	case outcome.VerbRollMachineDeployment:
 		i.checkRoll(w, p)
 	default:
 	}
@@ -301,7 +302,7 @@ func (w *World) accepted(podName string) bool {
 
 // checkChange: no verb gives a loop back to KCM, except in an undo before the point of no return, and never before every
 // process of the CCM is silent.
-func (i *invariants) checkChange(w *World, p pass, change migration.ArgumentChange) {
+func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange) {
 	kcm := w.kcm()
 	if change.Target.UID != kcm.uid {
 		return
@@ -352,7 +353,7 @@ func (w *World) generation() string {
 }
 
 // rolling checks one MachineDeployment whose forceRestart value is about to be set.
-func (i *invariants) rolling(w *World, d *machineDeployment, verb migration.Verb) {
+func (i *invariants) rolling(w *World, d *machineDeployment, verb outcome.Verb) {
 	value := verb.RestartValue
 	if value == "" || value != w.generation() {
 		i.fail("rule 5: forceRestart value %q was not persisted before it is used", value)

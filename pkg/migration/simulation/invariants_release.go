@@ -6,6 +6,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // mustStayAttended is a Cluster that took the hand-over and that no one abandons: it does not go before a manager runs the cloud
@@ -18,7 +19,7 @@ func mustStayAttended(c *ucv1.Cluster) bool {
 // checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its
 // Lease, as everywhere.
 func (i *invariants) checkRelease(w *World, o observation.Observation, d migration.Decision) {
-	if !does(d, migration.VerbRelease) || !mustStayAttended(o.Cluster) {
+	if !does(d, outcome.VerbRelease) || !mustStayAttended(o.Cluster) {
 		return
 	}
 	const goes = "a deleted Cluster goes"
@@ -39,13 +40,13 @@ func factsOf(w *World, d migration.Decision) []string {
 	switch kind := d.Verb.Kind; {
 	case d.Step == ucv1.StepUndoLoops:
 		return []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
-	case kind == migration.VerbPruneAddons && deleted && !slices.Contains(w.obsolete, d.Verb.Objects[0]):
+	case kind == outcome.VerbPruneAddons && deleted && !slices.Contains(w.obsolete, d.Verb.Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
-	case kind == migration.VerbRevokeLease && deleted:
+	case kind == outcome.VerbRevokeLease && deleted:
 		return nil // It takes back what was granted, wherever KCM stands.
-	case kind == migration.VerbRelease && mustStayAttended(w.cluster):
+	case kind == outcome.VerbRelease && mustStayAttended(w.cluster):
 		return []string{"ControlPlane", "CCMLease", "CCMProcesses", "Fence", "OtherManagers"}
-	case kind == migration.VerbOpenFence && w.handedOver():
+	case kind == outcome.VerbOpenFence && w.handedOver():
 		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"} // Someone closed it: no Lease has to be cleared for the first leader.
 	}
 	return restsOn()[d.Verb.Kind]

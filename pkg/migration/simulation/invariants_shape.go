@@ -5,21 +5,22 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
 // answer to a contention stands beside its failure.
 func actsAlone(d migration.Decision) bool {
-	if d.Verb == nil || actsBeside(d) && (d.Wait != nil || d.Failure != nil) || does(d, migration.VerbRestoreAnnotations) {
+	if d.Verb == nil || actsBeside(d) && (d.Wait != nil || d.Failure != nil) || does(d, outcome.VerbRestoreAnnotations) {
 		return false
 	}
-	answers := []migration.VerbKind{migration.VerbRecord, migration.VerbCloseFence}
+	answers := []outcome.VerbKind{outcome.VerbRecord, outcome.VerbCloseFence}
 	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Verb.Kind)
 }
 
 // actsBeside: annotations and Leases are seen to whatever is waited for.
 func actsBeside(d migration.Decision) bool {
-	return does(d, migration.VerbRestoreAnnotations) || does(d, migration.VerbFreeLease) || does(d, migration.VerbRevokeLease)
+	return does(d, outcome.VerbRestoreAnnotations) || does(d, outcome.VerbFreeLease) || does(d, outcome.VerbRevokeLease)
 }
 
 // haltsBeside: a roll that stands still calls a person, whatever is done or waited for meanwhile.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // lock is the migration lock: its Lease, and what was made for it.
@@ -92,22 +93,22 @@ func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 }
 
 // changeLeases changes who may hold the CCM's Lease and the migration lock.
-func (w *World) changeLeases(verb migration.Verb) {
-	w.fenceOpen = verb.Kind == migration.VerbOpenFence || w.fenceOpen && verb.Kind != migration.VerbCloseFence
-	w.lock.granted = verb.Kind == migration.VerbAllowLock || w.lock.granted
-	if verb.Kind == migration.VerbReleaseLock || verb.Kind == migration.VerbRemoveLock {
+func (w *World) changeLeases(verb outcome.Verb) {
+	w.fenceOpen = verb.Kind == outcome.VerbOpenFence || w.fenceOpen && verb.Kind != outcome.VerbCloseFence
+	w.lock.granted = verb.Kind == outcome.VerbAllowLock || w.lock.granted
+	if verb.Kind == outcome.VerbReleaseLock || verb.Kind == outcome.VerbRemoveLock {
 		w.takeLock(verb)
 	}
-	if verb.Kind == migration.VerbReleaseCCMLease {
+	if verb.Kind == outcome.VerbReleaseCCMLease {
 		w.free(&w.ccmLease, w.replicas)
 	}
 }
 
 // releasable are the Leases that are taken from someone, by what takes them.
-func (w *World) releasable() map[migration.VerbKind]lease {
-	return map[migration.VerbKind]lease{
-		migration.VerbReleaseCCMLease: w.ccmLease,
-		migration.VerbReleaseLock:     w.lock.lease, migration.VerbRemoveLock: w.lock.lease,
+func (w *World) releasable() map[outcome.VerbKind]lease {
+	return map[outcome.VerbKind]lease{
+		outcome.VerbReleaseCCMLease: w.ccmLease,
+		outcome.VerbReleaseLock:     w.lock.lease, outcome.VerbRemoveLock: w.lock.lease,
 	}
 }
 
@@ -128,7 +129,7 @@ func (w *World) free(l *lease, processes []*process) {
 }
 
 // takeLock takes it away, but not from someone who holds it.
-func (w *World) takeLock(verb migration.Verb) {
+func (w *World) takeLock(verb outcome.Verb) {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.locking {
 			w.invariants.fail("rule 2: %s takes the migration lock from %s, which holds it", verb.Kind, p.podName)

@@ -6,8 +6,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // observeMachineController names those that are not found, too, as the reader of real ones does.
@@ -80,15 +80,15 @@ func (w *World) observeCCMPods() []string {
 func (w *World) observeAddonSet(a *addonSet) observation.AddonSet {
 	set := a.seen
 	set.Drifted, set.Foreign, set.Unschedulable = w.wantedOf(a), a.foreign, len(w.nodes) == 0
-	if stale := a.name == migration.CCMSet &&
+	if stale := a.name == outcome.CCMSet &&
 		(w.ccmArmed != w.needs().Lock || w.ccmCloudNode != w.wantsCloudNode()); stale {
 		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref observation.Ref) bool { return a.stale[ref] })...)
 	}
-	if a.name == migration.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
+	if a.name == outcome.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
 	}
 	csiUp := slices.ContainsFunc(w.nodes, func(n *node) bool { return n.csi })
-	if a.name == migration.CSISet && !csiUp && a.wants("DaemonSet") {
+	if a.name == outcome.CSISet && !csiUp && a.wants("DaemonSet") {
 		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
 	}
 	return set

@@ -9,8 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func TestVolumesAreRegisteredWithinAnInterval(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 			g.Expect(future.Endless).To(BeFalse())
 			g.Expect(future.Last.Step).To(Equal(ucv1.StepFinished), "%+v", future.Last)
 			g.Expect(future.Registering).To(BeNumerically("~", test.want, time.Minute))
-			g.Expect(slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, migration.VerbRollMachineDeployment) })).To(BeTrue())
+			g.Expect(slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.VerbRollMachineDeployment) })).To(BeTrue())
 		})
 	}
 }

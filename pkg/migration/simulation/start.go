@@ -13,13 +13,14 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Start is a real cluster as it was observed: a world can go on from it.
 type Start struct {
 	Observation observation.Observation
 	// Objects of each set that is wanted, with the CCM's agents on the Nodes apart: the observation has only those that differ.
-	Objects    map[migration.AddonSetName][]observation.Ref
+	Objects    map[outcome.AddonSetName][]observation.Ref
 	NodeAgents []observation.Ref
 	// Differing are those of them that exist and are not as they are wanted.
 	Differing []observation.Ref
@@ -32,8 +33,8 @@ func StartOf(w *World) Start {
 	addons := w.observeAddons()
 	return Start{
 		Observation: NewController(w).Observe(), Now: w.now,
-		Objects: map[migration.AddonSetName][]observation.Ref{
-			migration.CCMSet: w.ccm.wanted, migration.CSISet: w.csi.wanted, migration.ProbeSet: w.probe.wanted,
+		Objects: map[outcome.AddonSetName][]observation.Ref{
+			outcome.CCMSet: w.ccm.wanted, outcome.CSISet: w.csi.wanted, outcome.ProbeSet: w.probe.wanted,
 		},
 		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object observation.Ref) bool {
 			return !w.ccm.present[object] && !w.csi.present[object]

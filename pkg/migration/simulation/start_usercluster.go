@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 func (w *World) takeMachines(seen observation.Machines, nodes []observation.Node) {
@@ -88,9 +88,9 @@ func (w *World) takeCanary(seen observation.CanaryWorkload) {
 // takeAddons: what does not differ is there. Pods of a CCM that is there run.
 func (w *World) takeAddons(start Start) {
 	addons, probe := start.Observation.Addons.Value(), start.Observation.Probe.Value()
-	w.ccm = setFrom(migration.CCMSet, start, addons.CCM, addons.Obsolete)
-	w.csi = setFrom(migration.CSISet, start, addons.CSI, addons.Obsolete)
-	w.probe = setFrom(migration.ProbeSet, start, probe.Set, nil)
+	w.ccm = setFrom(outcome.CCMSet, start, addons.CCM, addons.Obsolete)
+	w.csi = setFrom(outcome.CSISet, start, addons.CSI, addons.Obsolete)
+	w.probe = setFrom(outcome.ProbeSet, start, probe.Set, nil)
 	if !w.needs().Probe {
 		w.probe.present = map[observation.Ref]bool{}
 		for _, left := range probe.Left {
@@ -116,7 +116,7 @@ func (w *World) takeAddons(start Start) {
 }
 
 // setFrom: what is not wanted now does not differ, and is there when it is obsolete.
-func setFrom(name migration.AddonSetName, start Start, seen observation.AddonSet, obsolete []observation.Ref) addonSet {
+func setFrom(name outcome.AddonSetName, start Start, seen observation.AddonSet, obsolete []observation.Ref) addonSet {
 	set := newAddonSet(name)
 	set.wanted, set.foreign, set.seen = start.Objects[name], seen.Foreign, seen
 	for _, object := range set.wanted {
@@ -136,7 +136,7 @@ func (w *World) wantsAgents() bool { return w.needs().NodeAgents }
 // wantedOf is what is missing of a set, with the CCM's agents on the Nodes while they are wanted.
 func (w *World) wantedOf(a *addonSet) []observation.Ref {
 	missing := a.missing()
-	if a.name != migration.CCMSet || !w.wantsAgents() {
+	if a.name != outcome.CCMSet || !w.wantsAgents() {
 		return missing
 	}
 	for _, agent := range w.agents {

@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
@@ -58,7 +59,7 @@ func KilledInTheMiddle() Scenario {
 	s.Name = "epsilon"
 	killed := false
 	s.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-		now := !killed && point == BeforePersist && d.Verb != nil && d.Verb.Kind == migration.VerbRollMachineDeployment
+		now := !killed && point == BeforePersist && d.Verb != nil && d.Verb.Kind == outcome.VerbRollMachineDeployment
 		killed = killed || now
 		return now
 	}

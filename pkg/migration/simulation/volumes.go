@@ -7,6 +7,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // AttachByCSI lets the CSI driver attach the cluster's in-tree volume, as it does while the migration gates are on.
@@ -18,7 +19,7 @@ func (w *World) AttachByCSI() {
 func (w *World) Detach() { w.attachments = nil }
 
 // checkGates: without its gate no one detaches a volume that was attached through it.
-func (i *invariants) checkGates(w *World, p pass, change migration.ArgumentChange) {
+func (i *invariants) checkGates(w *World, p pass, change outcome.ArgumentChange) {
 	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID })
 	if at < 0 || !w.undoing() || p.truth.attached == 0 {
 		return

@@ -12,6 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 const (
@@ -127,9 +128,9 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 		slowBootstrap: scenario.SlowBootstrap, inTreeProfiles: slices.Clone(scenario.InTreeProfiles),
 	}
 	w.invariants = newInvariants()
-	w.ccm = newAddonSet(migration.CCMSet, "ServiceAccount", "Deployment")
-	w.csi = newAddonSet(migration.CSISet, "CSIDriver", "DaemonSet")
-	w.probe = newAddonSet(migration.ProbeSet, "Deployment", "Lease")
+	w.ccm = newAddonSet(outcome.CCMSet, "ServiceAccount", "Deployment")
+	w.csi = newAddonSet(outcome.CSISet, "CSIDriver", "DaemonSet")
+	w.probe = newAddonSet(outcome.ProbeSet, "Deployment", "Lease")
 	w.makeCluster()
 	w.makeControlPlane()
 	w.makeMachines()
