@@ -13,9 +13,9 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -216,11 +216,11 @@ func (s *scope) observeRoll(ctx context.Context) {
 	if s.needs().Canary {
 		s.observed.Canary = s.session.Canary(ctx)
 	}
-	s.observed.Drains = s.session.Drains(ctx, migration.DrainsOf(s.observed.Machines.Value(), s.now))
+	s.observed.Drains = s.session.Drains(ctx, rollout.DrainsOf(s.observed.Machines.Value(), s.now))
 	if s.needs().RegisteredVolumes {
 		s.observed.Registered = s.session.RegisteredVolumes(ctx)
 	}
-	s.observed.Bootstraps = s.session.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
+	s.observed.Bootstraps = s.session.Bootstraps(ctx, rollout.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
 		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}

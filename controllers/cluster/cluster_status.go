@@ -12,6 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -334,7 +335,7 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 }
 
 func setCounts(status *ucv1.ClusterStatus, s *scope) {
-	if progress, ok := migration.ProgressOf(s.observed, s.now); ok {
+	if progress, ok := rollout.ProgressOf(s.observed, s.now); ok {
 		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
 		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
 		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {

@@ -78,7 +78,7 @@ func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState 
 	case len(set.Foreign) > 0:
 		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+wording.Names(set.Foreign)+"."
 	case len(set.Drifted) > 0:
-		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+wording.Names(refNames(set.Drifted))+"."
+		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+wording.Names(observation.RefNames(set.Drifted))+"."
 	case len(set.Unhealthy) > 0 && set.Unschedulable:
 		state.Holds, state.Reason, state.Message = true, ucv1.NoNodesReason, what+" is applied; there is no Node to run it yet."
 	case len(set.Unhealthy) > 0:

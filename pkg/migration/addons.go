@@ -133,7 +133,7 @@ func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outc
 		}
 		return outcome.Does(outcome.Verb{
 			Kind: outcome.VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
-			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(refNames(set.Drifted), set.Foreign...)) + ".",
+			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(observation.RefNames(set.Drifted), set.Foreign...)) + ".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -219,7 +219,7 @@ func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unsche
 func pruneVerb(obsolete []observation.Ref) outcome.Verb {
 	return outcome.Verb{
 		Kind: outcome.VerbPruneAddons, Objects: obsolete,
-		Why: "Deleting addon objects that are not wanted any more: " + wording.Names(refNames(obsolete)) + ".",
+		Why: "Deleting addon objects that are not wanted any more: " + wording.Names(observation.RefNames(obsolete)) + ".",
 	}
 }
 
@@ -294,12 +294,4 @@ func (p *pass) fenceStaysOpen() outcome.Outcome {
 		return out
 	}
 	return outcome.Does(openFenceVerb(fence))
-}
-
-func refNames(refs []observation.Ref) []string {
-	names := make([]string, 0, len(refs))
-	for _, ref := range refs {
-		names = append(names, ref.String())
-	}
-	return names
 }

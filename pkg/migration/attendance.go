@@ -121,26 +121,18 @@ func (p *pass) endsOfManagers(after func(time.Time)) {
 func (p *pass) beginsOfService(after func(time.Time)) {
 	nodes, started := time.Time{}, time.Time{}
 	for _, node := range p.o.Nodes.Value() {
-		nodes = earlier(nodes, node.CreatedAt)
+		nodes = observation.Earlier(nodes, node.CreatedAt)
 	}
 	controlPlane := p.o.ControlPlane.Value()
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
 		for _, process := range component.Pods {
-			started = earlier(started, process.StartedAt)
+			started = observation.Earlier(started, process.StartedAt)
 		}
 	}
 	after(nodes)
 	if p.ccmHasTakenOver() {
 		after(started)
 	}
-}
-
-// earlier takes no zero for a time.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
@@ -196,7 +188,7 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 	}{{limit, &a.Overdue}, {2 * limit, &a.NeedsPerson}} {
 		left := threshold.after - p.now.Sub(since.Time)
 		*threshold.passed = left <= 0
-		a.LookAfter = sooner(a.LookAfter, left)
+		a.LookAfter = observation.Sooner(a.LookAfter, left)
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // booted is a roll in which workers was rolled, and whose new Node has just registered; its MachineSet is that old.
@@ -163,7 +164,7 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 func TestBootstrapsAreLookedForWhereTheyDecide(t *testing.T) {
 	names := func(o Observation) []string {
 		found := []string{}
-		for _, ref := range BootstrapsOf(o, noon()) {
+		for _, ref := range rollout.BootstrapsOf(o, noon()) {
 			found = append(found, ref.Name)
 		}
 		return found

@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // turning is a MachineDeployment of two replicas in the middle of its roll: one old Machine, one new one whose Node registered
@@ -35,7 +36,7 @@ func turning() Observation {
 }
 
 func endless() observation.Guard {
-	return observation.Guard{MinReadySeconds: EndlessMinReadySeconds, MinReadyOurs: true}
+	return observation.Guard{MinReadySeconds: rollout.EndlessMinReadySeconds, MinReadyOurs: true}
 }
 
 // proving is the same with a new Machine that is proven.

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // unproven is ready to roll, but for the canary.
@@ -283,16 +284,16 @@ func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := begun()
 			o.StorageClasses = observation.Known(test.classes)
-			NewWithT(t).Expect((&pass{o: o}).canaryClass()).To(Equal(test.want))
+			NewWithT(t).Expect(Decide(o, noon()).Verb).To(HaveField("Canary.StorageClass", test.want))
 		})
 	}
 }
 
 func TestCanaryIsNoneOfTheMachines(t *testing.T) {
 	g := NewWithT(t)
-	with, ok := ProgressOf(made(), noon())
+	with, ok := rollout.ProgressOf(made(), noon())
 	g.Expect(ok).To(BeTrue())
-	without, _ := ProgressOf(begun(), noon())
+	without, _ := rollout.ProgressOf(begun(), noon())
 	g.Expect(with.Machines).To(Equal(without.Machines))
 	g.Expect(with.MachineDeployments).To(Equal(without.MachineDeployments))
 }

@@ -8,6 +8,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // pass is one evaluation: what was seen, when, and the facts as they will be after it.
@@ -19,8 +20,8 @@ type pass struct {
 	instructions []ucv1.Instruction
 	// findings of preflight, while they are judged.
 	findings []observation.Finding
-	// seen is what fleet has of the observation.
-	seen *fleetView
+	// seen are the Machines.
+	seen rollout.Seen
 	// recalled says that the facts are those of an earlier Cluster of this name.
 	recalled bool
 }
@@ -30,7 +31,7 @@ func Decide(o observation.Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	p := &pass{o: o, now: now, facts: *o.Cluster.Status.Facts.DeepCopy()}
 	decision := p.decide()
-	decision.LookAfter = sooner(decision.LookAfter, p.lookAfter())
+	decision.LookAfter = observation.Sooner(decision.LookAfter, rollout.LookAfter(p.rolling()))
 	if !p.recalled { // What an undo rests on is looked at when the status has the facts.
 		decision.PointOfNoReturn = p.judgePointOfNoReturn()
 	}
@@ -43,13 +44,13 @@ func Decide(o observation.Observation, now time.Time) Decision {
 			decision.Wait, decision.Failure = nil, nil
 		}
 		p.facts = p.seenWhilePaused()
-		decision.RollsOn = p.rollsOn()
+		decision.RollsOn = rollout.GoesOn(p.rolling())
 	}
 	if o.Cluster.ExternalCloudProvider() {
 		decision.Attendance = p.attend(decision)
-		decision.LookAfter = sooner(decision.LookAfter, decision.Attendance.LookAfter)
+		decision.LookAfter = observation.Sooner(decision.LookAfter, decision.Attendance.LookAfter)
 		if decision.Step == ucv1.StepRolledBack && !p.retryAt().IsZero() {
-			decision.LookAfter = sooner(decision.LookAfter, p.retryAt().Sub(p.now))
+			decision.LookAfter = observation.Sooner(decision.LookAfter, p.retryAt().Sub(p.now))
 		}
 	}
 	if !equality.Semantic.DeepEqual(p.facts, o.Cluster.Status.Facts) {
@@ -95,7 +96,7 @@ func (p *pass) decide() Decision {
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
 	}
-	p.countSamples()
+	p.facts = rollout.Measured(p.rolling())
 	before := *p.facts.DeepCopy()
 	decision := p.leasesFirst(before, p.halts(p.course()))
 	if decision.Verb == nil && p.annotationsMissing() {

@@ -50,7 +50,7 @@ func (p *pass) defaultClass() outcome.Outcome {
 	}
 	why := "Making " + successor.String() + " the default."
 	if len(former) > 0 {
-		why = "Making " + successor.String() + " the default in place of " + wording.Names(refNames(former)) + "."
+		why = "Making " + successor.String() + " the default in place of " + wording.Names(observation.RefNames(former)) + "."
 	}
 	return outcome.Does(outcome.Verb{
 		Kind: outcome.VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,

@@ -96,7 +96,7 @@ func TestTheFormerDefaultGoesFirst(t *testing.T) {
 		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
 	})
 	verb := Decide(o, noon()).Verb
-	g.Expect(refNames(verb.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
+	g.Expect(observation.RefNames(verb.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
 	g.Expect(verb.Objects[0].UID).To(Equal("uid-fast"))
 	g.Expect(verb.DefaultClass).To(Equal("cinder"))
 }

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // draining has a Machine that has been going for a minute.
@@ -58,7 +59,7 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 
 func TestDrainsAreLookedForAfterAWhile(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(DrainsOf(draining().Machines.Value(), noon())).To(HaveLen(1))
-	g.Expect(DrainsOf(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
-	g.Expect(DrainsOf(observation.Machines{}, noon())).To(BeEmpty())
+	g.Expect(rollout.DrainsOf(draining().Machines.Value(), noon())).To(HaveLen(1))
+	g.Expect(rollout.DrainsOf(draining().Machines.Value(), noon().Add(-45*time.Second))).To(BeEmpty())
+	g.Expect(rollout.DrainsOf(observation.Machines{}, noon())).To(BeEmpty())
 }

@@ -136,7 +136,7 @@ func judgesCloud(facts ucv1.Facts) bool {
 // cloudAsked is a gate of the roll: what only the cloud could tell is judged when the CCM leads, before the first Machine is
 // replaced. Afterwards the Nodes themselves are the proof.
 func (p *pass) cloudAsked() outcome.Outcome {
-	if generation, _ := p.rollFacts(); *generation != "" {
+	if p.facts.RollGeneration != "" {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	findings, why := p.preflightFindings()

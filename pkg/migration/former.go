@@ -92,7 +92,7 @@ func (p *pass) freeLease() (verb *outcome.Verb, after time.Duration) {
 				Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the next one leads now.",
 			}, 0
 		case ended:
-			after = sooner(after, left)
+			after = observation.Sooner(after, left)
 		}
 	}
 	return nil, after
@@ -114,7 +114,7 @@ func (p *pass) leasesFirst(before ucv1.Facts, decision Decision) Decision {
 		return decision
 	}
 	verb, after := p.freeLease()
-	decision.LookAfter = sooner(decision.LookAfter, after)
+	decision.LookAfter = observation.Sooner(decision.LookAfter, after)
 	if verb == nil {
 		verb = p.beforeKCMRolls(decision.Verb)
 	}

@@ -6,7 +6,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
@@ -76,8 +76,9 @@ func (p *pass) decideDeletion() Decision {
 		return p.stopAt(ucv1.StepHandover, p.fixable(out)).leaving("the CCM is seen to run the cloud loops")
 	}
 	if p.facts.CompletedAt == nil {
-		if out, busy := p.leaveRoll(); busy {
-			return p.stopAt(ucv1.StepRoll, out).leaving("what was begun is rolled out")
+		out := rollout.Leave(p.rolling())
+		if p.facts = out.Facts; !out.Holds {
+			return p.stopAt(ucv1.StepRoll, out.Outcome).leaving("what was begun is rolled out")
 		}
 	}
 	return p.stopAt(p.currentStep(), p.release("one manager runs the cloud loops, and no roll is in the middle"))
@@ -143,34 +144,6 @@ func (p *pass) leaderLives() outcome.Outcome {
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired "+lease.String()+" and did not renew it yet.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
-}
-
-// leaveRoll is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
-// given back, and the canary goes.
-func (p *pass) leaveRoll() (outcome.Outcome, bool) {
-	if p.facts.RollGeneration != "" && p.o.Machines.IsUnknown() {
-		return outcome.CannotLook("the Machines", p.o.Machines.Why()), true
-	}
-	if p.facts.RollGeneration != "" && !p.o.Machines.IsAbsent() {
-		view := p.fleet()
-		pools := p.pools(view)
-		if out, busy := p.tidy(view, pools); busy {
-			return out, true
-		}
-		if out := p.rollHalts(view, pools); !out.Holds {
-			return out, true
-		}
-		if out, granted := p.step(view, pools); granted {
-			return out, true
-		}
-		if out, left := p.returnAll(pools); left {
-			return out, true
-		}
-	}
-	if rolling := p.rollingDeployments(); len(rolling) > 0 {
-		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+wording.Names(rolling)+"."), true
-	}
-	return p.removeCanary()
 }
 
 // deletedWhileUndone lets a deleted Cluster go when KCM has its cloud loops back.

@@ -236,7 +236,7 @@ func (p *pass) lockGone() outcome.Outcome {
 		return outcome.WaitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
 		return outcome.Does(outcome.Verb{
-			Kind: outcome.VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(refNames(lock.Left)) + ".",
+			Kind: outcome.VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(observation.RefNames(lock.Left)) + ".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -8,16 +8,17 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 type upToDateCase struct {
-	when func(*fleetView, *observation.Machine, *observation.MachineSet)
+	when func(*ucv1.Facts, *observation.Machine, *observation.MachineSet)
 	want bool
 }
 
 func TestUpToDate(t *testing.T) {
-	made := func(restart string) func(*fleetView, *observation.Machine, *observation.MachineSet) {
-		return func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) {
+	made := func(restart string) func(*ucv1.Facts, *observation.Machine, *observation.MachineSet) {
+		return func(_ *ucv1.Facts, _ *observation.Machine, s *observation.MachineSet) {
 			s.RestartValue, s.CreatedAt = restart, ago(24*time.Hour)
 		}
 	}
@@ -25,47 +26,47 @@ func TestUpToDate(t *testing.T) {
 		"a Machine of our revision with the annotation is up-to-date": {want: true},
 		"the annotation alone proves nothing":                         {when: made("")},
 		"our revision without the annotation is outdated": {
-			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "" },
+			when: func(_ *ucv1.Facts, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "" },
 		},
 		"our revision with annotation false is outdated": {
-			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "false" },
+			when: func(_ *ucv1.Facts, m *observation.Machine, _ *observation.MachineSet) { m.Annotation = "false" },
 		},
 		"a revision that was made after the flags is up-to-date without our value": {
-			when: func(_ *fleetView, _ *observation.Machine, s *observation.MachineSet) { s.RestartValue = "" }, want: true,
+			when: func(_ *ucv1.Facts, _ *observation.Machine, s *observation.MachineSet) { s.RestartValue = "" }, want: true,
 		},
 		"a revision that was made in the second of the flags is outdated": {
-			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
-				s.RestartValue, s.CreatedAt = "", v.configuredAt
+			when: func(v *ucv1.Facts, _ *observation.Machine, s *observation.MachineSet) {
+				s.RestartValue, s.CreatedAt = "", v.MachineControllerConfiguredAt.Time
 			},
 		},
 		"someone else's forceRestart value is not ours": {when: made("other")},
 		"before our value is made, an empty one does not match": {
-			when: func(v *fleetView, m *observation.Machine, s *observation.MachineSet) {
-				v.generation = ""
+			when: func(v *ucv1.Facts, m *observation.Machine, s *observation.MachineSet) {
+				v.RollGeneration = ""
 				made("")(v, m, s)
 			},
 		},
 		"before the flags are in place, age proves nothing": {
-			when: func(v *fleetView, _ *observation.Machine, s *observation.MachineSet) {
-				v.configuredAt, s.RestartValue = time.Time{}, ""
+			when: func(v *ucv1.Facts, _ *observation.Machine, s *observation.MachineSet) {
+				v.MachineControllerConfiguredAt, s.RestartValue = nil, ""
 			},
 		},
 		"a standalone Machine that was made after the flags is up-to-date": {
-			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Set = "" }, want: true,
+			when: func(_ *ucv1.Facts, m *observation.Machine, _ *observation.MachineSet) { m.Set = "" }, want: true,
 		},
 		"a standalone Machine that was made before the flags is outdated": {
-			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) {
+			when: func(_ *ucv1.Facts, m *observation.Machine, _ *observation.MachineSet) {
 				m.Set, m.CreatedAt = "", ago(24*time.Hour)
 			},
 		},
 		"a new Machine of an old revision is outdated: its kubelet is": {
-			when: func(_ *fleetView, m *observation.Machine, s *observation.MachineSet) {
+			when: func(_ *ucv1.Facts, m *observation.Machine, s *observation.MachineSet) {
 				made("")(nil, nil, s)
 				m.CreatedAt = noon()
 			},
 		},
 		"a Machine whose MachineSet is gone is outdated": {
-			when: func(_ *fleetView, m *observation.Machine, _ *observation.MachineSet) { m.Set = "gone" },
+			when: func(_ *ucv1.Facts, m *observation.Machine, _ *observation.MachineSet) { m.Set = "gone" },
 		},
 	}
 	runUpToDate(t, tests)
@@ -75,14 +76,14 @@ func runUpToDate(t *testing.T, tests map[string]upToDateCase) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := verifying()
-			view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
-			view.machines = oneMachine()
+			g, o, machines := NewWithT(t), verifying(), oneMachine()
 			if test.when != nil {
-				test.when(&view, &view.machines.Machines[0], &view.machines.Sets[0])
+				test.when(&o.Cluster.Status.Facts, &machines.Machines[0], &machines.Sets[0])
 			}
-			view.index()
-			NewWithT(t).Expect(view.upToDate(view.machines.Machines[0])).To(Equal(test.want))
+			o.Machines = observation.Known(machines)
+			progress, ok := rollout.ProgressOf(o, noon())
+			g.Expect(ok).To(BeTrue())
+			g.Expect(progress.Machines.UpToDate == 1).To(Equal(test.want))
 		})
 	}
 }
@@ -90,11 +91,11 @@ func runUpToDate(t *testing.T, tests map[string]upToDateCase) {
 func TestProgress(t *testing.T) {
 	tests := map[string]struct {
 		when func(*Observation)
-		want Progress
+		want rollout.Progress
 		ok   bool
 	}{
 		"a migrated cluster is all up-to-date": {
-			want: Progress{
+			want: rollout.Progress{
 				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1, UpToDate: 1},
 				Nodes: ucv1.NodeCount{Total: 1, Initialized: 1},
 			},
@@ -107,7 +108,7 @@ func TestProgress(t *testing.T) {
 				machines.Machines = append(machines.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Name: "alone"}})
 				o.Machines = observation.Known(machines)
 			},
-			want: Progress{
+			want: rollout.Progress{
 				Machines: ucv1.ProgressCount{Total: 2, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1, Blocked: 1},
 				Nodes: ucv1.NodeCount{Total: 1, Initialized: 1},
 			},
@@ -115,7 +116,7 @@ func TestProgress(t *testing.T) {
 		},
 		"a Machine that missed its deadline is blocked": {
 			when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Uninitialized = true }) },
-			want: Progress{
+			want: rollout.Progress{
 				Machines: ucv1.ProgressCount{Total: 1, UpToDate: 1, Blocked: 1}, MachineDeployments: ucv1.ProgressCount{Total: 1},
 				Nodes: ucv1.NodeCount{Total: 1},
 			},
@@ -123,7 +124,7 @@ func TestProgress(t *testing.T) {
 		},
 		"without the CRDs there is nothing to count": {
 			when: func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() },
-			want: Progress{Nodes: ucv1.NodeCount{Total: 1, Initialized: 1}}, ok: true,
+			want: rollout.Progress{Nodes: ucv1.NodeCount{Total: 1, Initialized: 1}}, ok: true,
 		},
 		"Machines that cannot be looked at are not counted": {
 			when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
@@ -139,7 +140,7 @@ func TestProgress(t *testing.T) {
 			if test.when != nil {
 				test.when(&o)
 			}
-			progress, ok := ProgressOf(o, noon())
+			progress, ok := rollout.ProgressOf(o, noon())
 			g.Expect(ok).To(Equal(test.ok))
 			progress.Nodes.Proven = nil // TestProvenKubeletsAreCounted has them.
 			g.Expect(progress).To(Equal(test.want))
@@ -150,9 +151,15 @@ func TestProgress(t *testing.T) {
 func TestDeadlineComesFromTheSpec(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
-	o.Cluster.Spec.Rollout.NodeDeadlineSeconds = new(int32(7))
-	view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
-	g.Expect(view.deadline).To(Equal(7 * time.Second))
+	edit(&o.Machines, func(m *observation.Machines) {
+		m.Machines[0].NodeName, m.Machines[0].CreatedAt = "", ago(8*time.Second)
+	})
+	for seconds, late := range map[int32]int32{7: 1, 9: 0} {
+		o.Cluster.Spec.Rollout.NodeDeadlineSeconds = &seconds
+		progress, ok := rollout.ProgressOf(o, noon())
+		g.Expect(ok).To(BeTrue())
+		g.Expect(progress.Machines.Blocked).To(Equal(late), "after 8 s, with a deadline of %d s", seconds)
+	}
 }
 
 func TestAddonStates(t *testing.T) {

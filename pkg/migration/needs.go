@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // Needs are what a pass observes and renders besides what every pass does. What they leave out is not observed, so no row may rest on it.
@@ -26,9 +27,22 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 	facts := cluster.Status.Facts
 	return Needs{
 		Plan: wantsPlan(cluster), Preflight: judgesPreflight(facts), Cloud: judgesCloud(facts), Canary: looksAtCanary(facts),
-		StorageClasses: wantsStorageClasses(facts), KCMLeaseRight: looksAtKCMLeaseRight(facts), Measurements: measures(cluster, now),
+		StorageClasses: wantsStorageClasses(facts), KCMLeaseRight: looksAtKCMLeaseRight(facts), Measurements: rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider), Undo: looksForUndo(cluster), LookAhead: looksAhead(cluster, now),
 		Probe: wantsProbe(cluster), Lock: wantsLock(facts), NodeAgents: wantsNodeAgents(facts),
 		WithholdWorkload: withholdsWorkload(facts), WithholdCloudNode: withholdsCloudNode(facts, provider), WithdrawAddons: withdrawsAddons(facts),
 	}
+}
+
+// looksAtCanary says that there may be something of a canary.
+func looksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
+
+// wantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
+func wantsStorageClasses(facts ucv1.Facts) bool {
+	return judgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
+}
+
+// wantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
+func wantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
+	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
 }

@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
@@ -194,7 +195,7 @@ func TestWhenIsMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := verifying()
 			test.when(&o)
-			NewWithT(t).Expect(measures(o.Cluster, noon())).To(Equal(test.want))
+			NewWithT(t).Expect(rollout.Measures(o.Cluster, noon())).To(Equal(test.want))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -112,15 +113,7 @@ func (p *pass) passedByMachines() (passed, unknown string) {
 	if p.o.Machines.IsUnknown() {
 		return "", "the Machines: " + p.o.Machines.Why()
 	}
-	view := p.fleet()
-	var names []string
-	for _, machine := range view.machines.Machines {
-		set, owned := view.setOf(machine)
-		replaceable := owned && view.hasDeployment(set)
-		if !replaceable && !machine.Deleting && (machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
-			names = append(names, machine.String())
-		}
-	}
+	names := rollout.Irreplaceable(p.rolling())
 	if len(names) == 0 {
 		return "", ""
 	}

@@ -24,24 +24,3 @@ func (p *pass) proofsToKeep(decision Decision) *observation.KeptProofs {
 	kept.ByNode = now
 	return &kept
 }
-
-// countProven counts the Nodes of Machines whose kubelets are proven, for the status.
-func (v fleetView) countProven() *ucv1.ProvenCount {
-	count := &ucv1.ProvenCount{}
-	for _, machine := range v.machines.Machines {
-		node, found := v.nodes[machine.NodeName]
-		if machine.NodeName == "" || !found || node.CreatedAt.Before(machine.CreatedAt) {
-			continue
-		}
-		switch node.Kubelet.External {
-		case observation.TaintSeen:
-			count.Taint++
-		case observation.SyncedSeen:
-			count.Synced++
-		case observation.ProviderIDOwned:
-			count.ProviderID++
-		}
-	}
-	count.Total = count.Taint + count.Synced + count.ProviderID
-	return count
-}

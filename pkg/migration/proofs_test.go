@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // keeping is a Roll or Verify with these proofs kept.
@@ -101,7 +102,7 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 		for _, change := range when {
 			change(&o)
 		}
-		progress, ok := ProgressOf(o, noon())
+		progress, ok := rollout.ProgressOf(o, noon())
 		g.Expect(ok).To(BeTrue())
 		return progress.Nodes.Proven
 	}

@@ -150,19 +150,6 @@ func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	g.Expect(d.Verb.Why).To(ContainSubstring("workers-between from 1 to 0"))
 }
 
-// A MachineDeployment that is paused blocks the roll before a step is asked for; this is the second lock.
-func TestNothingIsGrantedWhilePaused(t *testing.T) {
-	g := NewWithT(t)
-	o := pooled{3, 1, 0, "MRR", "P"}.observation()
-	view := (&pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}).fleet()
-	d := view.machines.Deployments[0]
-	_, may := view.grant(d, "")
-	g.Expect(may).To(BeTrue())
-	d.Paused = true
-	_, may = view.grant(d, "")
-	g.Expect(may).To(BeFalse())
-}
-
 func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 	o := pooled{3, 1, 0, "MRR", "P"}.observation()
 	edit(&o.Machines, func(m *observation.Machines) {

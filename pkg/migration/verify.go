@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -21,8 +21,7 @@ func (p *pass) verify() outcome.Outcome {
 	case p.o.Proofs.IsUnknown():
 		return outcome.CannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
 	}
-	view := p.fleet()
-	unproven, overdue := p.unprovenNodes(view, nodes)
+	unproven, overdue := rollout.Unproven(p.rolling())
 	changed, unknown := p.inventoryChanges()
 	if len(overdue) > 0 || len(changed) > 0 {
 		p.facts.StableSince = nil
@@ -63,59 +62,6 @@ func (p *pass) soak() outcome.Outcome {
 			p.facts.StableSince.UTC().Format(time.RFC3339)+".", left)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
-}
-
-// unprovenNodes sorts the Nodes that lack something into those that are young and those that a person must look at.
-func (p *pass) unprovenNodes(view fleetView, nodes []observation.Node) (young, overdue []string) {
-	machineOf := map[string]observation.Machine{}
-	for _, machine := range view.machines.Machines {
-		if machine.NodeName != "" {
-			machineOf[machine.NodeName] = machine
-		}
-	}
-	for _, node := range nodes {
-		if slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name) {
-			continue
-		}
-		machine, owned := machineOf[node.Name]
-		lacks := p.lacks(view, node, machine, owned)
-		switch {
-		case lacks == "":
-		case p.now.Sub(node.CreatedAt) <= view.deadline && owned:
-			young = append(young, node.Name+" "+lacks)
-		default:
-			overdue = append(overdue, node.Name+" "+lacks)
-		}
-	}
-	return young, overdue
-}
-
-func (p *pass) lacks(view fleetView, node observation.Node, machine observation.Machine, owned bool) string {
-	switch {
-	case !owned:
-		return "has no Machine (accept it in spec.rollout.acceptNodes or delete it)"
-	case !view.upToDate(machine):
-		return "belongs to outdated Machine " + machine.Namespace + "/" + machine.Name
-	}
-	return p.nodeLacks(view, node, machine)
-}
-
-// nodeLacks is what a Node of an up-to-date Machine does not show yet.
-func (p *pass) nodeLacks(view fleetView, node observation.Node, machine observation.Machine) string {
-	switch {
-	case node.Uninitialized:
-		return "still has taint node.cloudprovider.kubernetes.io/uninitialized"
-	case !view.identifies(node):
-		return "has no providerID of the form " + cmp.Or(p.o.Provider.Value().ProviderIDForm, p.o.Provider.Value().ProviderIDPrefix)
-	case !node.Ready:
-		return "is not Ready"
-	}
-	for _, driver := range p.o.Provider.Value().CSIDrivers {
-		if !slices.Contains(node.CSIDrivers, driver) {
-			return "does not register CSI driver " + driver
-		}
-	}
-	return view.kubeletLacks(node, machine)
 }
 
 // inventoryChanges are the unexplained differences, for a message.

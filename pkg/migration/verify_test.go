@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 func nodes(change func(*[]observation.Node)) func(*Observation) {
@@ -168,12 +170,17 @@ func TestWhatANodeLacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := verifying()
-			p := &pass{o: o, now: noon(), facts: o.Cluster.Status.Facts}
-			node, machine := provenNode("n1"), oneMachine().Machines[0]
+			machines := oneMachine()
+			node := provenNode(machines.Machines[0].NodeName)
 			if test.when != nil {
-				test.when(&node, &machine)
+				test.when(&node, &machines.Machines[0])
 			}
-			lacks := p.lacks(p.fleet(), node, machine, test.owned)
+			if !test.owned {
+				machines.Machines = nil
+			}
+			o.Nodes, o.Machines = observation.Known([]observation.Node{node}), observation.Known(machines)
+			young, overdue := rollout.Unproven(rollout.Of(o, noon()))
+			lacks := strings.Join(append(young, overdue...), "; ")
 			if test.want == "" {
 				g.Expect(lacks).To(BeEmpty())
 			}

@@ -130,3 +130,11 @@ type CloudConfig struct {
 	// Problem is a sentence when the configuration is there but cannot be used.
 	Problem string
 }
+
+func RefNames(refs []Ref) []string {
+	names := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		names = append(names, ref.String())
+	}
+	return names
+}

@@ -1,4 +1,5 @@
-// Package rollout decides which MachineDeployments of one user cluster may be rolled now, and why. It imports the API
-// types and the API machinery's value types only; it never imports a client, a context, a clock or a logger, and it
-// never looks at Machines: what a pool's state is was decided before.
+// Package rollout replaces Machines, forward to external kubelets and back to in-tree ones: which MachineDeployments may roll now
+// and why, the canary before them, the breaker that holds each of them, what halts a roll, and what the new Nodes have to show.
+// Next names the one next thing from an observation and the facts, and returns the facts as they would be. It imports what was
+// observed and what a decision comes to. It knows no other row of the migration: whoever has the hand-over brings the gates.
 package rollout

@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // What the operating-system-manager writes into a Secret that no one changes afterwards.
@@ -31,9 +31,9 @@ func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref)
 	}
 	seen := make(map[string]observation.BootstrapData, len(deployments))
 	for _, deployment := range deployments {
-		data, err := s.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
+		data, err := s.bootstrapOf(ctx, rollout.BootstrapSecret(deployment))
 		if err != nil {
-			return observation.Unknown[map[string]observation.BootstrapData](because("reading "+migration.BootstrapSecret(deployment).String(), err))
+			return observation.Unknown[map[string]observation.BootstrapData](because("reading "+rollout.BootstrapSecret(deployment).String(), err))
 		}
 		seen[deployment.UID] = data
 	}

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
@@ -32,7 +32,7 @@ func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	spec := map[string]any{}
 	if verb.Endless {
-		spec["minReadySeconds"] = int64(migration.EndlessMinReadySeconds)
+		spec["minReadySeconds"] = int64(rollout.EndlessMinReadySeconds)
 	}
 	if verb.RestartValue != "" {
 		annotations := map[string]any{ucv1.ForceRestartAnnotation: verb.RestartValue}
@@ -91,7 +91,7 @@ func guardOf(object *unstructured.Unstructured) observation.Guard {
 		switch {
 		case !owns(entry, "minReadySeconds"):
 		case entry.Manager == ucv1.FieldManager:
-			guard.MinReadyOurs = seconds == migration.EndlessMinReadySeconds
+			guard.MinReadyOurs = seconds == rollout.EndlessMinReadySeconds
 		case seconds != 0 || entry.Operation == metav1.ManagedFieldsOperationApply:
 			// An Update that left 0 behind wanted nothing: it is the default, which clients fill in.
 			guard.MinReadyOwner = entry.Manager

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 func breakerRef() observation.Ref {
@@ -42,7 +42,7 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 		want  observation.Guard
 		value string
 	}{
-		{"rolling takes minReadySeconds in the same write", rolls("17", true), observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
+		{"rolling takes minReadySeconds in the same write", rolls("17", true), observation.Guard{MinReadySeconds: rollout.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
 		{"giving back leaves the roll annotation", rolls("17", false), observation.Guard{}, "17"},
 		{"a rollback takes nothing", rolls("18", false), observation.Guard{}, "18"},
 		{"nothing is left", rolls("", false), observation.Guard{}, ""},
@@ -153,12 +153,12 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 		},
 		"ours": {
 			spec: "{minReadySeconds: 2147483647}", entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady)},
-			want: observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true},
+			want: observation.Guard{MinReadySeconds: rollout.EndlessMinReadySeconds, MinReadyOurs: true},
 		},
 		"ours, and another one applies the same": {
 			spec:    "{minReadySeconds: 2147483647}",
 			entries: []metav1.ManagedFieldsEntry{fields(ucv1.FieldManager, apply, minReady), fields("argocd", apply, minReady)},
-			want:    observation.Guard{MinReadySeconds: migration.EndlessMinReadySeconds, MinReadyOurs: true, MinReadyOwner: "argocd"},
+			want:    observation.Guard{MinReadySeconds: rollout.EndlessMinReadySeconds, MinReadyOurs: true, MinReadyOwner: "argocd"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -172,7 +172,7 @@ func (w *world) initializer() string {
 func (w *world) shrink(deployment *machines.MachineDeployment, set *machines.MachineSet) {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	if seconds := deployment.Spec.MinReadySeconds; (seconds == nil || *seconds != migration.EndlessMinReadySeconds) && *set.Spec.Replicas > 0 {
+	if seconds := deployment.Spec.MinReadySeconds; (seconds == nil || *seconds != rollout.EndlessMinReadySeconds) && *set.Spec.Replicas > 0 {
 		set.Spec.Replicas = new(int32(0))
 		g.Expect(w.user.client.Update(w.t.Context(), set)).To(Succeed())
 	}

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
@@ -86,7 +86,7 @@ func TestBreakerHoldsBesideTheRealMachineController(t *testing.T) {
 		return time.Since(held) > realHold
 	})
 	deployment := m.deployment("pool")
-	g.Expect(deployment.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(migration.EndlessMinReadySeconds)))
+	g.Expect(deployment.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(rollout.EndlessMinReadySeconds)))
 
 	m.initializes = true
 	m.until("a new Machine in the place of an old one", func(c realCount) bool { return c.old == 2 && c.proven >= 1 })

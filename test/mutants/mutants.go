@@ -62,6 +62,16 @@ func ofBaseline(rule, name, function string, how operator) mutant {
 	return of(baselinePackage, rule, name, function, how).by(migrationPackage, simulationPackage)
 }
 
+// ofRollout makes a mutant of the roll, which the tables of the decisions and the simulation are to kill.
+func ofRollout(rule, name, function string, how operator) mutant {
+	return of(rolloutPackage, rule, name, function, how).by(migrationPackage, simulationPackage)
+}
+
+// ofRolloutTables makes one that the tables are to kill: the simulation has nothing of the sort.
+func ofRolloutTables(rule, name, function string, how operator) mutant {
+	return of(rolloutPackage, rule, name, function, how).by(migrationPackage)
+}
+
 // Rule 1: it ends.
 func endings() []mutant {
 	const rule = "1 ends"
@@ -151,13 +161,13 @@ func unknowns() []mutant {
 		ofObservation(rule, "a fact that no one filled in is absent",
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
-		in(rule, "Machines that cannot be looked at are none", "pass.seesRoll", never("Machines IsKnown")),
+		ofRollout(rule, "Machines that cannot be looked at are none", "roll.seesRoll", never("Machines IsKnown")),
 		in(rule, "an inventory that cannot be looked at is the same", "pass.verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
 			"pass.unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "Nodes that cannot be looked at are none", "pass.leading", never("known")),
 		in(rule, "a KCM that cannot be looked at is silent", "pass.proof", returns("UnknownState why", "nil")),
-		in(rule, "a deleted Cluster goes although its Machines cannot be looked at",
-			"pass.leaveRoll", never("Machines IsUnknown")),
+		ofRollout(rule, "a deleted Cluster goes although its Machines cannot be looked at",
+			"roll.leave", never("Machines IsUnknown")),
 	}
 }

@@ -12,8 +12,8 @@ func budgets() []mutant {
 			"Plan", drops("used")).by(migrationPackage, simulationPackage),
 		of(rolloutPackage, rule, "a budget that cannot be read allows one",
 			"Allowed", returns("err", "1, nil")).by(migrationPackage, simulationPackage),
-		in(rule, "a tainted Node serves", "fleetView.serves", without("Uninitialized")),
-		in(rule, "a Machine that is going serves", "pool.look", judged("Deleting serves", "!view.serves(machine)")),
+		ofRollout(rule, "a tainted Node serves", "machineView.serves", without("Uninitialized")),
+		ofRollout(rule, "a Machine that is going serves", "pool.look", judged("Deleting serves", "!view.serves(machine)")),
 	}
 }
 
@@ -21,10 +21,10 @@ func budgets() []mutant {
 func rolls() []mutant {
 	const rule = "5 once"
 	return []mutant{
-		in(rule, "the forceRestart value is used before it is persisted", "pass.rollNext", skips("Recording")),
-		in(rule, "the forceRestart value is made again", "pass.rollNext", always("rollFacts")),
-		in(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
-		in(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
+		ofRollout(rule, "the forceRestart value is used before it is persisted", "roll.rollNext", skips("Recording")),
+		ofRollout(rule, "the forceRestart value is made again", "roll.rollNext", always("rollFacts")),
+		ofRollout(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
+		ofRollout(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
 		in("5 healthy", "a Lease that stands still is a leader", "pass.ccmLeads", never("Renewed")),
 		ofObservation("5 healthy", "the first look at a Lease is a renewal", "Lease.Renewed", without("ChangedAt WatchedAt")),
 		in("5 healthy", "the CCM need not lead",
@@ -61,10 +61,10 @@ func controlPlanes() []mutant {
 func upToDate() []mutant {
 	const rule = "up-to-date"
 	return []mutant{
-		in(rule, "the annotation alone proves the kubelet", "fleetView.upToDate", returns("wanted", `set.UID != ""`)),
-		in(rule, "the revision alone proves the kubelet", "fleetView.upToDate", compared("undo", "&&")),
-		in(rule, "a revision of the second of the flags is up-to-date",
-			"fleetView.wanted", instead("CreatedAt configuredAt", "!set.CreatedAt.Before(v.configuredAt)")),
+		ofRollout(rule, "the annotation alone proves the kubelet", "machineView.upToDate", returns("wanted", `set.UID != ""`)),
+		ofRollout(rule, "the revision alone proves the kubelet", "machineView.upToDate", compared("undo", "&&")),
+		ofRollout(rule, "a revision of the second of the flags is up-to-date",
+			"machineView.wanted", instead("CreatedAt configuredAt", "!set.CreatedAt.Before(v.configuredAt)")),
 		in(rule, "flags that were lost leave their time behind",
 			"pass.setFlag", never("MachineControllerConfiguredAt")),
 	}
@@ -74,12 +74,12 @@ func upToDate() []mutant {
 func kubelets() []mutant {
 	const rule = "6 kubelets"
 	return []mutant{
-		in(rule, "an annotation and a providerID prove the kubelet", "fleetView.kubeletLacks", begins(`return ""`)),
-		inTables(rule, "a Node that is older than its Machine proves it", "fleetView.kubeletLacks", never("CreatedAt")),
-		inTables(rule, "what nothing proves is external", "fleetView.kubeletLacks", returns("shows no proof", `""`)),
+		ofRollout(rule, "an annotation and a providerID prove the kubelet", "machineView.kubeletLacks", begins(`return ""`)),
+		ofRolloutTables(rule, "a Node that is older than its Machine proves it", "machineView.kubeletLacks", never("CreatedAt")),
+		ofRolloutTables(rule, "what nothing proves is external", "machineView.kubeletLacks", returns("shows no proof", `""`)),
 		in(rule, "proofs that pass are kept in memory only", "pass.proofsToKeep", begins(`return nil`)),
 		in(rule, "the proof of a Node that is gone stays", "pass.proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
-		inTables(rule, "kept proofs that cannot be looked at are taken for missed", "pass.seesRoll", never("Proofs")),
+		ofRolloutTables(rule, "kept proofs that cannot be looked at are taken for missed", "roll.seesRoll", never("Proofs")),
 		ofObservation(rule, "any word that was kept is a proof", "Proof.Passes", begins(`return proof != ""`)),
 		of(userClusterPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
 		of(userClusterPackage, rule, "a taint that was there before we looked proves it", "kubeletLook.add", without("later")),
@@ -96,12 +96,12 @@ func kubelets() []mutant {
 func troubles() []mutant {
 	const rule = "6 visible"
 	return []mutant{
-		in(rule, "standalone Machines are overlooked", "blockedNames", ranges("MachineDeployment", "[:0]")),
-		in(rule, "paused MachineDeployments count as done", "judgePool", does("unpause", "pl.state = rollout.Done")),
-		in(rule, "Nodes without a Machine are overlooked", "pass.lacks", returns("acceptNodes", `""`)),
-		in(rule, "deletions may take forever", "fleetView.late", does("DeletingSince", "return false")),
-		in(rule, "a Node may be NotReady forever", "fleetView.lost", never("ReadyChangedAt")),
-		in(rule, "a MachineDeployment may wait for Machines forever", "stuckPools", never("lacks")),
+		ofRollout(rule, "standalone Machines are overlooked", "blockedNames", ranges("MachineDeployment", "[:0]")),
+		ofRollout(rule, "paused MachineDeployments count as done", "judgePool", does("unpause", "pl.state = Done")),
+		ofRollout(rule, "Nodes without a Machine are overlooked", "roll.lacks", returns("acceptNodes", `""`)),
+		ofRollout(rule, "deletions may take forever", "machineView.late", does("DeletingSince", "return false")),
+		ofRollout(rule, "a Node may be NotReady forever", "machineView.lost", never("ReadyChangedAt")),
+		ofRollout(rule, "a MachineDeployment may wait for Machines forever", "stuckPools", never("lacks")),
 		in(rule, "a cluster without Nodes waits for a leader", "pass.leading", never("==")),
 		in(rule, "a cluster without Nodes waits for its addons", "pass.healthy", never("nodes")),
 	}

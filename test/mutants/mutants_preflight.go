@@ -8,7 +8,7 @@ func preflightRules() []mutant {
 		in(rule, "one accepted object is all of them", "accept", goesOn("because Reason", "left = nil")),
 		in(rule, "what is accepted is so for good", "accept", without("Until nil Before")),
 		in(rule, "another finding is accepted, too", "accept", without("ID")),
-		in(rule, "the cloud is not asked before the roll", "pass.rollGates", lacks("cloudAsked")),
+		in(rule, "the cloud is not asked before the roll", "pass.rolling", lacks("cloudAsked")),
 		ofObservation(rule, "the cloud is asked before the start", "Finding.Blocks", without("BeforeRoll")),
 		in("3 unknown", "findings that no one looked for are none", "pass.preflightFindings", never("Findings")),
 		in("3 unknown", "a check that could not look has passed", "pass.judgePreflight", skips("Message")),

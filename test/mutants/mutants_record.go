@@ -17,7 +17,7 @@ func records() []mutant {
 		of(clusterControllerPackage, rule, "the record of an earlier fact will do", "Reconciler.keepRecord", without("Holds")),
 		of(clusterControllerPackage, rule, "the record goes with the Cluster", "owners", becomes("Kind keeper", `"Cluster"`)),
 		in(rule, "a deleted Cluster goes while no one runs the cloud loops", "pass.decideDeletion", or("untouched", "true")),
-		in(rule, "a deleted Cluster goes in the middle of the roll", "pass.decideDeletion", never("busy")),
+		in(rule, "a deleted Cluster goes in the middle of the roll", "pass.decideDeletion", never("Facts")),
 		in(rule, "a deleted Cluster goes before a manager is seen to run the cloud loops", "pass.decideDeletion", never("attendedFirst")),
 		in(rule, "a deleted Cluster goes while KCM may run the loops again", "pass.attendedFirst", lacks("guarded")),
 		in(rule, "a deleted Cluster goes although other CCMs cannot be looked at", "pass.attendedFirst", lacks("alone")),

@@ -4,14 +4,14 @@ package main
 func pointOfNoReturn() []mutant {
 	const rule = "undo allowed"
 	return []mutant{
-		in(rule, "a MachineSet of the migration counts as in-tree by its age", "fleetView.wanted", never("external")),
+		ofRollout(rule, "a MachineSet of the migration counts as in-tree by its age", "machineView.wanted", never("external")),
 		in(rule, "what could not be looked at is ahead", "pass.judgePointOfNoReturn", never("unknown")),
 		in(rule, "an undo begins although something could not be looked at",
 			"pass.beginUndo", becomes("PointOfNoReturnUnknown", `"-"`)),
 		in(rule, "an undo begins beyond it", "pass.beginUndo", becomes("PointOfNoReturnPassed", `"-"`)),
 		in(rule, "completion does not pass it", "pass.pointOfNoReturn", never("CompletedAt")),
-		in(rule, "a lone external Machine does not pass it", "pass.passedByMachines", never("Annotation")),
-		in(rule, "the annotation alone tells what is external", "pass.passedByMachines", without("wanted owned")),
+		ofRollout(rule, "a lone external Machine does not pass it", "Irreplaceable", never("Annotation")),
+		ofRollout(rule, "the annotation alone tells what is external", "Irreplaceable", without("wanted owned")),
 		in(rule, "a load balancer that in-tree naming does not find does not pass it",
 			"pass.passedByLoadBalancers", either("SharesLoadBalancerNames")),
 		in(rule, "another cluster name does not pass it", "pass.clusterNameKept", without("kcmClusterName")),
@@ -72,13 +72,13 @@ func undoneLock() []mutant {
 func undoneMachines() []mutant {
 	const rule = "5 undo"
 	return []mutant{
-		in(rule, "in-tree Machines are rolled back", "fleetView.wanted", never("neverExternal")),
-		in(rule, "a Machine that was made since is in-tree", "fleetView.neverExternal", without("joined")),
+		ofRollout(rule, "in-tree Machines are rolled back", "machineView.wanted", never("neverExternal")),
+		ofRollout(rule, "a Machine that was made since is in-tree", "machineView.neverExternal", without("joined")),
 		in(rule, "a flag that came back leaves its time behind",
 			"pass.unsetFlag", never("MachineControllerRevertedAt")),
 		in(rule, "Machines are rolled back while a pod has the old flag",
 			"pass.undoMachineController", never("RolledOut")),
-		in(rule, "an undo waits for the CCM", "pass.rollGates", never("undoing")),
+		ofRollout(rule, "an undo waits for the CCM", "roll.rollGates", never("back")),
 		in(rule, "Nodes that only the CCM can initialize are left behind", "pass.undoRoll", never("Uninitialized")),
 		in(rule, "volumes need not be detached", "pass.detached", negated("csi")),
 		in(rule, "the driver goes although a volume needs it", "pass.withdrawAddons", never("driverUnneeded")),

@@ -4,9 +4,9 @@ import (
 	"strconv"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // canaryObjects are what one extra Machine takes; what is there already stays as it is.
@@ -32,7 +32,7 @@ func rolled(in Input, verb outcome.Verb, ref observation.Ref) []FieldChange {
 	}
 	changes := []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
 	if verb.Endless {
-		changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(migration.EndlessMinReadySeconds)})
+		changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(rollout.EndlessMinReadySeconds)})
 	}
 	return changes
 }

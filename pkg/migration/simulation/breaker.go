@@ -7,6 +7,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // guard is what the circuit breaker has to do with a MachineDeployment.
@@ -30,7 +31,7 @@ func (d *machineDeployment) observeGuard() observation.Guard {
 func (d *machineDeployment) takeGuard(verb outcome.Verb) {
 	switch {
 	case verb.Endless:
-		d.guard.minReady, d.guard.ours, d.guard.owner = migration.EndlessMinReadySeconds, true, ""
+		d.guard.minReady, d.guard.ours, d.guard.owner = rollout.EndlessMinReadySeconds, true, ""
 	case d.guard.ours:
 		d.guard.minReady, d.guard.ours = 0, false
 	}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // machineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
@@ -187,7 +187,7 @@ func (w *World) machinesOf(s *machineSet) []*machine {
 func (w *World) available(s *machineSet) int {
 	count := 0
 	wait := time.Duration(s.minReady) * time.Second
-	if w.hasty && s.minReady != migration.EndlessMinReadySeconds {
+	if w.hasty && s.minReady != rollout.EndlessMinReadySeconds {
 		wait = 0
 	}
 	for _, m := range w.machinesOf(s) {

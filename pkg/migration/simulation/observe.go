@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
@@ -114,7 +115,7 @@ func (c *Controller) modelled() observation.Observation {
 	if w.baseline != nil {
 		o.Baseline, o.Proofs = observation.Known(*w.baseline), observation.Known(w.observeProofs())
 	}
-	o.Bootstraps = w.observeBootstraps(migration.BootstrapsOf(o, w.now))
+	o.Bootstraps = w.observeBootstraps(rollout.BootstrapsOf(o, w.now))
 	o.Registered = observation.Known(w.observeRegistered(o.Inventory.Value()))
 	o.Gone = observation.Known(w.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
 	return o

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi"
@@ -97,7 +97,7 @@ func (h *rolls) pool(ctx context.Context, s *suite.Scene, u *bed.UserCluster, na
 
 // minReadyIsOurs says that it is endless, and that we own it.
 func (h *rolls) minReadyIsOurs(deployment *machines.MachineDeployment) bool {
-	endless := deployment.Spec.MinReadySeconds != nil && *deployment.Spec.MinReadySeconds == migration.EndlessMinReadySeconds
+	endless := deployment.Spec.MinReadySeconds != nil && *deployment.Spec.MinReadySeconds == rollout.EndlessMinReadySeconds
 	return endless && slices.ContainsFunc(deployment.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == ucv1.FieldManager && bytes.Contains(entry.FieldsV1.GetRawBytes(), []byte(`"f:minReadySeconds"`))
 	})

@@ -9,7 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-func pool(name string, replicas int32, state State) Pool {
+func poolOf(name string, replicas int32, state State) Pool {
 	return Pool{Name: name, Replicas: replicas, State: state}
 }
 
@@ -19,7 +19,7 @@ func disrupted(p Pool) Pool {
 }
 
 func three() []Pool {
-	return []Pool{pool("a", 3, Outdated), pool("b", 1, Outdated), pool("c", 2, Outdated)}
+	return []Pool{poolOf("a", 3, Outdated), poolOf("b", 1, Outdated), poolOf("c", 2, Outdated)}
 }
 
 type planTest struct {
@@ -53,13 +53,13 @@ func runPlans(t *testing.T, tests map[string]planTest) {
 
 func TestPlanReadsTheBudget(t *testing.T) {
 	runPlans(t, map[string]planTest{
-		"nothing to roll holds nothing up": {pools: []Pool{pool("a", 1, Done), pool("b", 1, Blocked)}},
+		"nothing to roll holds nothing up": {pools: []Pool{poolOf("a", 1, Done), poolOf("b", 1, Blocked)}},
 		"no pools hold nothing up":         {},
 		"by default one is rolled, the smallest first": {
 			pools: three(), want: []string{"b"},
 		},
 		"the smallest of the same size is the first by name": {
-			pools: []Pool{pool("z", 1, Outdated), pool("y", 1, Outdated)}, want: []string{"y"},
+			pools: []Pool{poolOf("z", 1, Outdated), poolOf("y", 1, Outdated)}, want: []string{"y"},
 		},
 		"in alphabetical order size does not matter": {
 			pools: three(), order: ucv1.Alphabetical, want: []string{"a"},
@@ -97,13 +97,13 @@ func TestPlanReadsTheBudget(t *testing.T) {
 func TestPlanCountsDisruptions(t *testing.T) {
 	runPlans(t, map[string]planTest{
 		"one that rolls uses the budget up": {
-			pools: []Pool{pool("a", 1, Rolling), pool("b", 1, Outdated)}, held: "1 of 2 are rolling or not serving in full: a.",
+			pools: []Pool{poolOf("a", 1, Rolling), poolOf("b", 1, Outdated)}, held: "1 of 2 are rolling or not serving in full: a.",
 		},
 		"one that is done but disrupted uses the budget up, whoever disrupted it": {
-			pools: []Pool{disrupted(pool("a", 1, Done)), pool("b", 1, Outdated)}, held: "not serving in full: a.",
+			pools: []Pool{disrupted(poolOf("a", 1, Done)), poolOf("b", 1, Outdated)}, held: "not serving in full: a.",
 		},
 		"one that is blocked and disrupted uses the budget up, too": {
-			pools: []Pool{disrupted(pool("a", 1, Blocked)), pool("b", 1, Outdated)}, held: "not serving in full: a.",
+			pools: []Pool{disrupted(poolOf("a", 1, Blocked)), poolOf("b", 1, Outdated)}, held: "not serving in full: a.",
 		},
 		"until a canary is proven one is rolled alone, whatever the budget": {
 			pools: three(), budget: new(intstr.FromInt32(2)), canary: true, want: []string{"b"},
@@ -112,22 +112,22 @@ func TestPlanCountsDisruptions(t *testing.T) {
 			pools: three(), budget: new(intstr.FromInt32(0)), canary: true, held: "allows 0 at once",
 		},
 		"one that is rolling and disrupted counts once": {
-			pools: []Pool{disrupted(pool("a", 1, Rolling)), pool("b", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
+			pools: []Pool{disrupted(poolOf("a", 1, Rolling)), poolOf("b", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
 		},
 		"one that does not serve in full is not rolled even if the budget has room": {
-			pools: []Pool{disrupted(pool("a", 1, Outdated)), pool("b", 2, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
+			pools: []Pool{disrupted(poolOf("a", 1, Outdated)), poolOf("b", 2, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
 		},
 		"what rolls leaves only the rest of the budget": {
-			pools:  []Pool{pool("a", 1, Rolling), pool("b", 1, Outdated), pool("c", 1, Outdated)},
+			pools:  []Pool{poolOf("a", 1, Rolling), poolOf("b", 1, Outdated), poolOf("c", 1, Outdated)},
 			budget: new(intstr.FromInt32(2)), want: []string{"b"},
 		},
 		"only one that does not serve in full is left: it waits, with its name": {
-			pools: []Pool{disrupted(pool("a", 1, Outdated))}, budget: new(intstr.FromInt32(2)), held: "not serving in full: a.",
+			pools: []Pool{disrupted(poolOf("a", 1, Outdated))}, budget: new(intstr.FromInt32(2)), held: "not serving in full: a.",
 		},
 		"the message names five at most": {
 			pools: []Pool{
-				pool("a", 1, Rolling), pool("b", 1, Rolling), pool("c", 1, Rolling), pool("d", 1, Rolling), pool("e", 1, Rolling), pool("f", 1, Rolling),
-				pool("g", 1, Outdated),
+				poolOf("a", 1, Rolling), poolOf("b", 1, Rolling), poolOf("c", 1, Rolling), poolOf("d", 1, Rolling), poolOf("e", 1, Rolling), poolOf("f", 1, Rolling),
+				poolOf("g", 1, Outdated),
 			},
 			held: ": a, b, c, d, e and others.",
 		},
@@ -142,23 +142,23 @@ func turning(p Pool) Pool {
 func TestPlanTurnsRound(t *testing.T) {
 	runPlans(t, map[string]planTest{
 		"one that does not serve in full goes before those that do": {
-			pools: []Pool{pool("a", 1, Outdated), turning(pool("b", 3, Outdated))}, want: []string{"b"},
+			pools: []Pool{poolOf("a", 1, Outdated), turning(poolOf("b", 3, Outdated))}, want: []string{"b"},
 		},
 		"one after the other": {
-			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated))}, want: []string{"a"},
+			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated))}, want: []string{"a"},
 		},
 		"one alone until a canary is proven": {
-			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated))}, budget: new(intstr.FromInt32(2)), canary: true, want: []string{"a"},
+			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated))}, budget: new(intstr.FromInt32(2)), canary: true, want: []string{"a"},
 		},
 		"as many as the budget allows": {
-			pools: []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 3, Outdated)), pool("c", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"a", "b"},
+			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated)), poolOf("c", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"a", "b"},
 		},
 		"what rolls back already uses the budget up": {
-			pools:  []Pool{turning(pool("a", 1, Outdated)), turning(pool("b", 2, Outdated)), pool("c", 1, Rolling)},
+			pools:  []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 2, Outdated)), poolOf("c", 1, Rolling)},
 			budget: new(intstr.FromInt32(2)), want: []string{"a"},
 		},
 		"what rolls back already counts": {
-			pools: []Pool{turning(pool("a", 1, Outdated)), pool("b", 1, Rolling)}, held: "allows 1 at once",
+			pools: []Pool{turning(poolOf("a", 1, Outdated)), poolOf("b", 1, Rolling)}, held: "allows 1 at once",
 		},
 	})
 }

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -22,9 +21,9 @@ const (
 	mostSlow              = 5
 )
 
-// measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops
+// Measures says whether Nodes and load balancers are watched for the service level objectives: from when the CCM has the loops
 // until the soak time after completion.
-func measures(cluster *ucv1.Cluster, now time.Time) bool {
+func Measures(cluster *ucv1.Cluster, now time.Time) bool {
 	facts := cluster.Status.Facts
 	if facts.Origin != ucv1.OriginMigrating || facts.Rollback != nil || facts.Handover == nil || facts.Handover.FinishedAt == nil {
 		return false
@@ -41,37 +40,44 @@ func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 	return new(metav1.NewTime(facts.CompletedAt.Add(observation.SoakTime(cluster))))
 }
 
+// Measured adds what was measured since the last pass to the persisted counts, and returns the facts with them.
+func Measured(in In) ucv1.Facts {
+	r := evaluate(in)
+	r.countSamples()
+	return r.facts
+}
+
 // countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in
 // a restart; a sample that it shows twice is counted once, by its end.
-func (p *pass) countSamples() {
-	configured := p.facts.MachineControllerConfiguredAt
-	seen, known := p.o.Measured.Get()
-	if configured == nil || p.undoing() || !measures(p.o.Cluster, p.now) {
+func (r *roll) countSamples() {
+	configured := r.facts.MachineControllerConfiguredAt
+	seen, known := r.o.Measured.Get()
+	if configured == nil || r.back() || !Measures(r.o.Cluster, r.now) {
 		return
 	}
-	status := p.sloStatus(*configured)
+	status := r.sloStatus(*configured)
 	if known {
 		for _, sample := range seen.Samples {
 			if counts(sample, status, configured.Time) {
 				count(status, sample)
 			}
 		}
-		p.judgeObjectives(status, seen)
+		r.judgeObjectives(status, seen)
 	}
-	p.facts.SLO = status
-	p.noteViolation()
+	r.facts.SLO = status
+	r.noteViolation()
 }
 
 // sloStatus is what was counted, or a new beginning where a person asked for it.
-func (p *pass) sloStatus(configured metav1.Time) *ucv1.SLOStatus {
-	status := p.facts.SLO
+func (r *roll) sloStatus(configured metav1.Time) *ucv1.SLOStatus {
+	status := r.facts.SLO
 	if status == nil || status.Since == nil {
 		status = &ucv1.SLOStatus{Since: &configured}
 	}
-	if since := p.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
+	if since := r.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
 		status = &ucv1.SLOStatus{Since: since.DeepCopy(), CountedUntil: status.CountedUntil}
 	}
-	status.Until = measuredUntil(p.facts, p.o.Cluster)
+	status.Until = measuredUntil(r.facts, r.o.Cluster)
 	return status
 }
 
@@ -114,10 +120,10 @@ func count(status *ucv1.SLOStatus, sample slo.Sample) {
 }
 
 // judgeObjectives lists the indicators in their order, those of load balancers where there are some.
-func (p *pass) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
+func (r *roll) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
 	countedAll(status, seen)
 	least := defaultMinimumSamples
-	if minimum := p.o.Cluster.Spec.SLO.MinimumSamples; minimum != nil {
+	if minimum := r.o.Cluster.Spec.SLO.MinimumSamples; minimum != nil {
 		least = int(*minimum)
 	}
 	counted := status.Indicators
@@ -131,7 +137,7 @@ func (p *pass) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
 		} else if seen.LoadBalancers == 0 && name != slo.TaintRemoval && name != slo.InitialSync {
 			continue
 		}
-		verdict := judgeIndicator(indicator, *status, seen, least, p.now)
+		verdict := judgeIndicator(indicator, *status, seen, least, r.now)
 		indicator.Verdict, indicator.CCM = ucv1.SLOVerdict(verdict), nil
 		if said, does := seen.CCM[name]; does && said != (slo.Counts{}) {
 			indicator.CCM = &ucv1.SLOCounts{Within: int32(said.Within), Missed: int32(said.Missed), Unsure: int32(said.Unsure)}
@@ -168,33 +174,33 @@ func judgeIndicator(indicator ucv1.SLOIndicator, status ucv1.SLOStatus, seen slo
 }
 
 // measured: what could not be looked at is no good sign.
-func (p *pass) measured() outcome.Outcome {
-	if !p.o.Measured.IsKnown() {
-		return outcome.CannotLook("how long Nodes take to be initialized", p.o.Measured.Why())
+func (r *roll) measured() outcome.Outcome {
+	if !r.o.Measured.IsKnown() {
+		return outcome.CannotLook("how long Nodes take to be initialized", r.o.Measured.Why())
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no
 // violation any more, and still no one looked. It rests on no row: the CCM that violates them may let one above Roll wait.
-func (p *pass) noteViolation() {
-	if !p.mayHalt() || p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || p.facts.SLO.ViolatedAt != nil || p.facts.CompletedAt != nil {
+func (r *roll) noteViolation() {
+	if !r.mayHalt() || r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || r.facts.SLO.ViolatedAt != nil || r.facts.CompletedAt != nil {
 		return
 	}
-	if p.seesMachines() && leftToRoll(p.pools(p.fleet())) {
-		p.facts.SLO.ViolatedAt = p.stamp()
+	if r.seesMachines() && leftToRoll(r.pools(r.fleet())) {
+		r.facts.SLO.ViolatedAt = r.stamp()
 	}
 }
 
 // leftToRoll: one that was rolled and is scaled up makes new Machines, and replaces none.
 func leftToRoll(pools []pool) bool {
-	return slices.ContainsFunc(pools, func(pl pool) bool { return pl.old || pl.state == rollout.Outdated || pl.state == rollout.Blocked })
+	return slices.ContainsFunc(pools, func(pl pool) bool { return pl.old || pl.state == Outdated || pl.state == Blocked })
 }
 
 // objectives halt the roll.
-func (p *pass) objectives() outcome.Outcome {
-	status := p.facts.SLO
-	if !p.halted() {
+func (r *roll) objectives() outcome.Outcome {
+	status := r.facts.SLO
+	if !r.halted() {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
@@ -202,18 +208,18 @@ func (p *pass) objectives() outcome.Outcome {
 		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
 }
 
-func (p *pass) mayHalt() bool {
-	cluster := p.o.Cluster
-	return p.facts.SLO != nil && !p.undoing() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
+func (r *roll) mayHalt() bool {
+	cluster := r.o.Cluster
+	return r.facts.SLO != nil && !r.back() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
 }
 
 // halted says that the objectives were violated, and no one looked since. What rolls already stands still for as long.
-func (p *pass) halted() bool {
-	if !p.mayHalt() || p.facts.SLO.ViolatedAt == nil {
+func (r *roll) halted() bool {
+	if !r.mayHalt() || r.facts.SLO.ViolatedAt == nil {
 		return false
 	}
-	looked := p.o.Cluster.Spec.SLO.CountSince
-	return looked == nil || !p.facts.SLO.ViolatedAt.Before(looked)
+	looked := r.o.Cluster.Spec.SLO.CountSince
+	return looked == nil || !r.facts.SLO.ViolatedAt.Before(looked)
 }
 
 // missed says how often an objective was missed, and by whom.

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"fmt"
@@ -10,30 +10,21 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// looksAtCanary says that there may be something of a canary.
-func looksAtCanary(facts ucv1.Facts) bool { return facts.Canary != nil && facts.CompletedAt == nil }
-
-// wantsStorageClasses says that StorageClasses are looked at: to judge the default one, or to choose that of the canary.
-func wantsStorageClasses(facts ucv1.Facts) bool {
-	return judgesDefaultClass(facts) || (facts.Canary != nil && facts.Canary.ProvenAt == nil)
-}
-
 // canaryWanted: while something is left to be rolled that has Machines, and none was proven.
-func (p *pass) canaryWanted(pools []pool) bool {
-	return p.canaryKind() == ucv1.CanaryMachine && !p.undoing() && p.o.Cluster.DeletionTimestamp.IsZero() &&
-		(p.facts.Canary == nil || p.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(pools, needsCanary)
+func (r *roll) canaryWanted(pools []pool) bool {
+	return r.canaryKind() == ucv1.CanaryMachine && !r.back() && r.o.Cluster.DeletionTimestamp.IsZero() &&
+		(r.facts.Canary == nil || r.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(pools, needsCanary)
 }
 
 func needsCanary(pool pool) bool {
-	return pool.state == rollout.Outdated && pool.deployment.Replicas > 0
+	return pool.state == Outdated && pool.deployment.Replicas > 0
 }
 
-func (p *pass) canaryKind() ucv1.CanaryKind {
-	if kind := p.o.Cluster.Spec.Rollout.Canary; kind != "" {
+func (r *roll) canaryKind() ucv1.CanaryKind {
+	if kind := r.o.Cluster.Spec.Rollout.Canary; kind != "" {
 		return kind
 	}
 	return ucv1.CanaryMachine
@@ -43,48 +34,48 @@ func (p *pass) canaryKind() ucv1.CanaryKind {
 //
 //	recorded ─► made ─► proven ─► recorded, removed, and the roll begins
 //	              └──── deadline passed: a person is called ─► removed, and made again ten minutes later
-func (p *pass) canary(pools []pool, intents []rollout.Intent) outcome.Outcome {
-	if !p.canaryWanted(pools) {
+func (r *roll) canary(pools []pool, intents []Intent) outcome.Outcome {
+	if !r.canaryWanted(pools) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	fact := p.facts.Canary
-	_, seen := p.o.Machines.Value().Split()
+	fact := r.facts.Canary
+	_, seen := r.o.Machines.Value().Split()
 	switch {
 	case fact == nil:
-		return p.beginCanary(pools, intents, 1)
-	case !p.o.StorageClasses.IsKnown():
-		return outcome.CannotLook("the StorageClasses", p.o.StorageClasses.Why())
-	case fact.FailedAt != nil && p.now.Sub(fact.FailedAt.Time) > p.o.Deadlines.CanaryRetry:
-		if out, left := p.removeCanary(); left {
+		return r.beginCanary(pools, intents, 1)
+	case !r.o.StorageClasses.IsKnown():
+		return outcome.CannotLook("the StorageClasses", r.o.StorageClasses.Why())
+	case fact.FailedAt != nil && r.now.Sub(fact.FailedAt.Time) > r.o.Deadlines.CanaryRetry:
+		if out, left := r.removeCanary(); left {
 			return out
 		}
-		return p.beginCanary(pools, intents, fact.Attempt+1)
-	case !p.o.Canary.IsKnown():
-		return outcome.CannotLook("the canary", p.o.Canary.Why())
+		return r.beginCanary(pools, intents, fact.Attempt+1)
+	case !r.o.Canary.IsKnown():
+		return outcome.CannotLook("the canary", r.o.Canary.Why())
 	}
-	return p.proveCanary(pools, intents, seen)
+	return r.proveCanary(pools, intents, seen)
 }
 
-func (p *pass) proveCanary(pools []pool, intents []rollout.Intent, seen observation.Machines) outcome.Outcome {
-	fact := p.facts.Canary
-	plan, balanced, unknown := p.canaryPlan()
-	deadline := fact.StartedAt.Add(p.fleet().deadline)
+func (r *roll) proveCanary(pools []pool, intents []Intent, seen observation.Machines) outcome.Outcome {
+	fact := r.facts.Canary
+	plan, balanced, unknown := r.canaryPlan()
+	deadline := fact.StartedAt.Add(r.fleet().deadline)
 	switch {
 	case unknown != "":
 		return outcome.CannotLook("the baseline", unknown)
-	case fact.FailedAt == nil && p.now.After(deadline) && len(seen.Deployments)+len(p.o.Canary.Value().Objects) == 0:
+	case fact.FailedAt == nil && r.now.After(deadline) && len(seen.Deployments)+len(r.o.Canary.Value().Objects) == 0:
 		// It was taken away meanwhile because nothing could be rolled.
-		return p.beginCanary(pools, intents, fact.Attempt+1)
+		return r.beginCanary(pools, intents, fact.Attempt+1)
 	}
-	lacks := p.canaryLacks(seen)
+	lacks := r.canaryLacks(seen)
 	plan.LoadBalancer = balanced && len(lacks) == 0
-	if p.canaryIncomplete(seen, plan) {
-		return p.createCanary(pools, plan, balanced)
+	if r.canaryIncomplete(seen, plan) {
+		return r.createCanary(pools, plan, balanced)
 	}
-	if balanced && len(lacks) == 0 && len(p.o.Canary.Value().Ingress) == 0 {
+	if balanced && len(lacks) == 0 && len(r.o.Canary.Value().Ingress) == 0 {
 		lacks = append(lacks, "its Service has no load balancer")
 	}
-	return p.judgeCanary(p.doubtCanary(seen, lacks, deadline))
+	return r.judgeCanary(r.doubtCanary(seen, lacks, deadline))
 }
 
 // canaryDoubt is what keeps a canary from being proven, until when that is waited for, and what it is called before and after.
@@ -98,27 +89,27 @@ type canaryDoubt struct {
 	unseen string
 }
 
-func (p *pass) judgeCanary(doubt canaryDoubt) outcome.Outcome {
-	fact, lacks := p.facts.Canary, strings.Join(doubt.lacks, "; ")
+func (r *roll) judgeCanary(doubt canaryDoubt) outcome.Outcome {
+	fact, lacks := r.facts.Canary, strings.Join(doubt.lacks, "; ")
 	switch {
 	case doubt.unseen != "":
 		return outcome.CannotLook("the bootstrap data of the canary", doubt.unseen)
 	case lacks == "":
-		fact.ProvenAt, fact.FailedAt = p.stamp(), nil
+		fact.ProvenAt, fact.FailedAt = r.stamp(), nil
 		return outcome.Records("Recording that the canary is proven: new Machines become Nodes that serve.")
-	case p.now.Before(doubt.deadline):
-		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", sooner(doubt.deadline.Sub(p.now), doubt.pause))
+	case r.now.Before(doubt.deadline):
+		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
 	case fact.FailedAt == nil:
-		fact.FailedAt = p.stamp()
+		fact.FailedAt = r.stamp()
 		return outcome.Records("Recording that the canary is not proven in time.")
 	}
-	again := fact.FailedAt.Add(p.o.Deadlines.CanaryRetry)
+	again := fact.FailedAt.Add(r.o.Deadlines.CanaryRetry)
 	return outcome.Fails(doubt.fails, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
-		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+p.undoOffer())
+		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+r.offer())
 }
 
 // beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
-func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32) outcome.Outcome {
+func (r *roll) beginCanary(pools []pool, intents []Intent, attempt int32) outcome.Outcome {
 	target := ""
 	for _, d := range deploymentsOf(pools, intents) {
 		if target == "" && d.Replicas > 0 {
@@ -130,16 +121,16 @@ func (p *pass) beginCanary(pools []pool, intents []rollout.Intent, attempt int32
 			target = pool.name()
 		}
 	}
-	p.facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: p.stamp()}
+	r.facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: r.stamp()}
 	return outcome.Records("Recording that a canary of MachineDeployment " + target + " is made.")
 }
 
 // canaryPlan: a part of the proof that the cluster has nothing for is left out. The Service is made last, when everything else is
 // proven: the CCM then makes its load balancer for this Node, too, so that the address says that it is among the targets. Nothing
 // is sent through it: what address a cluster shows is the tenant's to choose, and none that this controller should connect to.
-func (p *pass) canaryPlan() (plan outcome.CanaryPlan, balanced bool, unknown string) {
-	before, _, unknown := baseline.AsTaken(p.o.Baseline, p.facts.Baseline)
-	plan = outcome.CanaryPlan{Image: p.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: p.canaryClass()}
+func (r *roll) canaryPlan() (plan outcome.CanaryPlan, balanced bool, unknown string) {
+	before, _, unknown := baseline.AsTaken(r.o.Baseline, r.facts.Baseline)
+	plan = outcome.CanaryPlan{Image: r.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: r.canaryClass()}
 	if plan.Image == "" {
 		plan.Image = outcome.DefaultCanaryImage
 	}
@@ -159,18 +150,18 @@ func withoutProof(plan outcome.CanaryPlan, balanced bool) []string {
 }
 
 // canaryIncomplete says that something of it was not made yet, or was taken away.
-func (p *pass) canaryIncomplete(seen observation.Machines, plan outcome.CanaryPlan) bool {
+func (r *roll) canaryIncomplete(seen observation.Machines, plan outcome.CanaryPlan) bool {
 	return len(seen.Deployments) == 0 || slices.ContainsFunc(plan.Kinds(), func(kind string) bool {
-		return !p.o.Canary.Value().Has(kind)
+		return !r.o.Canary.Value().Has(kind)
 	})
 }
 
 // createCanary can be repeated: its objects have fixed names, and those that are there stay as they are.
-func (p *pass) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
-	fact := p.facts.Canary
+func (r *roll) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
+	fact := r.facts.Canary
 	at := slices.IndexFunc(pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
 	if at < 0 {
-		return p.beginCanary(pools, nil, fact.Attempt)
+		return r.beginCanary(pools, nil, fact.Attempt)
 	}
 	fact.WithoutProof = withoutProof(plan, balanced)
 	return outcome.Does(outcome.Verb{
@@ -180,9 +171,9 @@ func (p *pass) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool
 }
 
 // canaryClass is that of the catalogue, or the first by name of the provider's drivers whose volumes go with their claims.
-func (p *pass) canaryClass() string {
-	provider, class := p.o.Provider.Value(), ""
-	for _, seen := range p.o.StorageClasses.Value() {
+func (r *roll) canaryClass() string {
+	provider, class := r.o.Provider.Value(), ""
+	for _, seen := range r.o.StorageClasses.Value() {
 		switch {
 		case seen.Retains || !slices.Contains(provider.CSIDrivers, seen.Provisioner):
 		case seen.Name == provider.DefaultClass.Name:
@@ -195,12 +186,12 @@ func (p *pass) canaryClass() string {
 }
 
 // canaryLacks is what the canary does not show yet: everything that is promised of a Node, and that a workload runs on it.
-func (p *pass) canaryLacks(seen observation.Machines) []string {
+func (r *roll) canaryLacks(seen observation.Machines) []string {
 	if len(seen.Machines) == 0 {
 		return []string{"its Machine is not made"}
 	}
 	machine := seen.Machines[len(seen.Machines)-1]
-	view := p.fleet()
+	view := r.fleet()
 	node, found := view.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
@@ -211,28 +202,28 @@ func (p *pass) canaryLacks(seen observation.Machines) []string {
 		return []string{machine.String() + " is not marked as external by the machine-controller's webhook"}
 	}
 	var lacks []string
-	if lack := p.nodeLacks(view, node, machine); lack != "" {
+	if lack := r.nodeLacks(view, node, machine); lack != "" {
 		lacks = append(lacks, "Node "+node.Name+" "+lack)
 	}
 	if !slices.ContainsFunc(node.Addresses, func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") }) {
 		lacks = append(lacks, "Node "+node.Name+" has no address")
 	}
-	if labels := p.topologyLacks(node); len(labels) > 0 {
+	if labels := r.topologyLacks(node); len(labels) > 0 {
 		lacks = append(lacks, fmt.Sprintf("Node %s lacks labels that the other Nodes have: %s", node.Name, wording.Names(labels)))
 	}
 	if len(lacks) > 0 {
 		return lacks
 	}
-	return p.workloadLacks(node)
+	return r.workloadLacks(node)
 }
 
 // topologyLacks are labels that every other Node of its MachineDeployment has.
-func (p *pass) topologyLacks(canary observation.Node) []string {
-	view := p.fleet()
+func (r *roll) topologyLacks(canary observation.Node) []string {
+	view := r.fleet()
 	var common []string
 	first := true
 	for _, deployment := range view.machines.Deployments {
-		if deployment.Namespace+"/"+deployment.Name != p.facts.Canary.MachineDeployment {
+		if deployment.Namespace+"/"+deployment.Name != r.facts.Canary.MachineDeployment {
 			continue
 		}
 		for _, machine := range view.machinesOf(deployment) {
@@ -250,8 +241,8 @@ func (p *pass) topologyLacks(canary observation.Node) []string {
 }
 
 // workloadLacks looks at the pod and its volume.
-func (p *pass) workloadLacks(node observation.Node) []string {
-	workload := p.o.Canary.Value()
+func (r *roll) workloadLacks(node observation.Node) []string {
+	workload := r.o.Canary.Value()
 	var lacks []string
 	switch {
 	case !workload.PodReady || workload.PodNode != node.Name:

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"time"
@@ -11,27 +11,27 @@ import (
 
 // removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
 // became of the workload. It is left while anything of it exists.
-func (p *pass) removeCanary() (outcome.Outcome, bool) {
-	if p.facts.Canary == nil {
+func (r *roll) removeCanary() (outcome.Outcome, bool) {
+	if r.facts.Canary == nil {
 		return outcome.Outcome{}, false
 	}
-	workload, known := p.o.Canary.Get()
+	workload, known := r.o.Canary.Get()
 	if !known {
-		return outcome.CannotLook("the canary", p.o.Canary.Why()), true
+		return outcome.CannotLook("the canary", r.o.Canary.Why()), true
 	}
-	now, held := leavingOf(workload, p.now, p.o.Deadlines.CanaryRemoval)
-	_, seen := p.o.Machines.Value().Split()
+	now, held := leavingOf(workload, r.now, r.o.Deadlines.CanaryRemoval)
+	_, seen := r.o.Machines.Value().Split()
 	if len(now)+len(held) == 0 {
 		now = stillThere(seen.Deployments)
 	}
 	if len(now) > 0 {
-		return outcome.Does(outcome.Verb{Kind: outcome.VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(refNames(now)) + "."}), true
+		return outcome.Does(outcome.Verb{Kind: outcome.VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(observation.RefNames(now)) + "."}), true
 	}
-	if late := p.stuckCanary(seen); len(late) > 0 {
+	if late := r.stuckCanary(seen); len(late) > 0 {
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
-			"at its instance in the cloud."+p.drainTroubles()), true
+			"at its instance in the cloud."+r.drainTroubles()), true
 	}
-	names := refNames(held)
+	names := observation.RefNames(held)
 	for _, deployment := range seen.Deployments {
 		names = append(names, deployment.String())
 	}
@@ -41,12 +41,12 @@ func (p *pass) removeCanary() (outcome.Outcome, bool) {
 	if len(names) == 0 {
 		return outcome.Outcome{}, false
 	}
-	return outcome.WaitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+p.drainTroubles(), time.Minute), true
+	return outcome.WaitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+r.drainTroubles(), time.Minute), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.
-func (p *pass) stuckCanary(seen observation.Machines) []string {
-	view := p.fleet()
+func (r *roll) stuckCanary(seen observation.Machines) []string {
+	view := r.fleet()
 	var names []string
 	for _, machine := range seen.Machines {
 		if machine.Deleting && view.late(machine) {

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its
 // Machine was registered before, under the same name, and what was seen of it then proves nothing about the kubelet that runs
 // now.
-func (v fleetView) kubeletLacks(node observation.Node, machine observation.Machine) string {
+func (v machineView) kubeletLacks(node observation.Node, machine observation.Machine) string {
 	switch {
 	case v.undo || slices.Contains(v.accepted, node.Name):
 		return ""
@@ -28,7 +28,7 @@ func (v fleetView) kubeletLacks(node observation.Node, machine observation.Machi
 
 // inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had
 // the time to show it.
-func (v fleetView) inTreeKubelets() []string {
+func (v machineView) inTreeKubelets() []string {
 	var names []string
 	for _, machine := range v.machines.Machines {
 		node, found := v.nodes[machine.NodeName]
@@ -44,7 +44,7 @@ func (v fleetView) inTreeKubelets() []string {
 }
 
 // kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
-func (v fleetView) kubeletsExternal() outcome.Outcome {
+func (v machineView) kubeletsExternal() outcome.Outcome {
 	if names := v.inTreeKubelets(); len(names) > 0 {
 		return outcome.Fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
 			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in spec.rollout.acceptNodes.")

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -24,19 +24,19 @@ func BootstrapSecret(deployment observation.Ref) observation.Ref {
 // BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll
 // until it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
 func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
-	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
+	r := evaluate(Of(o, now))
 	var refs []observation.Ref
-	if p.facts.Canary != nil && p.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !p.undoing() {
+	if r.facts.Canary != nil && r.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !r.back() {
 		_, canary := o.Machines.Value().Split()
 		for _, deployment := range canary.Deployments {
 			refs = append(refs, deployment.Ref)
 		}
 	}
-	if !p.armed() {
+	if !r.armed() {
 		return refs
 	}
-	view := p.fleet()
-	for _, pool := range p.pools(view) {
+	view := r.fleet()
+	for _, pool := range r.pools(view) {
 		if view.boots(pool.deployment) {
 			refs = append(refs, pool.deployment.Ref)
 		}
@@ -45,16 +45,16 @@ func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
 }
 
 // boots says that new Machines of it are made in this roll.
-func (v fleetView) boots(d observation.MachineDeployment) bool {
+func (v machineView) boots(d observation.MachineDeployment) bool {
 	return !d.Deleting && !d.Paused && d.Replicas > 0 && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
 // lookedAtBootstrap is what was read of a MachineDeployment's data; unseen is why it was not.
-func (p *pass) lookedAtBootstrap(d observation.MachineDeployment) (data observation.BootstrapData, unseen string) {
-	all, known := p.o.Bootstraps.Get()
+func (r *roll) lookedAtBootstrap(d observation.MachineDeployment) (data observation.BootstrapData, unseen string) {
+	all, known := r.o.Bootstraps.Get()
 	switch {
-	case !known && p.o.Bootstraps.IsUnknown():
-		return data, p.o.Bootstraps.Why()
+	case !known && r.o.Bootstraps.IsUnknown():
+		return data, r.o.Bootstraps.Why()
 	case all[d.UID].Kubelet == "":
 		return data, "it was not looked for"
 	}
@@ -84,33 +84,33 @@ type bootstraps struct {
 }
 
 // lookAtBootstraps of what is being rolled. Data that is missing is awaited as long as no Machine came without it.
-func (p *pass) lookAtBootstraps(view fleetView, pools []pool) bootstraps {
+func (r *roll) lookAtBootstraps(view machineView, pools []pool) bootstraps {
 	seen := bootstraps{after: bootstrapPause}
-	if p.undoing() || !p.armed() {
+	if r.back() || !r.armed() {
 		return seen
 	}
 	for _, pool := range pools {
 		if view.boots(pool.deployment) {
-			p.lookAtBootstrap(view, pool.deployment, &seen)
+			r.lookAtBootstrap(view, pool.deployment, &seen)
 		}
 	}
 	return seen
 }
 
-func (p *pass) lookAtBootstrap(view fleetView, d observation.MachineDeployment, seen *bootstraps) {
-	data, unseen := p.lookedAtBootstrap(d)
+func (r *roll) lookAtBootstrap(view machineView, d observation.MachineDeployment, seen *bootstraps) {
+	data, unseen := r.lookedAtBootstrap(d)
 	current, found := currentSet(view.setsOf(d))
 	lacks := bootstrapLacks(d, data, current, found)
 	rest := view.initialization - view.now.Sub(bootstrapDueSince(current))
 	switch {
 	case unseen != "":
 		seen.unseen = unseen
-	case data.Kubelet == observation.BootstrapMissing && p.writesBootstraps() && !view.anyJoined(current):
+	case data.Kubelet == observation.BootstrapMissing && r.writesBootstraps() && !view.anyJoined(current):
 		seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
 	case lacks != "" && found && rest <= 0:
 		seen.late = append(seen.late, lacks)
 	case lacks != "":
-		seen.awaited, seen.after = append(seen.awaited, lacks), sooner(seen.after, rest)
+		seen.awaited, seen.after = append(seen.awaited, lacks), observation.Sooner(seen.after, rest)
 	}
 }
 
@@ -124,8 +124,8 @@ func bootstrapDueSince(s observation.MachineSet) time.Time {
 }
 
 // writesBootstraps says that the cluster has an operating-system-manager.
-func (p *pass) writesBootstraps() bool {
-	return p.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
+func (r *roll) writesBootstraps() bool {
+	return r.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
 }
 
 func currentSet(sets []observation.MachineSet) (observation.MachineSet, bool) {
@@ -138,14 +138,14 @@ func currentSet(sets []observation.MachineSet) (observation.MachineSet, bool) {
 }
 
 // anyJoined says that a Machine of a MachineSet has a Node.
-func (v fleetView) anyJoined(set observation.MachineSet) bool {
+func (v machineView) anyJoined(set observation.MachineSet) bool {
 	return len(v.only(set, func(m observation.Machine) bool { return m.NodeName != "" })) > 0
 }
 
 // bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines
 // get.
-func (p *pass) bootstrapsExternal(view fleetView, pools []pool) outcome.Outcome {
-	seen := p.lookAtBootstraps(view, pools)
+func (r *roll) bootstrapsExternal(view machineView, pools []pool) outcome.Outcome {
+	seen := r.lookAtBootstraps(view, pools)
 	switch {
 	case seen.unseen != "":
 		return outcome.CannotLook("the bootstrap data of Machines", seen.unseen)
@@ -163,24 +163,24 @@ func bootstrapsLate(late []string) outcome.Outcome {
 
 // doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What
 // cannot be told of the data is left out of the proof.
-func (p *pass) doubtCanary(seen observation.Machines, lacks []string, deadline time.Time) canaryDoubt {
+func (r *roll) doubtCanary(seen observation.Machines, lacks []string, deadline time.Time) canaryDoubt {
 	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
 	if len(seen.Deployments) == 0 {
 		return doubt
 	}
 	d := seen.Deployments[0]
-	data, unseen := p.lookedAtBootstrap(d)
+	data, unseen := r.lookedAtBootstrap(d)
 	current, found := currentSet(seen.Sets)
 	doubt.unseen = unseen
 	if wrong := bootstrapLacks(d, data, current, found); wrong != "" && found {
 		doubt.lacks, doubt.awaits, doubt.fails = []string{wrong}, ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
 		doubt.pause = bootstrapPause
-		if earlier := p.facts.Canary.StartedAt.Add(p.initializationDeadline()); earlier.Before(deadline) {
+		if earlier := r.facts.Canary.StartedAt.Add(r.initializationDeadline()); earlier.Before(deadline) {
 			doubt.deadline = earlier
 		}
 	}
-	if untold := untoldBootstrap(data.Kubelet); untold != "" && len(lacks) == 0 && !slices.Contains(p.facts.Canary.WithoutProof, untold) {
-		p.facts.Canary.WithoutProof = append(p.facts.Canary.WithoutProof, untold)
+	if untold := untoldBootstrap(data.Kubelet); untold != "" && len(lacks) == 0 && !slices.Contains(r.facts.Canary.WithoutProof, untold) {
+		r.facts.Canary.WithoutProof = append(r.facts.Canary.WithoutProof, untold)
 	}
 	return doubt
 }

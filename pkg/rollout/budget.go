@@ -66,7 +66,7 @@ func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrd
 	}
 	if budget <= len(used) || len(candidates) == 0 {
 		return nil, fmt.Sprintf("spec.rollout.maxConcurrent allows %d at once, and %d of %d are rolling or not serving in full%s.",
-			budget, len(used), len(pools), first(used))
+			budget, len(used), len(pools), firstOf(used))
 	}
 	sortPools(candidates, order)
 	for _, pool := range candidates[:min(budget-len(used), len(candidates))] {
@@ -102,8 +102,8 @@ func turned(pools []Pool) (turning []Pool, rolling []string) {
 	return turning, rolling
 }
 
-// first names some of the pools for a message.
-func first(names []string) string {
+// firstOf names some of the pools for a message.
+func firstOf(names []string) string {
 	const most = 5
 	names = slices.Sorted(slices.Values(names))
 	switch {

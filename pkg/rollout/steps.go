@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"cmp"
@@ -7,22 +7,21 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that
 // halts a roll and behind the gates: nothing goes while the CCM does not lead.
-func (p *pass) step(view fleetView, pools []pool) (outcome.Outcome, bool) {
-	if p.undoing() {
+func (r *roll) step(view machineView, pools []pool) (outcome.Outcome, bool) {
+	if r.back() {
 		return outcome.Outcome{}, false
 	}
-	leader := p.o.CCMNode.Value()
+	leader := r.o.CCMNode.Value()
 	for _, pool := range pools {
 		grant, may := view.grant(pool.deployment, leader)
-		if pool.state != rollout.Rolling || !may {
+		if pool.state != Rolling || !may {
 			continue
 		}
-		for _, gate := range append(p.rollGates(), p.volumesRegistered) {
+		for _, gate := range append(r.rollGates(), r.volumesRegistered) {
 			if out := gate(); !out.Holds {
 				return out, true
 			}
@@ -67,7 +66,7 @@ func (g grant) verb(d observation.MachineDeployment) outcome.Verb {
 //
 // Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and
 // while it is there, none that serves may go.
-func (v fleetView) grant(d observation.MachineDeployment, leader string) (grant, bool) {
+func (v machineView) grant(d observation.MachineDeployment, leader string) (grant, bool) {
 	old, proven, settled := v.sides(d)
 	if !v.steps(d) || !settled {
 		return grant{}, false
@@ -87,7 +86,7 @@ func (v fleetView) grant(d observation.MachineDeployment, leader string) (grant,
 }
 
 // grantOf a MachineSet so many at most, of which so many may serve.
-func (v fleetView) grantOf(set observation.MachineSet, most, mostServing int, leader string) grant {
+func (v machineView) grantOf(set observation.MachineSet, most, mostServing int, leader string) grant {
 	g := grant{set: set}
 	candidates := v.candidates(set, leader)
 	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || lost <= mostServing }
@@ -102,13 +101,13 @@ func (v fleetView) grantOf(set observation.MachineSet, most, mostServing int, le
 }
 
 // steps says that it is rolled step by step: by us, with the breaker, and not paused.
-func (v fleetView) steps(d observation.MachineDeployment) bool {
+func (v machineView) steps(d observation.MachineDeployment) bool {
 	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They
 // are not settled while a MachineSet does not have as many as it wants: a step is under way.
-func (v fleetView) sides(d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
+func (v machineView) sides(d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
 	current := false
 	for _, set := range v.setsOf(d) {
 		switch all := len(v.only(set, func(observation.Machine) bool { return true })); {
@@ -127,13 +126,13 @@ func (v fleetView) sides(d observation.MachineDeployment) (old []observation.Mac
 }
 
 // only are a MachineSet's Machines of which something holds, but for those that are going.
-func (v fleetView) only(set observation.MachineSet, holds func(observation.Machine) bool) []observation.Machine {
+func (v machineView) only(set observation.MachineSet, holds func(observation.Machine) bool) []observation.Machine {
 	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m observation.Machine) bool { return m.Deleting || !holds(m) })
 }
 
 // candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take
 // anyway, then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
-func (v fleetView) candidates(set observation.MachineSet, leader string) []observation.Machine {
+func (v machineView) candidates(set observation.MachineSet, leader string) []observation.Machine {
 	machines := v.only(set, func(observation.Machine) bool { return true })
 	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
 	slices.SortStableFunc(machines, func(a, b observation.Machine) int {
@@ -144,7 +143,7 @@ func (v fleetView) candidates(set observation.MachineSet, leader string) []obser
 
 // mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller
 // prefers.
-func (v fleetView) mostLost(candidates []observation.Machine, going int) int {
+func (v machineView) mostLost(candidates []observation.Machine, going int) int {
 	serving := 0
 	for i, machine := range candidates {
 		if (i < going || machine.Preferred()) && v.serves(machine) {

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// fleetView answers questions about the Machines of one cluster from one observation.
-type fleetView struct {
+// machineView answers questions about the Machines of one cluster from one observation.
+type machineView struct {
 	machines observation.Machines
 	nodes    map[string]observation.Node
 	// sets by UID; deployed are the Machines, and revisions the MachineSets, by the UID of their MachineDeployment.
@@ -47,35 +47,35 @@ type fleetView struct {
 }
 
 // fleet has the facts as they are now; what is seen does not change within a pass.
-func (p *pass) fleet() fleetView {
-	if p.seen == nil {
-		p.seen = p.seenFleet()
+func (r *roll) fleet() machineView {
+	if r.seen.view == nil {
+		r.seen.view = look(r.o, r.now)
 	}
-	v := *p.seen
-	v.generation, v.rolled = p.facts.RollGeneration, p.facts.RolledMachineDeployments
-	if breaker := p.o.Cluster.Status.Breaker; breaker != nil {
+	v := *r.seen.view
+	v.generation, v.rolled = r.facts.RollGeneration, r.facts.RolledMachineDeployments
+	if breaker := r.o.Cluster.Status.Breaker; breaker != nil {
 		v.guarded = breaker.Guarded // Not what this pass is about to take.
 		v.joining = map[string]time.Time{}
 		for _, joining := range breaker.Joining {
 			v.joining[joining.UID] = joining.Since.Time
 		}
 	}
-	if p.undoing() {
-		v.turnRound(p.facts)
-	} else if p.facts.MachineControllerConfiguredAt != nil {
-		v.configuredAt = p.facts.MachineControllerConfiguredAt.Time
+	if r.back() {
+		v.turnRound(r.facts)
+	} else if r.facts.MachineControllerConfiguredAt != nil {
+		v.configuredAt = r.facts.MachineControllerConfiguredAt.Time
 	}
 	return v
 }
 
-func (p *pass) seenFleet() *fleetView {
-	machines, _ := p.o.Machines.Value().Split()
-	v := &fleetView{
-		machines: machines, initialization: p.initializationDeadline(), nodes: map[string]observation.Node{},
-		accepted: p.o.Cluster.Spec.Rollout.AcceptNodes, providerID: p.o.Provider.Value().ProviderID(), deadline: observation.NodeDeadline(p.o.Cluster), now: p.now,
-		proofsSeen: !p.o.Proofs.IsUnknown(),
+func look(o observation.Observation, now time.Time) *machineView {
+	machines, _ := o.Machines.Value().Split()
+	v := &machineView{
+		machines: machines, initialization: observation.InitializationDeadline(o.Cluster), nodes: map[string]observation.Node{},
+		accepted: o.Cluster.Spec.Rollout.AcceptNodes, providerID: o.Provider.Value().ProviderID(), deadline: observation.NodeDeadline(o.Cluster), now: now,
+		proofsSeen: !o.Proofs.IsUnknown(),
 	}
-	for _, node := range p.o.Nodes.Value() {
+	for _, node := range o.Nodes.Value() {
 		v.nodes[node.Name] = node
 	}
 	v.index()
@@ -83,7 +83,7 @@ func (p *pass) seenFleet() *fleetView {
 }
 
 // index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
-func (v *fleetView) index() {
+func (v *machineView) index() {
 	v.sets, v.deployed, v.revisions = map[string]observation.MachineSet{}, map[string][]observation.Machine{}, map[string][]observation.MachineSet{}
 	v.joined, v.members = map[string]bool{}, map[string][]observation.Machine{}
 	for _, set := range v.machines.Sets {
@@ -102,7 +102,7 @@ func (v *fleetView) index() {
 	}
 }
 
-func (v *fleetView) turnRound(facts ucv1.Facts) {
+func (v *machineView) turnRound(facts ucv1.Facts) {
 	v.undo, v.startedAt, v.external = true, facts.StartedAt.Time, facts.RollGeneration
 	v.generation, v.rolled = facts.Rollback.RollGeneration, facts.Rollback.RolledMachineDeployments
 	if facts.Rollback.MachineControllerRevertedAt != nil {
@@ -114,7 +114,7 @@ func (v *fleetView) turnRound(facts ucv1.Facts) {
 // after the machine-controller's flags were in place, so that its operating system configuration was too.
 // The comparison is strict: creation times have whole seconds. In an undo no time says that a MachineSet of the migration's
 // own forceRestart value is in-tree: it may have been made a moment before, by another clock.
-func (v fleetView) wanted(set observation.MachineSet) bool {
+func (v machineView) wanted(set observation.MachineSet) bool {
 	if v.external != "" && set.RestartValue == v.external {
 		return false
 	}
@@ -128,18 +128,18 @@ func (v fleetView) wanted(set observation.MachineSet) bool {
 }
 
 // neverExternal: made before the migration started, and so were all its Machines.
-func (v fleetView) neverExternal(set observation.MachineSet) bool {
+func (v machineView) neverExternal(set observation.MachineSet) bool {
 	return set.CreatedAt.Before(v.startedAt) && !v.joined[set.UID]
 }
 
-func (v fleetView) setOf(machine observation.Machine) (observation.MachineSet, bool) {
+func (v machineView) setOf(machine observation.Machine) (observation.MachineSet, bool) {
 	set, found := v.sets[machine.Set]
 	return set, found && machine.Set != ""
 }
 
 // upToDate needs both: the MachineSet says which kubelet its Machines get, the annotation alone proves nothing
 // (the webhook stamps it from its own flag, whatever the operating-system-manager rendered).
-func (v fleetView) upToDate(machine observation.Machine) bool {
+func (v machineView) upToDate(machine observation.Machine) bool {
 	if (machine.Annotation == "true") == v.undo {
 		return false
 	}
@@ -154,29 +154,29 @@ func (v fleetView) upToDate(machine observation.Machine) bool {
 }
 
 // proven says whether a Machine's Node is what the migration promises.
-func (v fleetView) proven(machine observation.Machine) bool {
+func (v machineView) proven(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && v.initialized(node) && v.kubeletLacks(node, machine) == ""
 }
 
 // serves says whether pods can run on a Machine's Node, whatever kubelet it has.
-func (v fleetView) serves(machine observation.Machine) bool {
+func (v machineView) serves(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && node.Ready && !node.Uninitialized
 }
 
-func (v fleetView) initialized(node observation.Node) bool {
+func (v machineView) initialized(node observation.Node) bool {
 	return node.Ready && !node.Uninitialized && v.identifies(node)
 }
 
 // identifies says that the CCM can ask the cloud for the machine of a Node.
-func (v fleetView) identifies(node observation.Node) bool {
+func (v machineView) identifies(node observation.Node) bool {
 	return v.providerID.MatchString(node.ProviderID)
 }
 
 // late says that a Machine missed its deadline: to get an initialized Node, or to go. A Node that was initialized and is
 // NotReady is not late. One whose object was made again has the time of a new one.
-func (v fleetView) late(machine observation.Machine) bool {
+func (v machineView) late(machine observation.Machine) bool {
 	since, node := machine.CreatedAt, v.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
@@ -190,21 +190,21 @@ func (v fleetView) late(machine observation.Machine) bool {
 }
 
 // lost is a Node that was initialized and is not Ready any more for longer than a new one may take.
-func (v fleetView) lost(node observation.Node) bool {
+func (v machineView) lost(node observation.Node) bool {
 	return v.served(node) && !node.Ready && !node.ReadyChangedAt.IsZero() && v.now.Sub(node.ReadyChangedAt) > v.deadline
 }
 
-func (v fleetView) machinesOf(deployment observation.MachineDeployment) []observation.Machine {
+func (v machineView) machinesOf(deployment observation.MachineDeployment) []observation.Machine {
 	return v.deployed[deployment.UID]
 }
 
-func (v fleetView) setsOf(deployment observation.MachineDeployment) []observation.MachineSet {
+func (v machineView) setsOf(deployment observation.MachineDeployment) []observation.MachineSet {
 	return v.revisions[deployment.UID]
 }
 
 // lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go.
 // Without a revision of the wanted kind it did not begin yet.
-func (v fleetView) lastMoved(deployment observation.MachineDeployment) time.Time {
+func (v machineView) lastMoved(deployment observation.MachineDeployment) time.Time {
 	var last time.Time
 	for _, set := range v.setsOf(deployment) {
 		if v.wanted(set) && set.CreatedAt.After(last) {
@@ -225,7 +225,7 @@ func (v fleetView) lastMoved(deployment observation.MachineDeployment) time.Time
 }
 
 // lacks says that Machines are still to be made.
-func (v fleetView) lacks(deployment observation.MachineDeployment) bool {
+func (v machineView) lacks(deployment observation.MachineDeployment) bool {
 	wanted := 0
 	for _, machine := range v.machinesOf(deployment) {
 		if !machine.Deleting && v.upToDate(machine) {
@@ -236,7 +236,7 @@ func (v fleetView) lacks(deployment observation.MachineDeployment) bool {
 }
 
 // orphans are outdated Machines that no MachineDeployment can replace.
-func (v fleetView) orphans() []observation.Machine {
+func (v machineView) orphans() []observation.Machine {
 	var orphans []observation.Machine
 	for _, machine := range v.machines.Machines {
 		set, owned := v.setOf(machine)
@@ -248,66 +248,20 @@ func (v fleetView) orphans() []observation.Machine {
 }
 
 // hasDeployment says that the MachineSet's MachineDeployment exists; one that was deleted can roll nothing.
-func (v fleetView) hasDeployment(set observation.MachineSet) bool {
+func (v machineView) hasDeployment(set observation.MachineSet) bool {
 	return slices.ContainsFunc(v.machines.Deployments, func(d observation.MachineDeployment) bool { return d.UID == set.Deployment })
 }
 
-// Progress counts Machines and MachineDeployments, for the status.
-type Progress struct {
-	Machines, MachineDeployments ucv1.ProgressCount
-	Nodes                        ucv1.NodeCount
-}
-
-// ProgressOf counts from an observation; ok is false when Machines or Nodes could not be looked at.
-func ProgressOf(o observation.Observation, now time.Time) (progress Progress, ok bool) {
-	if o.Machines.IsUnknown() || !o.Nodes.IsKnown() {
-		return Progress{}, false
-	}
-	p := &pass{o: o, now: now, facts: o.Cluster.Status.Facts}
-	view := p.fleet()
-	progress.Machines, progress.MachineDeployments = view.countMachines(), countPools(p.pools(view))
-	if p.facts.Origin == ucv1.OriginExternal {
-		// Nothing is rolled in a cluster that was external from the start, so nothing in it is outdated.
-		for _, count := range []*ucv1.ProgressCount{&progress.Machines, &progress.MachineDeployments} {
-			count.UpToDate, count.Blocked = count.Total, 0
+// Irreplaceable are the Machines that are or may become external and that no MachineDeployment can replace.
+func Irreplaceable(in In) []string {
+	view := evaluate(in).fleet()
+	var names []string
+	for _, machine := range view.machines.Machines {
+		set, owned := view.setOf(machine)
+		replaceable := owned && view.hasDeployment(set)
+		if !replaceable && !machine.Deleting && (machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
+			names = append(names, machine.String())
 		}
 	}
-	for _, node := range view.nodes {
-		progress.Nodes.Total++
-		if view.initialized(node) {
-			progress.Nodes.Initialized++
-		}
-	}
-	if p.facts.Baseline != nil && !p.undoing() {
-		progress.Nodes.Proven = view.countProven()
-	}
-	return progress, true
-}
-
-func (v fleetView) countMachines() ucv1.ProgressCount {
-	count := ucv1.ProgressCount{Blocked: int32(len(v.orphans()))}
-	for _, machine := range v.machines.Machines {
-		count.Total++
-		if v.upToDate(machine) && !machine.Deleting {
-			count.UpToDate++
-		}
-		if v.late(machine) {
-			count.Blocked++
-		}
-	}
-	return count
-}
-
-func countPools(pools []pool) ucv1.ProgressCount {
-	count := ucv1.ProgressCount{}
-	for _, pool := range pools {
-		count.Total++
-		switch {
-		case pool.blocked != "":
-			count.Blocked++
-		case pool.done():
-			count.UpToDate++
-		}
-	}
-	return count
+	return names
 }

@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -10,34 +10,29 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// wantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
-func wantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
-	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
-}
-
 // volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node
 // that its pod moves to.
-func (p *pass) volumesRegistered() outcome.Outcome {
-	provider, known := p.o.Provider.Get()
+func (r *roll) volumesRegistered() outcome.Outcome {
+	provider, known := r.o.Provider.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
-	case p.undoing() || provider.RegisteredBy == "":
+		return outcome.CannotLook("the catalogue", r.o.Provider.Why())
+	case r.back() || provider.RegisteredBy == "":
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case !p.o.Inventory.IsKnown():
-		return outcome.CannotLook("the volumes", p.o.Inventory.Why())
-	case p.o.Registered.IsUnknown():
-		return outcome.CannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", p.o.Registered.Why())
+	case !r.o.Inventory.IsKnown():
+		return outcome.CannotLook("the volumes", r.o.Inventory.Why())
+	case r.o.Registered.IsUnknown():
+		return outcome.CannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", r.o.Registered.Why())
 	}
-	awaited, late, left := p.unregistered()
+	awaited, late, left := r.unregistered()
 	begun := ""
-	if p.o.Registered.IsAbsent() {
+	if r.o.Registered.IsAbsent() {
 		begun = " The CRD does not exist, so the CSI driver's syncer did not begin."
 	}
 	switch {
 	case len(late) > 0:
 		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
-			p.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
+			r.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
 		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
@@ -48,21 +43,21 @@ func (p *pass) volumesRegistered() outcome.Outcome {
 
 // unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first
 // of these is late.
-func (p *pass) unregistered() (awaited, late []string, left time.Duration) {
-	for _, volume := range p.o.Inventory.Value().Volumes {
-		if volume.Path == "" || p.o.Registered.Value()[volume.Path] || slices.Contains(p.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
+func (r *roll) unregistered() (awaited, late []string, left time.Duration) {
+	for _, volume := range r.o.Inventory.Value().Volumes {
+		if volume.Path == "" || r.o.Registered.Value()[volume.Path] || slices.Contains(r.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
 			continue
 		}
 		since := volume.CreatedAt
-		if configured := p.facts.MachineControllerConfiguredAt; configured != nil && configured.After(since) {
+		if configured := r.facts.MachineControllerConfiguredAt; configured != nil && configured.After(since) {
 			since = configured.Time
 		}
-		rest := p.o.Deadlines.VolumeRegistration - p.now.Sub(since)
+		rest := r.o.Deadlines.VolumeRegistration - r.now.Sub(since)
 		if rest <= 0 {
 			late = append(late, "PersistentVolume "+volume.Name)
 			continue
 		}
-		awaited, left = append(awaited, "PersistentVolume "+volume.Name), sooner(left, rest)
+		awaited, left = append(awaited, "PersistentVolume "+volume.Name), observation.Sooner(left, rest)
 	}
 	return awaited, late, left
 }

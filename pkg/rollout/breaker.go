@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -33,53 +32,45 @@ const EndlessMinReadySeconds = 1<<31 - 1
 // maxGuarded bounds the lists of status.breaker.
 const maxGuarded = 200
 
-func (p *pass) initializationDeadline() time.Duration {
-	return observation.InitializationDeadline(p.o.Cluster)
+func (r *roll) initializationDeadline() time.Duration {
+	return observation.InitializationDeadline(r.o.Cluster)
 }
 
 // lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing
 // happens then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
-func (p *pass) lookAfter() time.Duration {
-	if !p.armed() {
+func (r *roll) lookAfter() time.Duration {
+	if !r.armed() {
 		return 0
 	}
-	view, after := p.fleet(), time.Duration(0)
+	view, after := r.fleet(), time.Duration(0)
 	for _, machine := range view.machines.Machines {
 		if node, waits := view.awaited(machine); waits {
 			for _, limit := range []time.Duration{slo.Objective, view.initialization} {
 				// The API server's times are of whole seconds.
-				after = sooner(after, limit+2*time.Second-p.now.Sub(node.CreatedAt))
+				after = observation.Sooner(after, limit+2*time.Second-r.now.Sub(node.CreatedAt))
 			}
 		}
 	}
 	return after
 }
 
-// sooner of two times that are still to come; zero: none is.
-func sooner(a, b time.Duration) time.Duration {
-	if b > 0 && (a == 0 || b < a) {
-		return b
-	}
-	return a
-}
-
 // awaited is the Node of a new Machine that is not initialized.
-func (v fleetView) awaited(machine observation.Machine) (observation.Node, bool) {
+func (v machineView) awaited(machine observation.Machine) (observation.Node, bool) {
 	node, found := v.nodes[machine.NodeName]
 	return node, found && machine.NodeName != "" && !machine.Deleting && v.upToDate(machine) && !v.served(node)
 }
 
 // armed says that the breaker watches a roll of ours.
-func (p *pass) armed() bool {
-	return p.facts.RollGeneration != "" && p.facts.CompletedAt == nil && !p.undoing() && p.seesMachines()
+func (r *roll) armed() bool {
+	return r.facts.RollGeneration != "" && r.facts.CompletedAt == nil && !r.back() && r.seesMachines()
 }
 
-func (p *pass) seesMachines() bool {
-	return p.o.Machines.IsKnown() && p.o.Nodes.IsKnown() && p.o.Provider.IsKnown()
+func (r *roll) seesMachines() bool {
+	return r.o.Machines.IsKnown() && r.o.Nodes.IsKnown() && r.o.Provider.IsKnown()
 }
 
 // overdueNodes of new Machines are those that the CCM did not initialize in time, as "Node n of Machine m".
-func (v fleetView) overdueNodes(deployment observation.MachineDeployment) []string {
+func (v machineView) overdueNodes(deployment observation.MachineDeployment) []string {
 	var names []string
 	for _, machine := range v.machinesOf(deployment) {
 		if node, waits := v.awaited(machine); waits && v.now.Sub(node.CreatedAt) > v.initialization {
@@ -90,12 +81,12 @@ func (v fleetView) overdueNodes(deployment observation.MachineDeployment) []stri
 }
 
 // served says that the CCM initialized a Node.
-func (v fleetView) served(node observation.Node) bool {
+func (v machineView) served(node observation.Node) bool {
 	return !node.Uninitialized && v.identifies(node)
 }
 
 // replaced says that every Machine that it is to have is there and proven, and that no MachineSet but the current one has any.
-func (v fleetView) replaced(deployment observation.MachineDeployment) bool {
+func (v machineView) replaced(deployment observation.MachineDeployment) bool {
 	proven := 0
 	for _, set := range v.setsOf(deployment) {
 		switch {
@@ -109,7 +100,7 @@ func (v fleetView) replaced(deployment observation.MachineDeployment) bool {
 }
 
 // overdue are the Nodes that trip the breaker, of those that are being rolled.
-func (v fleetView) overdue(pools []pool) []string {
+func (v machineView) overdue(pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		d := pool.deployment
@@ -122,26 +113,26 @@ func (v fleetView) overdue(pools []pool) []string {
 	return slices.Compact(names)
 }
 
-func (p *pass) breakerTripped(overdue []string) outcome.Outcome {
+func (r *roll) breakerTripped(overdue []string) outcome.Outcome {
 	return outcome.Fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
-		p.initializationDeadline().String()+" after registering: "+wording.Names(overdue)+
-		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+p.undoOffer())
+		r.initializationDeadline().String()+" after registering: "+wording.Names(overdue)+
+		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+r.offer())
 }
 
 // giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is
 // paused: the machine-controller then scales an old MachineSet up.
-func (p *pass) giveBack(view fleetView, pools []pool) (outcome.Outcome, bool) {
+func (r *roll) giveBack(view machineView, pools []pool) (outcome.Outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
-		if !d.Deleting && d.MinReadyOurs && !d.Paused && p.mayReturn(view, pool) {
-			return p.returns(d, "no more Machines of it are replaced"), true
+		if !d.Deleting && d.MinReadyOurs && !d.Paused && r.mayReturn(view, pool) {
+			return r.returns(d, "no more Machines of it are replaced"), true
 		}
 	}
 	return outcome.Outcome{}, false
 }
 
 // mayReturn says that no further Machine is replaced by a roll of ours.
-func (p *pass) mayReturn(view fleetView, pool pool) bool {
+func (r *roll) mayReturn(view machineView, pool pool) bool {
 	switch {
 	case view.undo:
 		// Its template says in-tree again, or it was rolled already.
@@ -150,73 +141,73 @@ func (p *pass) mayReturn(view fleetView, pool pool) bool {
 		return view.replaced(pool.deployment)
 	}
 	// Whoever took our value out of the template lets it be rolled back, to Machines that are watched by no one.
-	return pool.state == rollout.Blocked && !pool.conflict
+	return pool.state == Blocked && !pool.conflict
 }
 
-func (p *pass) returns(d observation.MachineDeployment, because string) outcome.Outcome {
-	p.unguard(d)
+func (r *roll) returns(d observation.MachineDeployment, because string) outcome.Outcome {
+	r.unguard(d)
 	verb := outcome.Verb{
 		Kind: outcome.VerbReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
-	if generation, _ := p.rollFacts(); d.RestartValue == *generation {
+	if generation, _ := r.rollFacts(); d.RestartValue == *generation {
 		verb.RestartValue = d.RestartValue
 	}
 	return outcome.Does(verb)
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
-func (p *pass) returnAll(pools []pool) (outcome.Outcome, bool) {
+func (r *roll) returnAll(pools []pool) (outcome.Outcome, bool) {
 	for _, pool := range pools {
 		d := pool.deployment
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
 		case d.Paused:
 			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle of its roll; unpause it"), true
-		case pool.state != rollout.Rolling:
-			return p.returns(d, "the Cluster goes"), true
+		case pool.state != Rolling:
+			return r.returns(d, "the Cluster goes"), true
 		}
 	}
 	return outcome.Outcome{}, false
 }
 
 // noteGuarded notes those whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.
-func (p *pass) noteGuarded(deployments []observation.MachineDeployment) {
-	if p.facts.Breaker == nil {
-		p.facts.Breaker = &ucv1.BreakerStatus{}
+func (r *roll) noteGuarded(deployments []observation.MachineDeployment) {
+	if r.facts.Breaker == nil {
+		r.facts.Breaker = &ucv1.BreakerStatus{}
 	}
-	guarded := p.facts.Breaker.Guarded
+	guarded := r.facts.Breaker.Guarded
 	for _, d := range deployments {
 		if !slices.Contains(guarded, d.UID) {
 			guarded = append(guarded, d.UID)
 		}
 	}
-	p.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
+	r.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
 }
 
 // unguard forgets a MachineDeployment.
-func (p *pass) unguard(d observation.MachineDeployment) {
-	if breaker := p.facts.Breaker; breaker != nil {
+func (r *roll) unguard(d observation.MachineDeployment) {
+	if breaker := r.facts.Breaker; breaker != nil {
 		breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
-		p.dropEmptyBreaker()
+		r.dropEmptyBreaker()
 	}
 }
 
 // dropEmptyBreaker: where all that was applied before is taken out of a struct, server-side apply makes it null, and the API
 // server refuses that.
-func (p *pass) dropEmptyBreaker() {
-	if breaker := p.facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
-		p.facts.Breaker = nil
+func (r *roll) dropEmptyBreaker() {
+	if breaker := r.facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
+		r.facts.Breaker = nil
 	}
 }
 
 // released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on
 // without any proof.
-func (v fleetView) released(d observation.MachineDeployment) bool {
+func (v machineView) released(d observation.MachineDeployment) bool {
 	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }
 
-func releasedPools(view fleetView, pools []pool) []string {
+func releasedPools(view machineView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		if d := pool.deployment; !view.undo && !d.Deleting && view.released(d) {
@@ -233,7 +224,7 @@ func minReadyOwner(d observation.MachineDeployment) string {
 	return d.MinReadyOwner
 }
 
-func deploymentsOf(pools []pool, intents []rollout.Intent) []observation.MachineDeployment {
+func deploymentsOf(pools []pool, intents []Intent) []observation.MachineDeployment {
 	var deployments []observation.MachineDeployment
 	for _, intent := range intents {
 		for _, pool := range pools {

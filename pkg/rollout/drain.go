@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -26,8 +26,8 @@ func DrainsOf(machines observation.Machines, now time.Time) []observation.Machin
 }
 
 // skipEviction is the machine-controller's -skip-eviction-after.
-func (p *pass) skipEviction() time.Duration {
-	for _, deployment := range p.o.MachineController.Value() {
+func (r *roll) skipEviction() time.Duration {
+	for _, deployment := range r.o.MachineController.Value() {
 		if value, set := deployment.Arguments.Flag("skip-eviction-after"); set {
 			if after, err := time.ParseDuration(value); err == nil {
 				return after
@@ -39,12 +39,12 @@ func (p *pass) skipEviction() time.Duration {
 
 // drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
 // nothing holds one, or no one could look.
-func (p *pass) drainTroubles() string {
+func (r *roll) drainTroubles() string {
 	var sentences []string
-	for _, drain := range p.o.Drains.Value() {
-		at := slices.IndexFunc(p.o.Machines.Value().Machines, func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
+	for _, drain := range r.o.Drains.Value() {
+		at := slices.IndexFunc(r.o.Machines.Value().Machines, func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
 		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
-			sentences = append(sentences, p.drainSentence(drain, troubles, p.o.Machines.Value().Machines[at].DeletingSince))
+			sentences = append(sentences, r.drainSentence(drain, troubles, r.o.Machines.Value().Machines[at].DeletingSince))
 		}
 	}
 	const most = 3
@@ -58,13 +58,13 @@ func (p *pass) drainTroubles() string {
 	return " " + strings.Join(sentences, " ")
 }
 
-func (p *pass) drainSentence(drain observation.Drain, troubles []string, since time.Time) string {
+func (r *roll) drainSentence(drain observation.Drain, troubles []string, since time.Time) string {
 	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " + strings.Join(troubles, "; ")
-	force := since.Add(p.skipEviction())
+	force := since.Add(r.skipEviction())
 	switch {
 	case len(drain.Pods) == 0:
 		return sentence + "."
-	case p.now.Before(force):
+	case r.now.Before(force):
 		return sentence + ". The machine-controller stops draining, and deletes the instance by force, at " + force.UTC().Format(time.RFC3339) + "."
 	}
 	return sentence + ". The machine-controller has been free to go on by force since " + force.UTC().Format(time.RFC3339) + "."
@@ -104,6 +104,6 @@ func troublesOf(d observation.Drain) []string {
 }
 
 // waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
-func (p *pass) waitsForMachines(message string) outcome.Outcome {
-	return outcome.Waits(ucv1.WaitingForMachinesReason, message+p.drainTroubles())
+func (r *roll) waitsForMachines(message string) outcome.Outcome {
+	return outcome.Waits(ucv1.WaitingForMachinesReason, message+r.drainTroubles())
 }

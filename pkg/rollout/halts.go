@@ -1,44 +1,28 @@
-package migration
+package rollout
 
 import (
-	"slices"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile: what broke the CCM lets an
-// earlier row wait, too.
-func (p *pass) halts(decision Decision) Decision {
-	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
-	if decision.Failure != nil || !p.armed() || slices.ContainsFunc(decision.Rows, rolled) {
-		return decision
-	}
-	view := p.fleet()
-	if out := p.rollHalts(view, p.pools(view)); !out.Holds {
-		decision.Failure = out.Failure
-	}
-	return decision
-}
-
 // rollHalts before anything more is rolled: something of what was rolled is not as it should be.
-func (p *pass) rollHalts(view fleetView, pools []pool) outcome.Outcome {
-	if overdue := view.overdue(pools); len(overdue) > 0 && !p.undoing() {
-		return p.breakerTripped(overdue)
+func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
+	if overdue := view.overdue(pools); len(overdue) > 0 && !r.back() {
+		return r.breakerTripped(overdue)
 	}
 	if released := releasedPools(view, pools); len(released) > 0 {
 		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+wording.Names(released)+
 			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until they are done.")
 	}
 	if leftToRoll(pools) {
-		if out := p.objectives(); !out.Holds {
+		if out := r.objectives(); !out.Holds {
 			return out
 		}
 	}
-	if seen := p.lookAtBootstraps(view, pools); len(seen.late) > 0 {
+	if seen := r.lookAtBootstraps(view, pools); len(seen.late) > 0 {
 		return bootstrapsLate(seen.late)
 	}
 	if out := view.kubeletsExternal(); !out.Holds {
@@ -46,7 +30,7 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome.Outcome {
 	}
 	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+p.drainTroubles())
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+r.drainTroubles())
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
 		return outcome.Fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
@@ -58,7 +42,7 @@ func (p *pass) rollHalts(view fleetView, pools []pool) outcome.Outcome {
 // stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
 // within the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new
 // Node is not Ready. A Machine whose Node was never initialized has a deadline of its own.
-func stuckPools(view fleetView, pools []pool) []string {
+func stuckPools(view machineView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		d := pool.deployment
@@ -69,7 +53,7 @@ func stuckPools(view fleetView, pools []pool) []string {
 		if _, ours := view.grant(d, ""); ours {
 			continue // What it waits for is our next step.
 		}
-		if pool.state == rollout.Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
+		if pool.state == Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
 			name := d.String() + " for " + patience.String()
 			if len(pool.waitsFor) > 0 {
 				name += ", of which these are not replaced or not proven: " + wording.Names(pool.waitsFor)
@@ -80,7 +64,7 @@ func stuckPools(view fleetView, pools []pool) []string {
 	return names
 }
 
-func lateMachines(view fleetView) []string {
+func lateMachines(view machineView) []string {
 	var names []string
 	for _, machine := range view.machines.Machines {
 		if !view.late(machine) {
@@ -96,15 +80,15 @@ func lateMachines(view fleetView) []string {
 }
 
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func (p *pass) awaits(view fleetView, rolling []string) outcome.Outcome {
+func (r *roll) awaits(view machineView, rolling []string) outcome.Outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
 			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.")
 	}
-	return p.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")
+	return r.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")
 }
 
-func lostMachines(view fleetView) []string {
+func lostMachines(view machineView) []string {
 	var names []string
 	for _, machine := range view.machines.Machines {
 		if node := view.nodes[machine.NodeName]; machine.NodeName != "" && !machine.Deleting && view.upToDate(machine) && view.lost(node) {

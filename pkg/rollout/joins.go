@@ -1,4 +1,4 @@
-package migration
+package rollout
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // A Machine that gets no Node may be gone before its deadline: with -join-cluster-timeout the machine-controller deletes it and
@@ -18,17 +17,17 @@ import (
 
 // joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does.
 // One that waited before still does while it is made again.
-func (v fleetView) joiningSince(d observation.MachineDeployment) time.Time {
+func (v machineView) joiningSince(d observation.MachineDeployment) time.Time {
 	before := v.joining[d.UID]
 	first, joined := v.joins(d)
 	again := v.lacks(d) && !before.IsZero() && !joined.After(before)
 	if first.IsZero() && !again {
 		return time.Time{}
 	}
-	since := later(earlier(before, first), joined)
+	since := observation.Later(observation.Earlier(before, first), joined)
 	for _, set := range v.setsOf(d) {
 		if v.wanted(set) {
-			since = later(since, set.CreatedAt)
+			since = observation.Later(since, set.CreatedAt)
 		}
 	}
 	return since
@@ -36,58 +35,51 @@ func (v fleetView) joiningSince(d observation.MachineDeployment) time.Time {
 
 // joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one
 // joined.
-func (v fleetView) joins(d observation.MachineDeployment) (first, joined time.Time) {
+func (v machineView) joins(d observation.MachineDeployment) (first, joined time.Time) {
 	for _, machine := range v.machinesOf(d) {
 		switch {
 		case !v.upToDate(machine):
 		case v.hasJoined(machine):
-			joined = later(joined, v.nodes[machine.NodeName].CreatedAt)
+			joined = observation.Later(joined, v.nodes[machine.NodeName].CreatedAt)
 		default:
-			first = earlier(first, machine.CreatedAt)
+			first = observation.Earlier(first, machine.CreatedAt)
 		}
 	}
 	return first, joined
 }
 
 // hasJoined says that a Machine has a Node. One that is older than it was another machine's, whose address it has now.
-func (v fleetView) hasJoined(machine observation.Machine) bool {
+func (v machineView) hasJoined(machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && !node.CreatedAt.Before(machine.CreatedAt)
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // noteJoining keeps since when Machines wait, beyond the life of each.
-func (p *pass) noteJoining(view fleetView, pools []pool) {
+func (r *roll) noteJoining(view machineView, pools []pool) {
 	var joining []ucv1.JoiningMachineDeployment
 	for _, pool := range pools {
-		if since := view.joiningSince(pool.deployment); pool.state == rollout.Rolling && !since.IsZero() && len(joining) < maxGuarded {
+		if since := view.joiningSince(pool.deployment); pool.state == Rolling && !since.IsZero() && len(joining) < maxGuarded {
 			joining = append(joining, ucv1.JoiningMachineDeployment{UID: pool.deployment.UID, Since: metav1.NewTime(since)})
 		}
 	}
-	if p.facts.Breaker == nil {
+	if r.facts.Breaker == nil {
 		if joining == nil {
 			return
 		}
-		p.facts.Breaker = &ucv1.BreakerStatus{}
+		r.facts.Breaker = &ucv1.BreakerStatus{}
 	}
-	p.facts.Breaker.Joining = joining
-	p.dropEmptyBreaker()
+	r.facts.Breaker.Joining = joining
+	r.dropEmptyBreaker()
 }
 
 // latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there
 // now has been there for that long.
-func latePools(view fleetView, pools []pool) []string {
+func latePools(view machineView, pools []pool) []string {
 	var names []string
 	for _, pool := range pools {
 		since := view.joiningSince(pool.deployment)
 		told := slices.ContainsFunc(view.machinesOf(pool.deployment), view.late) // That one is named itself.
-		if pool.state == rollout.Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
+		if pool.state == Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
 			names = append(names, "the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")")
 		}
 	}
@@ -97,11 +89,11 @@ func latePools(view fleetView, pools []pool) []string {
 // unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the
 // Node of a Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (v fleetView) unlinkedNodes(d observation.MachineDeployment) []string {
+func (v machineView) unlinkedNodes(d observation.MachineDeployment) []string {
 	since := time.Time{}
 	for _, machine := range v.machinesOf(d) {
 		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) {
-			since = earlier(since, machine.CreatedAt)
+			since = observation.Earlier(since, machine.CreatedAt)
 		}
 	}
 	var names []string
@@ -115,7 +107,7 @@ func (v fleetView) unlinkedNodes(d observation.MachineDeployment) []string {
 }
 
 // hasOwner also counts whoever vouches for a Node.
-func (v fleetView) hasOwner(node observation.Node) bool {
+func (v machineView) hasOwner(node observation.Node) bool {
 	return slices.Contains(v.accepted, node.Name) ||
 		slices.ContainsFunc(v.machines.Machines, func(machine observation.Machine) bool { return machine.NodeName == node.Name })
 }

@@ -1,0 +1,380 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
+)
+
+// pool is a MachineDeployment with its state against the wanted kubelet configuration.
+type pool struct {
+	deployment observation.MachineDeployment
+	state      State
+	// disrupted says that not all of its Machines serve, whoever caused that.
+	disrupted bool
+	// old says that it has Machines that are still to be replaced.
+	old bool
+	// blocked says what a person must do, waitsFor names what it waits for by itself.
+	blocked  string
+	conflict bool
+	waitsFor []string
+}
+
+func (p *pool) name() string { return p.deployment.Namespace + "/" + p.deployment.Name }
+
+func (p *pool) done() bool { return p.state == Done }
+
+// roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
+// it is reported when they are done.
+func (r *roll) roll() outcome.Outcome {
+	if r.o.Machines.IsAbsent() {
+		return outcome.Holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
+	}
+	if out := r.seesRoll(); !out.Holds {
+		return out
+	}
+	view := r.fleet()
+	pools := r.pools(view)
+	r.noteRolled(view, pools)
+	r.noteJoining(view, pools)
+	if out, busy := r.tidy(view, pools); busy {
+		return out
+	}
+	if out := r.rollHalts(view, pools); !out.Holds {
+		return out
+	}
+	if out, busy := r.rollOn(view, pools); busy {
+		return out
+	}
+	if waiting := waitingPools(pools); len(waiting) > 0 {
+		return r.awaits(view, waiting)
+	}
+	if blocked := blockedNames(view, pools); len(blocked) > 0 {
+		return outcome.Fails(blockedReason(pools), "These cannot be rolled: "+wording.Names(blocked)+".")
+	}
+	if going := goingMachines(view); len(going) > 0 {
+		return r.waitsForMachines("Waiting for Machines to go: " + wording.Names(going) + ".")
+	}
+	if out, left := r.removeCanary(); left {
+		return out
+	}
+	return outcome.Holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
+}
+
+// seesRoll says whether all is seen that the roll goes by.
+func (r *roll) seesRoll() outcome.Outcome {
+	switch {
+	case !r.o.Machines.IsKnown():
+		return outcome.CannotLook("the Machines", r.o.Machines.Why())
+	case !r.o.Nodes.IsKnown():
+		return outcome.CannotLook("the Nodes", r.o.Nodes.Why())
+	case r.o.Proofs.IsUnknown():
+		return outcome.CannotLook("the proofs that were kept of kubelets", r.o.Proofs.Why())
+	}
+	return outcome.Holds(ucv1.HoldsReason, "")
+}
+
+// rollOn lets the next Machines go, or begins with the next MachineDeployments.
+func (r *roll) rollOn(view machineView, pools []pool) (outcome.Outcome, bool) {
+	if _, err := Allowed(r.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
+		return outcome.Fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
+	}
+	if out := r.bootstrapsExternal(view, pools); !out.Holds {
+		return out, true
+	}
+	if out, granted := r.step(view, pools); granted {
+		return out, true
+	}
+	return r.rollNext(pools)
+}
+
+// tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
+// left of a canary only keeps the row from holding.
+func (r *roll) tidy(view machineView, pools []pool) (outcome.Outcome, bool) {
+	if out, busy := r.giveBack(view, pools); busy {
+		return out, true
+	}
+	if r.canaryWanted(pools) {
+		return outcome.Outcome{}, false
+	}
+	out, _ := r.removeCanary()
+	return out, out.Verb != nil || out.Wait != nil && out.Wait.Unknown
+}
+
+// rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
+func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
+	plan := make([]Pool, 0, len(pools))
+	for _, pool := range pools {
+		plan = append(plan, Pool{
+			Name: pool.name(), Replicas: pool.deployment.Replicas, State: pool.state,
+			Disrupted: pool.disrupted, Turning: r.back() && pool.disrupted,
+		})
+	}
+	intents, held := Plan(plan, r.o.Cluster.Spec.Rollout.MaxConcurrent, r.o.Cluster.Spec.Rollout.Order, r.canaryProven(pools))
+	if held != "" && !slices.ContainsFunc(pools, holdsUp) {
+		return outcome.Waits(ucv1.WaitingForBudgetReason, held), true
+	}
+	if len(intents) == 0 {
+		return outcome.Outcome{}, false
+	}
+	for _, gate := range r.rollGates() {
+		if out := gate(); !out.Holds {
+			return out, true
+		}
+	}
+	if generation, _ := r.rollFacts(); *generation == "" {
+		*generation = strconv.FormatInt(r.now.UnixNano(), 10)
+		return outcome.Records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
+	}
+	if out := r.canary(pools, intents); !out.Holds {
+		return out, true
+	}
+	if out := r.volumesRegistered(); !out.Holds {
+		return out, true
+	}
+	return outcome.Does(r.rollVerb(pools, intents)), true
+}
+
+// holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
+// and serves holds up no other.
+func holdsUp(p pool) bool { return p.state == Rolling || p.blocked != "" && p.disrupted }
+
+// canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
+// budget.
+func (r *roll) canaryProven(pools []pool) bool {
+	switch {
+	case r.canaryKind() == ucv1.NoCanary:
+		return true
+	case r.canaryKind() == ucv1.CanaryMachine && !r.back() && r.facts.Canary != nil && r.facts.Canary.ProvenAt != nil:
+		return true
+	}
+	return slices.ContainsFunc(pools, func(pool pool) bool {
+		generation, _ := r.rollFacts()
+		return pool.done() && pool.deployment.Replicas > 0 && *generation != "" && pool.deployment.RestartValue == *generation
+	})
+}
+
+// rollFacts are the forceRestart value and those that were given it: an undo has its own.
+func (r *roll) rollFacts() (generation *string, rolled *[]string) {
+	if r.back() {
+		return &r.facts.Rollback.RollGeneration, &r.facts.Rollback.RolledMachineDeployments
+	}
+	return &r.facts.RollGeneration, &r.facts.RolledMachineDeployments
+}
+
+// rollGates hold before Machines are replaced. In-tree Nodes need no one to initialize them.
+func (r *roll) rollGates() []func() outcome.Outcome {
+	if r.back() {
+		return nil
+	}
+	return append(slices.Clone(r.gates), r.measured)
+}
+
+// maxRolled is the bound of status.rolledMachineDeployments.
+const maxRolled = 200
+
+func (r *roll) rollVerb(pools []pool, intents []Intent) outcome.Verb {
+	generation, rolled := r.rollFacts()
+	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
+	verb := outcome.Verb{Kind: outcome.VerbRollMachineDeployment, RestartValue: *generation, Endless: !r.back()}
+	deployments := deploymentsOf(pools, intents)
+	for _, deployment := range deployments {
+		verb.Objects, verb.Versions = append(verb.Objects, deployment.Ref), append(verb.Versions, deployment.Version)
+		*rolled = append(*rolled, deployment.UID)
+		if r.back() {
+			r.unguard(deployment)
+		}
+	}
+	if verb.Endless {
+		r.noteGuarded(deployments)
+	}
+	if more := len(*rolled) - maxRolled; more > 0 {
+		*rolled = slices.Delete(*rolled, 0, more)
+	}
+	verb.Why = "Rolling " + wording.Names(observation.RefNames(verb.Objects)) + ": " + intents[0].Why + "."
+	return verb
+}
+
+// noteRolled is for a pass that gave the value, or gave minReadySeconds back, and whose status was refused.
+func (r *roll) noteRolled(view machineView, pools []pool) {
+	generation, rolled := r.rollFacts()
+	for _, pool := range pools {
+		d := pool.deployment
+		switch {
+		case *generation == "" || d.RestartValue != *generation:
+			continue
+		case d.MinReadyOurs && !slices.Contains(view.guarded, d.UID):
+			r.noteGuarded([]observation.MachineDeployment{d})
+		case !d.MinReadyOurs && view.replaced(d):
+			r.unguard(d)
+		}
+		if len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
+			*rolled = append(*rolled, d.UID)
+		}
+	}
+}
+
+func (r *roll) pools(view machineView) []pool {
+	pools := make([]pool, 0, len(view.machines.Deployments))
+	for _, deployment := range view.machines.Deployments {
+		pools = append(pools, judgePool(view, deployment))
+	}
+	slices.SortFunc(pools, func(a, b pool) int { return strings.Compare(a.deployment.String(), b.deployment.String()) })
+	return pools
+}
+
+// judgePool decides where one MachineDeployment stands:
+//
+//	its newest MachineSet is wanted ─► all Machines there, up-to-date and proven ─► done, else rolling
+//	it is not ──────────────────────► deleting: waits; paused: blocked; our value was taken out: blocked; else outdated
+func judgePool(view machineView, deployment observation.MachineDeployment) pool {
+	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
+	pl := pool{deployment: deployment, disrupted: !deployment.Deleting && (!deployment.Settled || len(machines) < int(deployment.Replicas))}
+	for _, machine := range machines {
+		pl.look(view, machine)
+	}
+	switch {
+	case deployment.Deleting:
+		pl.state = Done
+		if len(machines) > 0 {
+			pl.state = Rolling
+		}
+	case toldToRoll(view, deployment, sets):
+		pl.follow()
+	case deployment.Paused:
+		pl.state, pl.blocked = Blocked, deployment.String()+" is paused; unpause it"
+	case takenOut(view, deployment, sets):
+		pl.state, pl.conflict = Blocked, true
+		pl.blocked = deployment.String() + " lost annotation " + ucv1.ForceRestartAnnotation +
+			" of its template to another owner; let that keep the value " + view.generation
+	default:
+		pl.state = Outdated
+		if why := unguardable(deployment); why != "" && !view.undo {
+			pl.state, pl.blocked = Blocked, why
+		}
+	}
+	return pl
+}
+
+// unguardable is why the breaker cannot hold a MachineDeployment; empty: it can.
+func unguardable(deployment observation.MachineDeployment) string {
+	if deployment.MinReadyOwner == "" {
+		return deployment.LimitProblem
+	}
+	return fmt.Sprintf("minReadySeconds of %s is %d, by %s, and the roll has to hold that field; take it out there",
+		deployment, deployment.MinReadySeconds, deployment.MinReadyOwner)
+}
+
+// look takes one of the pool's Machines into account. The machine-controller calls a Node available while it is tainted,
+// and forgets Machines that are going.
+func (p *pool) look(view machineView, machine observation.Machine) {
+	if machine.Deleting || !view.serves(machine) {
+		p.disrupted = true
+	}
+	if !machine.Deleting && !view.upToDate(machine) {
+		p.old = true
+	}
+	if machine.Deleting || !view.upToDate(machine) || !view.proven(machine) {
+		p.waitsFor = append(p.waitsFor, machine.Name)
+	}
+}
+
+// follow is for a pool that was told to roll.
+func (p *pool) follow() {
+	p.state = Rolling
+	replaced := len(p.waitsFor) == 0 && !p.disrupted
+	switch {
+	case p.deployment.Paused && (!replaced || p.deployment.MinReadyOurs):
+		p.state, p.blocked = Blocked, p.deployment.String()+" is paused; unpause it"
+	case replaced:
+		p.state = Done
+	}
+}
+
+// toldToRoll: the template carries our value, or its MachineSet was made after the flags were in place anyway.
+func toldToRoll(view machineView, deployment observation.MachineDeployment, sets []observation.MachineSet) bool {
+	if view.generation != "" && deployment.RestartValue == view.generation {
+		return true
+	}
+	return slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.Current && view.wanted(set) })
+}
+
+// takenOut: it was told to roll, or a revision of ours exists, but the template is not it any more. It is not applied
+// again: two owners would roll the Machines forever.
+func takenOut(view machineView, deployment observation.MachineDeployment, sets []observation.MachineSet) bool {
+	if slices.Contains(view.rolled, deployment.UID) {
+		return true
+	}
+	return view.generation != "" && slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
+}
+
+func waitingPools(pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		if pool.state == Rolling {
+			names = append(names, pool.deployment.String())
+		}
+	}
+	return names
+}
+
+// rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused
+// itself is scaled all the same while it is rolled: only without the breaker, in a rollback, does its own pause hold.
+func (r *roll) rollsOn() string {
+	if !r.o.Machines.IsKnown() || !r.o.Nodes.IsKnown() || r.facts.RollGeneration == "" || r.facts.CompletedAt != nil {
+		return ""
+	}
+	view, names := r.fleet(), []string{}
+	for _, pool := range r.pools(view) {
+		d := pool.deployment
+		if d.Paused && view.scaledWhilePaused(d) || !d.Paused && pool.state == Rolling {
+			names = append(names, d.String())
+		}
+	}
+	return wording.Names(names)
+}
+
+func (v machineView) scaledWhilePaused(d observation.MachineDeployment) bool {
+	return !v.undo && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
+}
+
+func (r *roll) rollingDeployments() []string {
+	return waitingPools(r.pools(r.fleet()))
+}
+
+func blockedNames(view machineView, pools []pool) []string {
+	var names []string
+	for _, pool := range pools {
+		if pool.blocked != "" {
+			names = append(names, pool.blocked)
+		}
+	}
+	for _, machine := range view.orphans() {
+		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it again")
+	}
+	return names
+}
+
+// blockedReason singles out the case in which two owners pull at one field.
+func blockedReason(pools []pool) string {
+	if slices.ContainsFunc(pools, func(p pool) bool { return p.conflict }) {
+		return ucv1.MachineDeploymentFieldConflictReason
+	}
+	return ucv1.BlockedMachinesReason
+}
+
+func goingMachines(view machineView) []string {
+	var names []string
+	for _, machine := range view.machines.Machines {
+		if machine.Deleting {
+			names = append(names, machine.String())
+		}
+	}
+	return names
+}
