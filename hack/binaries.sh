@@ -21,7 +21,7 @@ go_version=$(go env GOVERSION)
 
 # A row is a program: its module below test/kubernetes, the seconds of its first build on 2 cores after those above it
 # and without downloads, the module whose release is its version, its package. Programs of the modules next and aws go
-# to a folder of their version. In next is the next minor's KCM: what a finished migration leaves has to start there,
+# to a folder of their version. kubectl runs the commands of the runbooks in a test. In next is the next minor's KCM: what a finished migration leaves has to start there,
 # too. In aws is a CCM that others wrote: the catalogue's arguments and rights are to be enough for it. Its libraries have
 # the versions of our own, which are compiled anyway: go get them there, too, when ours change.
 kubernetes=k8s.io/kubernetes aws=k8s.io/cloud-provider-aws
@@ -33,6 +33,7 @@ rows_demo=(
 	"cloud-controller-manager     . 6 $kubernetes ./cmd/cloud-controller-manager"
 )
 rows_test=(
+	"kubectl                      . 25 $kubernetes $kubernetes/cmd/kubectl"
 	"kube-controller-manager      next 200 $kubernetes $kubernetes/cmd/kube-controller-manager"
 	"aws-cloud-controller-manager aws 120 $aws $aws/cmd/aws-cloud-controller-manager"
 )

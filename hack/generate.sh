@@ -19,5 +19,5 @@ go tool -modfile=hack/tools/go.mod controller-gen \
 	output:rbac:dir="$out/config/rbac" \
 	output:webhook:dir="$out/config/webhook"
 
-go run ./hack/docs "$out/docs"
+go run ./hack/docs "$out"
 go run ./hack/rights "$out/config/usercluster-rbac"

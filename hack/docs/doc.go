@@ -1,12 +1,11 @@
-// Command docs writes the part of docs/ that is generated: migration.md from the tables of pkg/migration, conditions.md from the
-// constants of the API and their comments, leader-migration.md from the tables of pkg/leadermigration, and the tables of lines in
-// handover.md, whose other tables and pictures it compares with the code. Each document of providers/ has a part from the
-// catalogue of pkg/provider, and below it one that people write. The matrix and the version rules of README.md, which is written
-// beside OUT_DIR, come from the catalogue, too.
+// Command docs writes the tables of the documentation from the Go code.
 //
-//	docs OUT_DIR
+//	docs OUTPUT_ROOT
+//
+// Pages that people write have tables between marks (pages.go): README.md has the providers, docs/preflight.md the checks,
+// docs/handover.md the lines of each protocol, and so on. Two documents have more from the code: conditions.md is made of the
+// constants of the API and their comments, and each page of providers/ begins with what the catalogue knows of it.
 //
 // It runs in the root of the repository and may import the standard library, the API types, pkg/migration, pkg/leadermigration,
-// pkg/provider and docs/runbooks. It never reads a document but README.md, handover.md and those of providers/, knows of the
-// runbooks only which there are, and adds no fact of its own: what is wrong in its output is fixed in the code.
+// pkg/provider, and docs/runbooks. It never writes or checks a sentence of a page; its tests check the links.
 package main

@@ -15,62 +15,43 @@ const (
 	reasonSuffix    = "Reason"
 )
 
-// migrationDocument shows the tables that the controller walks.
-func (s *sources) migrationDocument() (string, error) {
+// steps has a row for each step of a table, below its picture.
+func (s *sources) steps(origin ucv1.Origin) (string, error) {
 	var out strings.Builder
-	out.WriteString(generated + `# The migration table
-
-The controller walks the table of a cluster from the top, in every pass. The first row that does not hold is the current
-step. The step is derived each time and never read back: ` + "`status.step`" + ` is output only.
-
-Which table it is depends on the origin of the cluster, which is judged once and kept in ` + "`status.origin`" + `.
-`)
-	for _, t := range []struct {
-		title  string
-		origin ucv1.Origin
-	}{
-		{"A cluster that moves from the in-tree provider", ucv1.OriginMigrating},
-		{"A cluster that was created with the feature", ucv1.OriginExternal},
-	} {
-		if err := s.table(&out, t.title, t.origin); err != nil {
-			return "", err
-		}
-	}
-	undoTable(&out)
-	out.WriteString("\n## The hand-over\n\nStep Handover has a table of its own for each protocol. Its current line is in `status.handover.line`.\n")
-	out.WriteString("The tables, as pictures too, and what to do at each line: [handover.md](handover.md).\n")
-	out.WriteString("\nWhen the last line holds, the hand-over is recorded as finished. From then on the row is the guard: it holds as\n" +
-		"long as no KCM process may run cloud loops.\n")
-	return out.String(), nil
-}
-
-func (s *sources) table(out *strings.Builder, title string, origin ucv1.Origin) error {
 	rows := migration.Table(origin)
 	steps := make([]string, 0, len(rows))
 	for _, row := range rows {
 		steps = append(steps, string(row.Step))
 	}
-	fmt.Fprintf(out, "\n## %s\n\nOrigin `%s`:\n\n```\n%s\n```\n\n", title, origin, strings.Join(steps, " → "))
-	out.WriteString("| # | Step | Holds when | Condition |\n|---|---|---|---|\n")
+	fmt.Fprintf(&out, "```\n%s\n```\n\n| # | Step | Holds when | Condition |\n|---|---|---|---|\n", strings.Join(steps, " → "))
 	for i, row := range rows {
 		conditions, err := s.conditionsOf(row.Step)
 		if err != nil {
-			return err
+			return "", err
 		}
-		fmt.Fprintf(out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, conditions)
+		fmt.Fprintf(&out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, conditions)
 	}
-	return nil
+	return out.String(), nil
 }
 
-// undoTable has no conditions of its own: those of the steps that it takes back say how far it is.
-func undoTable(out *strings.Builder) {
-	out.WriteString("\n## The undo\n\nWith `spec.handover.rollback`, before the point of no return " +
-		"([operations](operations.md#undo)):\n\n| # | Step | Holds when |\n|---|---|---|\n")
+// stepsBack have no conditions of their own: those of the steps that they take back say how far they are.
+func stepsBack() string {
+	var out strings.Builder
+	out.WriteString("| # | Step | Holds when |\n|---|---|---|\n")
 	for i, row := range migration.UndoTable() {
-		fmt.Fprintf(out, "| %d | `%s` | %s |\n", i+1, row.Step, row.Means)
+		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, row.Step, row.Means)
 	}
-	out.WriteString("\nWhere KCM runs the cloud loops already, `UndoFence` and `UndoSilence` come first. Behind the last row the\n" +
-		"step is `RolledBack`.\n")
+	return out.String()
+}
+
+// linesOf has a row for each line of a protocol's table.
+func linesOf(protocol ucv1.HandoverProtocol) string {
+	var out strings.Builder
+	out.WriteString("| # | Line | Holds when |\n|---|---|---|\n")
+	for i, line := range migration.HandoverLines(protocol) {
+		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
+	}
+	return out.String()
 }
 
 // conditionsOf a step: row Addons has two, every other one.

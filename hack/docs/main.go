@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 )
@@ -12,8 +11,6 @@ const (
 	conditionsFile = "api/v1alpha1/cluster_conditions.go"
 	stepsFile      = "api/v1alpha1/cluster_status_types.go"
 	mappingFile    = "controllers/cluster/cluster_status.go"
-	handoverFile   = "docs/handover.md"
-	silenceFile    = "pkg/migration/silence.go"
 )
 
 func main() {
@@ -25,21 +22,9 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return errors.New("usage: docs OUT_DIR")
+		return errors.New("usage: docs OUTPUT_ROOT")
 	}
 	sources, err := read()
-	if err != nil {
-		return err
-	}
-	conditions, err := sources.conditionsDocument()
-	if err != nil {
-		return err
-	}
-	tables, err := sources.migrationDocument()
-	if err != nil {
-		return err
-	}
-	handover, err := sources.handoverDocument()
 	if err != nil {
 		return err
 	}
@@ -47,20 +32,23 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	guide, err := readme()
+	if documents["docs/conditions.md"], err = sources.conditionsDocument(); err != nil {
+		return err
+	}
+	pages, err := sources.pages()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(args[0], "providers"), 0o755); err != nil {
+	for path, tables := range pages {
+		if documents[path], err = filled(path, tables); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(args[0], providersFolder), 0o755); err != nil {
 		return err
 	}
-	maps.Copy(documents, map[string]string{
-		"conditions.md": conditions, "migration.md": tables, "leader-migration.md": leaderMigrationDocument(), "handover.md": handover,
-		"preflight.md":                  preflightDocument(),
-		filepath.Join("..", readmeFile): guide,
-	})
-	for name, content := range documents {
-		if err := os.WriteFile(filepath.Join(args[0], name), []byte(content), 0o644); err != nil {
+	for path, content := range documents {
+		if err := os.WriteFile(filepath.Join(args[0], path), []byte(content), 0o644); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ func providerDocuments() (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		documents[filepath.Join("providers", name+".md")] = document + special + byHand
+		documents[path] = document + special + byHand
 	}
 	return documents, nil
 }
@@ -144,7 +144,7 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	for i, reason := range reasons {
 		fmt.Fprintf(out, "%d. %s\n", i+1, reason)
 	}
-	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../../README.md#version-rules).\n")
+	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../versions.md).\n")
 }
 
 func providerNames(out *strings.Builder, description provider.Description, facts observation.Provider) {

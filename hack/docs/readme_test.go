@@ -19,12 +19,3 @@ func TestRangesOfMinors(t *testing.T) {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(ranges(test.minors)).To(Equal(test.want)) })
 	}
 }
-
-func TestWhatIsBetweenMarksIsReplaced(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(between("a\n<!-- m -->\nold\n"+marksEnd+"\nb", "<!-- m -->\n", "new\n")).To(Equal("a\n<!-- m -->\nnew\n" + marksEnd + "\nb"))
-	_, err := between("a\nb", "<!-- m -->\n", "new\n")
-	g.Expect(err).To(MatchError(ContainSubstring("no place")))
-	_, err = between("a\n<!-- m -->\nold", "<!-- m -->\n", "new\n")
-	g.Expect(err).To(MatchError(ContainSubstring("no place")), "without an end")
-}

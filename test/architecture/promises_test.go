@@ -13,9 +13,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// promised are the sections of the README whose list items are promises.
+// promised are the sections of the README and of docs/security.md whose list items are promises.
 func promised() []string {
-	return []string{"## What it never does", "## Compatibility promises", "## Security"}
+	return []string{"## What it never does", "## Compatibility promises", "## In short"}
 }
 
 // plain is a text without its line breaks and links: the two documents are in different folders.
@@ -25,19 +25,23 @@ func plain(text string) string {
 
 func TestPromisesHaveTests(t *testing.T) {
 	g, root := NewWithT(t), os.DirFS("../..")
-	readme, err := fs.ReadFile(root, "README.md")
-	g.Expect(err).NotTo(HaveOccurred())
+	var pages []string
+	for _, page := range []string{"README.md", "docs/security.md"} {
+		text, err := fs.ReadFile(root, page)
+		g.Expect(err).NotTo(HaveOccurred())
+		pages = append(pages, string(text))
+	}
 	document, err := fs.ReadFile(root, "docs/promises.md")
 	g.Expect(err).NotTo(HaveOccurred())
 	known := map[string]bool{}
 	for _, s := range loaded(t, root) {
 		maps.Copy(known, testsOf(s))
 	}
-	g.Expect(objections(string(readme), string(document), known)).To(BeEmpty())
+	g.Expect(objections(strings.Join(pages, "\n"), string(document), known)).To(BeEmpty())
 }
 
 func TestPromisesObject(t *testing.T) {
-	const readme = "## What it never does\n\n* It never lies. Not\n  ever.\n\n## More\n\n* It says a lot.\n\n## Security\n\n* `--x` is\n  [bound\n  well](a.md#b).\n"
+	const pages = "## What it never does\n\n* It never lies. Not\n  ever.\n\n## More\n\n* It says a lot.\n\n## In short\n\n* `--x` is\n  [bound\n  well](a.md#b).\n"
 	const bound = "| `--x` is bound well. | `TestA` |\n"
 	for name, tc := range map[string]struct {
 		document string
@@ -47,10 +51,10 @@ func TestPromisesObject(t *testing.T) {
 		"a promise that is not there": {"", []string{"no test is named for: It never lies. Not ever."}},
 		"a promise without a test":    {"| It never lies. Not ever. | later |\n", []string{"no test is named for: It never lies. Not ever."}},
 		"a test that does not exist":  {"| It never lies. Not ever. | `TestA`, `TestB` |\n", []string{"TestB does not exist"}},
-		"a promise that is not made":  {"| It never lies. Not ever. | `TestA` |\n| It flies. | `TestA` |\n", []string{"the README does not promise: It flies."}},
+		"a promise that is not made":  {"| It never lies. Not ever. | `TestA` |\n| It flies. | `TestA` |\n", []string{"no page promises: It flies."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(objections(readme, tc.document+bound, map[string]bool{"TestA": true})).To(Equal(tc.want))
+			NewWithT(t).Expect(objections(pages, tc.document+bound, map[string]bool{"TestA": true})).To(Equal(tc.want))
 		})
 	}
 }
@@ -67,10 +71,10 @@ func testsOf(s source) map[string]bool {
 }
 
 // objections against the table of promises.
-func objections(readme, document string, known map[string]bool) (objections []string) {
+func objections(pages, document string, known map[string]bool) (objections []string) {
 	made := map[string]bool{}
 	for _, section := range promised() {
-		_, text, _ := strings.Cut(readme, section+"\n")
+		_, text, _ := strings.Cut(pages, section+"\n")
 		text, _, _ = strings.Cut(text, "\n## ")
 		for _, item := range strings.Split(text, "\n* ")[1:] {
 			item, _, _ = strings.Cut(item, "\n\n")
@@ -85,7 +89,7 @@ func objections(readme, document string, known map[string]bool) (objections []st
 		}
 		tested[row[1]] = len(names) > 0
 		if !made[row[1]] {
-			objections = append(objections, "the README does not promise: "+row[1])
+			objections = append(objections, "no page promises: "+row[1])
 		}
 		for _, name := range names {
 			if !known[name] {

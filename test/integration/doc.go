@@ -6,5 +6,5 @@
 // behind their configurations, and the rendered kustomize output. The other half reconciles Clusters, pass by pass and
 // with a clock that only a test steps; no manager and no controller runs, the test plays the Deployment controller, the
 // kubelet, the machine-controller and the CCM by writing what they would write. It may import everything; it starts no
-// process of ours, which test/e2e does.
+// process of ours, which test/e2e does. kubectl runs the commands of the runbooks.
 package integration

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+const (
+	markBegin = "<!-- generated: %s -->\n"
+	markEnd   = "<!-- /generated -->"
+)
+
+// pages are the documents that people write, by path, with the tables that stand in them, by the name in their marks.
+func (s *sources) pages() (map[string]map[string]string, error) {
+	migrating, err := s.steps(ucv1.OriginMigrating)
+	if err != nil {
+		return nil, err
+	}
+	external, err := s.steps(ucv1.OriginExternal)
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string]string{}
+	for _, protocol := range migration.Protocols() {
+		lines["lines of "+string(protocol)] = linesOf(protocol)
+	}
+	return map[string]map[string]string{
+		"README.md":                {"providers": providerMatrix(provider.New())},
+		"docs/versions.md":         {"version rules": commonVersionRules()},
+		"docs/migration.md":        {"steps of Migrating": migrating, "steps of External": external, "steps back": stepsBack()},
+		"docs/handover.md":         lines,
+		"docs/preflight.md":        {"checks": preflightChecks(), "input findings": inputFindings()},
+		"docs/leader-migration.md": lockTables(),
+	}, nil
+}
+
+// filled is a page with its tables of now.
+func filled(path string, tables map[string]string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	document := string(text)
+	for name, table := range tables {
+		if document, err = between(document, name, table); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return document, nil
+}
+
+// between replaces what stands between the marks of a name.
+func between(text, name, content string) (string, error) {
+	mark := fmt.Sprintf(markBegin, name)
+	before, rest, found := strings.Cut(text, mark)
+	_, after, ended := strings.Cut(rest, markEnd)
+	if !found || !ended {
+		return "", fmt.Errorf("no place for a generated table: %q … %q", mark, markEnd)
+	}
+	return before + mark + content + markEnd + after, nil
+}
