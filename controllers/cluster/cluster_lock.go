@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -54,7 +55,7 @@ func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) 
 	if !s.needs().Lock {
 		return ccm, nil
 	}
-	configuration, problems := migration.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return provider.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
 	}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -34,13 +34,13 @@ func mounted(deployment *appsv1.Deployment, change outcome.ArgumentChange) (afte
 // mountOf finds our file by the name of its volume.
 func mountOf(deployment *appsv1.Deployment) *mount {
 	pod := deployment.Spec.Template.Spec
-	at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == migration.LockVolume && v.ConfigMap != nil })
+	at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == handover.LockVolume && v.ConfigMap != nil })
 	if at < 0 {
 		return nil
 	}
 	for _, container := range pod.Containers {
 		for _, volume := range container.VolumeMounts {
-			if volume.Name == migration.LockVolume {
+			if volume.Name == handover.LockVolume {
 				return &mount{container.Name, outcome.MountedFile{
 					Volume: volume.Name, ConfigMap: pod.Volumes[at].ConfigMap.Name, Folder: volume.MountPath,
 				}}

@@ -7,7 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -15,12 +15,12 @@ func TestAMountedFileStaysUntilItIsUnmounted(t *testing.T) {
 	g := NewWithT(t)
 	bare := &appsv1.Deployment{}
 	bare.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kcm"}}
-	file := outcome.MountedFile{Volume: migration.LockVolume, ConfigMap: "lock", Folder: "/etc/lock"}
+	file := outcome.MountedFile{Volume: handover.LockVolume, ConfigMap: "lock", Folder: "/etc/lock"}
 	has := bare.DeepCopy()
-	has.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: migration.LockVolume, VolumeSource: corev1.VolumeSource{
+	has.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: handover.LockVolume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}},
 	}}}
-	has.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: migration.LockVolume, MountPath: "/etc/lock"}}
+	has.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: handover.LockVolume, MountPath: "/etc/lock"}}
 
 	tests := map[string]struct {
 		deployment *appsv1.Deployment

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -82,21 +83,10 @@ func (p *pass) externalAddons() outcome.Outcome {
 
 func judgeInputs(p *pass) outcome.Outcome {
 	findings, unknown := p.inputFindings()
-	if kcm := p.o.ControlPlane.Value().KCM; len(findings) == 0 && len(runningLoops(kcm)) > 0 {
+	if kcm := p.o.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
 		return outcome.Fails(ucv1.CloudLoopsRunningReason, p.loopsRunning(kcm))
 	}
 	return judge(findings, unknown, "")
-}
-
-// runningLoops are the cloud loops of the template and of every pod that is not proven to have ended.
-func runningLoops(kcm observation.Component) []string {
-	loops := kcm.Arguments.CloudLoops()
-	for _, process := range kcm.Pods {
-		if !process.Ended {
-			loops = append(loops, process.Arguments.CloudLoops()...)
-		}
-	}
-	return loops
 }
 
 func (p *pass) loopsRunning(kcm observation.Component) string {
@@ -106,7 +96,7 @@ func (p *pass) loopsRunning(kcm observation.Component) string {
 	if given {
 		arguments += " --controllers=" + controllers
 	}
-	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + wording.Names(runningLoops(kcm)) +
+	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + wording.Names(handover.RunningLoops(kcm)) +
 		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then." +
 		" If the cluster is in-tree, delete the Cluster object, create it without the feature, and switch that on afterwards."
 }
@@ -168,9 +158,9 @@ func fenceProblem(f observation.Fence) string {
 // openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
 func (p *pass) openFenceHolds(fence observation.Fence) outcome.Outcome {
-	doubts := p.doubts()
+	doubts := handover.Doubts(p.silence())
 	if wantsLock(p.facts) {
-		doubts = p.lockDoubts()
+		doubts = handover.LockDoubts(p.silence())
 	}
 	switch {
 	case len(doubts) == 0:
@@ -286,7 +276,7 @@ func (p *pass) fenceStaysOpen() outcome.Outcome {
 	if !seen || fence.Open {
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 	}
-	if doubts := p.doubts(); len(doubts) > 0 {
+	if doubts := handover.Doubts(p.silence()); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			"The fence was closed by someone and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
 	}

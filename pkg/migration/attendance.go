@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -151,10 +152,10 @@ func (p *pass) ccmLeases() []observation.Lease {
 func (p *pass) kcmLed() time.Time {
 	lease, kcm := p.o.KCMLease.Value(), p.o.ControlPlane.Value().KCM
 	recorded := p.facts.Handover != nil && slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
-		return process.EndedAt != nil && heldBy(lease, process.PodName, process.NodeName)
+		return process.EndedAt != nil && handover.HeldBy(lease, process.PodName, process.NodeName)
 	})
 	silent := slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
-		return !mayRunUnlocked(process.Arguments) && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		return !handover.MayRunUnlocked(process.Arguments) && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 	if lease.Holder == "" || recorded || silent || p.ccmHasTakenOver() && p.facts.Rollback == nil {
 		return time.Time{}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -117,9 +118,9 @@ func (p *pass) kcmAttends() attends {
 	kcm := controlPlane.KCM
 	able, silent := p.processesOf(kcm)
 	switch {
-	case !elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }): // One that crashes is not.
+	case !handover.Elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }): // One that crashes is not.
 		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
-	case !elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
+	case !handover.Elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}
 	}
 	return p.kcmLeaseAttends(kcm, able)
@@ -128,9 +129,11 @@ func (p *pass) kcmAttends() attends {
 // processesOf KCM that run the loops when they lead; silent says that no process, seen or recorded, may run them.
 func (p *pass) processesOf(kcm observation.Component) (able []observation.Process, silent bool) {
 	able = slices.DeleteFunc(slices.Clone(kcm.Pods), func(process observation.Process) bool {
-		return process.Ended || !process.Started || !process.Arguments.Understood() || !mayRunUnlocked(process.Arguments)
+		return process.Ended || !process.Started || !process.Arguments.Understood() || !handover.MayRunUnlocked(process.Arguments)
 	})
-	mayRun := func(process observation.Process) bool { return !process.Ended && mayRunUnlocked(process.Arguments) }
+	mayRun := func(process observation.Process) bool {
+		return !process.Ended && handover.MayRunUnlocked(process.Arguments)
+	}
 	return able, p.allEnded() && !slices.ContainsFunc(kcm.Pods, mayRun)
 }
 
@@ -140,7 +143,7 @@ func noneOf(kcm observation.Component) string { return "no process of " + kcm.St
 func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Process) attends {
 	lease, known := p.o.KCMLease.Get()
 	holds := func(process observation.Process) bool {
-		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
 	switch {
 	case p.o.KCMLease.IsUnknown():
@@ -149,7 +152,7 @@ func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Pro
 		return attends{runsNone, noneOf(kcm)}
 	case lease.Alive(p.now) && slices.ContainsFunc(able, holds):
 		return attends{runsLoops, "KCM leads with them in-tree and renews " + lease.String()}
-	case heldBySilentPod(lease, kcm):
+	case handover.HeldBySilentPod(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
 	case lease.Alive(p.now):
 		return attends{cannotTell, lease.String() + " is renewed by a process that is no pod of KCM which can be seen"}
@@ -159,12 +162,14 @@ func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Pro
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.
 func (p *pass) heldByTheEnded(lease observation.Lease, kcm observation.Component) bool {
-	if p.facts.Handover != nil && p.heldByTheDead(lease) {
+	if p.facts.Handover != nil && handover.HeldByTheDead(p.facts.Handover.Processes, lease) {
 		return true
 	}
-	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return process.Ended && heldBy(lease, process.PodName) }) &&
+	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
+		return process.Ended && handover.HeldBy(lease, process.PodName)
+	}) &&
 		!slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
-			return !process.Ended && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+			return !process.Ended && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 		})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -45,7 +46,7 @@ func FuzzHolder(f *testing.F) {
 			return
 		}
 		g, lease := NewWithT(t), observation.Lease{Holder: one + "_" + unique}
-		g.Expect(heldBy(lease, one)).To(BeTrue())
-		g.Expect(heldBy(lease, "", other)).To(Equal(one == other))
+		g.Expect(handover.HeldBy(lease, one)).To(BeTrue())
+		g.Expect(handover.HeldBy(lease, "", other)).To(Equal(one == other))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -125,8 +126,7 @@ func (p *pass) processesRecorded() outcome.Outcome {
 		}
 	}
 	p.facts.Handover.StartedAt = p.stamp()
-	p.facts.Handover.Processes = nil
-	p.addProcesses(controlPlane.KCM)
+	p.facts.Handover.Processes = handover.RecordProcesses(nil, controlPlane.KCM)
 	p.rememberOriginals(append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
 	return outcome.Records(fmt.Sprintf("Recording %s of %s before it is changed.",
 		wording.Count(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
@@ -135,51 +135,16 @@ func (p *pass) processesRecorded() outcome.Outcome {
 // mergeProcesses takes over the ends that were seen, and adds processes that appeared since: a pod that the old
 // template made after the list was written counts like the others.
 func (p *pass) mergeProcesses() {
-	handover := p.facts.Handover
-	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil {
+	recorded := p.facts.Handover
+	if recorded == nil || recorded.StartedAt == nil || recorded.FinishedAt != nil {
 		return
 	}
 	if len(p.o.Processes) > 0 {
-		handover.Processes = p.o.Processes
+		recorded.Processes = p.o.Processes
 	}
 	if controlPlane, known := p.o.ControlPlane.Get(); known {
-		p.addProcesses(controlPlane.KCM)
+		recorded.Processes = handover.RecordProcesses(recorded.Processes, controlPlane.KCM)
 	}
-}
-
-func (p *pass) addProcesses(kcm observation.Component) {
-	recorded := map[string]bool{}
-	for _, process := range p.facts.Handover.Processes {
-		recorded[process.PodUID] = true
-	}
-	for _, process := range kcm.Pods {
-		if recorded[process.PodUID] || process.Ended || !mayRunLoops(process) {
-			continue
-		}
-		p.facts.Handover.Processes = append(p.facts.Handover.Processes, ucv1.ManagerProcess{
-			PodUID: process.PodUID, PodName: process.PodName, NodeName: process.NodeName, BootID: process.BootID,
-			ContainerID: process.ContainerID, GracePeriodSeconds: process.GracePeriodSeconds,
-			ConfigHash: process.ConfigHash, SystemUUID: process.SystemUUID,
-		})
-	}
-	p.facts.Handover.Processes = dropEnded(p.facts.Handover.Processes, len(p.facts.Handover.Processes)-maxProcesses)
-}
-
-// dropEnded forgets the oldest of those that have ended, at most that many. One that may still run is never forgotten:
-// a list of those that is too long is refused by the API, and nothing goes on.
-func dropEnded(processes []ucv1.ManagerProcess, most int) []ucv1.ManagerProcess {
-	return slices.DeleteFunc(processes, func(process ucv1.ManagerProcess) bool {
-		drop := most > 0 && process.EndedAt != nil
-		if drop {
-			most--
-		}
-		return drop
-	})
-}
-
-// mayRunLoops: a process whose readable arguments show the loops off never can; one that we cannot read may.
-func mayRunLoops(process observation.Process) bool {
-	return !process.Arguments.Understood() || len(process.Arguments.CloudLoops()) > 0
 }
 
 func (p *pass) loopsOff() outcome.Outcome {
@@ -199,7 +164,7 @@ func (p *pass) loopsOff() outcome.Outcome {
 	case len(loops) == 0 && noted:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case len(loops) > 0 && noted:
-		return p.contention(contended(kcm))
+		return p.contention(handover.Contended(kcm))
 	case len(loops) == 0:
 		// Without the note, loops that come back would be taken for those that no one has switched off yet.
 		p.facts.Handover.LoopsOffAt = p.stamp()
@@ -234,7 +199,7 @@ func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome
 }
 
 func (p *pass) silent() outcome.Outcome {
-	doubts := p.doubts()
+	doubts := handover.Doubts(p.silence())
 	if len(doubts) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}

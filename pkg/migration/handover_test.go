@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -64,7 +65,7 @@ func TestProcessesAreRecorded(t *testing.T) {
 		},
 		"a full record forgets one that has ended, and none that may run": {
 			given: loud, when: func(o *Observation) {
-				for range maxProcesses - 1 {
+				for range handover.MaxProcesses - 1 {
 					o.Processes = append(o.Processes, ucv1.ManagerProcess{PodUID: "running"})
 				}
 				o.Processes[3] = ucv1.ManagerProcess{PodUID: "ended", EndedAt: microAgo(time.Minute)}
@@ -72,7 +73,7 @@ func TestProcessesAreRecorded(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.Handover.Processes).To(HaveLen(maxProcesses))
+				g.Expect(f.Handover.Processes).To(HaveLen(handover.MaxProcesses))
 				g.Expect(f.Handover.Processes).NotTo(ContainElement(HaveField("PodUID", "ended")))
 				g.Expect(f.Handover.Processes).To(ContainElement(HaveField("PodName", "late")))
 			},

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -116,7 +117,7 @@ func (p *pass) kcmHolds() attends {
 	able, _ := p.processesOf(p.o.ControlPlane.Value().KCM)
 	lease := p.o.KCMLease.Value()
 	holds := func(process observation.Process) bool {
-		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
 	if kcm.state == tooEarly && lease.Fresh(p.now) && slices.ContainsFunc(able, holds) {
 		return attends{runsLoops, "KCM holds " + lease.String()}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -182,15 +183,12 @@ func (p *pass) checkCCMLease() (*observation.Finding, string) {
 	if !known {
 		return nil, "the CCM's Lease: " + p.o.CCMLease.Why()
 	}
-	if lease.Holder == "" || lease.Stale(p.now) || len(runningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
+	if lease.Holder == "" || lease.Stale(p.now) || len(handover.RunningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
 	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease.String()+" is held by "+lease.Holder+
 		": another CCM runs beside KCM already. Stop it, and wait until the Lease has run out."), ""
 }
-
-// maxProcesses is the bound of status.handover.processes.
-const maxProcesses = 20
 
 // processProblem finds pods that would make the proof impossible once KCM is changed.
 func processProblem(kcm observation.Component) string {
@@ -200,15 +198,15 @@ func processProblem(kcm observation.Component) string {
 		switch {
 		case process.Finished && !process.Ended:
 			finished = append(finished, "Pod "+kcm.Namespace+"/"+process.PodName)
-		case !process.Ended && mayRunLoops(process):
+		case !process.Ended && handover.MayRunLoops(process):
 			running++
 		}
 	}
 	switch {
 	case len(finished) > 0:
 		return "No one saw the processes of these finished pods end: " + wording.Names(finished) + ". Make sure that they have, and delete the pods."
-	case running > maxProcesses:
-		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, maxProcesses)
+	case running > handover.MaxProcesses:
+		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, handover.MaxProcesses)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -71,7 +72,7 @@ func boolRank(last bool) int {
 // leads says that the process holds KCM's Lease, as far as that can be told.
 func (p *pass) leads(process observation.Process) bool {
 	lease, known := p.o.KCMLease.Get()
-	return known && heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+	return known && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 }
 
 // String names the target as its administrator knows it.
@@ -106,26 +107,26 @@ func (p *pass) instruct(t target, change outcome.ArgumentChange, done bool) {
 // loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
 // everywhere: on again, someone put them back. Until then some are still to be switched off.
 func (p *pass) loopsOffByOthers(kcm observation.Component) outcome.Outcome {
-	handover := p.facts.Handover
+	recorded := p.facts.Handover
 	loud, proving, changed := p.instructLoopsOff(kcm)
 	switch {
 	case len(loud) == 0 && p.facts.Origin == ucv1.OriginExternal:
 		// There never was anything to switch off.
 		p.instructions = nil
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case len(loud) == 0 && handover.LoopsOffAt == nil && len(kcm.Unseen) > 0:
+	case len(loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(p.doubts(), " "), 2*time.Second)
-	case len(loud) == 0 && handover.LoopsOffAt == nil:
-		handover.LoopsOffAt = p.stamp()
-		if handover.ChangingSince == nil {
-			handover.ChangingSince = p.stamp()
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(handover.Doubts(p.silence()), " "), 2*time.Second)
+	case len(loud) == 0 && recorded.LoopsOffAt == nil:
+		recorded.LoopsOffAt = p.stamp()
+		if recorded.ChangingSince == nil {
+			recorded.ChangingSince = p.stamp()
 		}
 		return outcome.Records("Recording that the cloud loops are switched off in " + kcm.String() + ".")
 	case len(loud) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case handover.LoopsOffAt != nil:
-		return p.contention(contended(kcm))
+	case recorded.LoopsOffAt != nil:
+		return p.contention(handover.Contended(kcm))
 	}
 	return p.waitForLoopsOff(kcm, loud, proving, changed)
 }
@@ -142,7 +143,7 @@ func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []stri
 	for _, t := range p.targets(kcm) {
 		flag := loopsOffFlag(t.component.Arguments, p.minor())
 		change := outcome.ArgumentChange{Set: []outcome.Flag{flag}}
-		off := !mayRunLoops(observation.Process{Arguments: t.component.Arguments})
+		off := !handover.MayRunLoops(observation.Process{Arguments: t.component.Arguments})
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
 			change = outcome.ArgumentChange{} // They were switched off in another way, which is as good.
 		}

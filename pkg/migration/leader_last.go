@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -19,7 +20,7 @@ func (p *pass) leaderEndsLast() outcome.Outcome {
 	switch {
 	case !known:
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
-	case p.facts.Handover.LoopsOffAt != nil, p.o.Cluster.Spec.ControlPlane.Instructed(), !slices.ContainsFunc(kcm.Pods, mayRunLoops):
+	case p.facts.Handover.LoopsOffAt != nil, p.o.Cluster.Spec.ControlPlane.Instructed(), !slices.ContainsFunc(kcm.Pods, handover.MayRunLoops):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.o.KCMLease.IsUnknown():
 		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())

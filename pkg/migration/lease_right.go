@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -67,7 +68,7 @@ func (p *pass) beforeKCMRolls(verb *outcome.Verb) *outcome.Verb {
 // keepLeader has a ReplicaSet delete the pod that leads last; nil when there is nothing to do.
 func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Verb {
 	leader := slices.IndexFunc(kcm.Pods, func(process observation.Process) bool {
-		return !process.Terminating && !process.Finished && heldBy(lease, process.PodName, "")
+		return !process.Terminating && !process.Finished && handover.HeldBy(lease, process.PodName, "")
 	})
 	if kcm.Replicas < 2 || leader < 0 || kcm.Pods[leader].DeletionCost != "" {
 		return nil

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // locked are arguments with our lock.
 func locked(arguments observation.Arguments) observation.Arguments {
 	arguments.Flags = maps.Clone(arguments.Flags)
-	arguments.Flags["enable-leader-migration"], arguments.Flags["leader-migration-config"] = "true", lockPath
+	arguments.Flags["enable-leader-migration"], arguments.Flags["leader-migration-config"] = "true", handover.LockPath
 	return arguments
 }
 
@@ -20,7 +21,7 @@ func locked(arguments observation.Arguments) observation.Arguments {
 func wantingLock() Observation {
 	o := fresh()
 	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
-	o.Lock = observation.Known(observation.Lock{Denied: []string{KCMUser + " may not create Leases."}})
+	o.Lock = observation.Known(observation.Lock{Denied: []string{handover.KCMUser + " may not create Leases."}})
 	return o
 }
 
@@ -47,7 +48,7 @@ func kcmLocked() Observation {
 
 func lockLease(holder string) observation.Lease {
 	return observation.Lease{
-		Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: LockName}, Holder: holder, DurationSeconds: 15,
+		Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: handover.LockName}, Holder: holder, DurationSeconds: 15,
 		ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -64,17 +65,17 @@ func (p *pass) kcmArmed() outcome.Outcome {
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
 	}
-	if mayRunUnlocked(kcm.Arguments) {
+	if handover.MayRunUnlocked(kcm.Arguments) {
 		if p.facts.Handover.LockArmedAt != nil {
-			return p.contention(contended(kcm))
+			return p.contention(handover.Contended(kcm))
 		}
 		return p.armKCM(kcm)
 	}
-	if p.facts.Handover.LockArmedAt == nil && armed(kcm.Arguments) {
+	if p.facts.Handover.LockArmedAt == nil && handover.Armed(kcm.Arguments) {
 		p.facts.Handover.LockArmedAt = p.stamp()
 		return outcome.Records("Recording that " + kcm.String() + " has the migration lock.")
 	}
-	if doubts := p.lockDoubts(); len(doubts) > 0 {
+	if doubts := handover.LockDoubts(p.silence()); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
 	}
 	return p.lockHeld(kcm)
@@ -84,7 +85,7 @@ func (p *pass) armKCM(kcm observation.Component) outcome.Outcome {
 	if !p.o.Provider.IsKnown() {
 		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
-	configuration, problems := RenderLock(p.o.Cluster.Spec.Version, p.o.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(p.o.Cluster.Spec.Version, p.o.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return outcome.Fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
 	}
@@ -108,13 +109,13 @@ func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-m
 func (p *pass) lockHeld(kcm observation.Component) outcome.Outcome {
 	lock, known := p.o.Lock.Get()
 	switch {
-	case !armed(kcm.Arguments):
+	case !handover.Armed(kcm.Arguments):
 		return outcome.Holds(ucv1.HoldsReason, "") // The loops are off there already.
 	case !known:
 		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder == "" || !lock.Lease.Renewed(p.now):
-		return outcome.WaitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+KCMUser+" in the user cluster: let its user write Lease "+
-			LockName+".", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+handover.KCMUser+" in the user cluster: let its user write Lease "+
+			handover.LockName+".", 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -148,7 +149,7 @@ func (p *pass) lockLeavesKCM() outcome.Outcome {
 		return out
 	}
 	kcm := p.o.ControlPlane.Value().KCM
-	if !armed(kcm.Arguments) {
+	if !handover.Armed(kcm.Arguments) {
 		return out
 	}
 	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
@@ -188,7 +189,7 @@ func (p *pass) lockTaken() outcome.Outcome {
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
 // seen to end keeps it, because its process could go on.
 func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
-	if lease.Holder != "" && p.heldByTheDead(lease) {
+	if lease.Holder != "" && handover.HeldByTheDead(p.facts.Handover.Processes, lease) {
 		return outcome.Does(outcome.Verb{
 			Kind: outcome.VerbReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",

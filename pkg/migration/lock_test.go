@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -80,9 +81,9 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 		},
 		"and then it is looked at again": {
 			given: unlocked, when: func(o *Observation) {
-				edit(&o.Lock, func(l *observation.Lock) { l.Denied = []string{KCMUser + " may not create Leases."} })
+				edit(&o.Lock, func(l *observation.Lock) { l.Denied = []string{handover.KCMUser + " may not create Leases."} })
 			},
-			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{KCMUser + " may not create Leases."},
+			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{handover.KCMUser + " may not create Leases."},
 		},
 		"KCM gets the lock": {
 			given: unlocked, step: ucv1.StepHandover, line: "KCMArmed", verb: outcome.VerbChangeArguments,
@@ -153,7 +154,7 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			given: kcmLocked, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease = observation.Lease{} })
 			},
-			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", KCMUser},
+			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", handover.KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
 			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
@@ -278,10 +279,10 @@ func TestTheLockIsRemoved(t *testing.T) {
 func TestKCMChangesOfTheLock(t *testing.T) {
 	g := NewWithT(t)
 	arming := Decide(unlocked(), noon()).Verb.Arguments
-	g.Expect(arming.Set).To(ConsistOf(outcome.Flag{Name: "--enable-leader-migration", Value: "true"}, outcome.Flag{Name: "--leader-migration-config", Value: lockPath}))
+	g.Expect(arming.Set).To(ConsistOf(outcome.Flag{Name: "--enable-leader-migration", Value: "true"}, outcome.Flag{Name: "--leader-migration-config", Value: handover.LockPath}))
 	g.Expect(arming.Mount.ConfigMap).To(Equal("alpha-ccm-migration-lock"))
-	g.Expect(arming.Mount.Folder + "/" + arming.Mount.Key).To(Equal(lockPath))
-	g.Expect(arming.Mount.Data).To(And(ContainSubstring("leaderName: \""+LockName+"\""), ContainSubstring("name: \"service\"")))
+	g.Expect(arming.Mount.Folder + "/" + arming.Mount.Key).To(Equal(handover.LockPath))
+	g.Expect(arming.Mount.Data).To(And(ContainSubstring("leaderName: \""+handover.LockName+"\""), ContainSubstring("name: \"service\"")))
 
 	leaving := Decide(bothLocked(), noon()).Verb.Arguments
 	g.Expect(leaving.Unmount).To(BeTrue())

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -152,7 +153,7 @@ func AwaitsLeader(o observation.Observation, now time.Time) bool {
 		return false
 	}
 	return !lease.Fresh(now) || !slices.ContainsFunc(kcm.KCM.Pods, func(process observation.Process) bool {
-		return heldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 }
 

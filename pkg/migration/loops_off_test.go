@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -51,5 +52,5 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 }
 
 func TestArgumentsThatCannotBeReadMayRunLoops(t *testing.T) {
-	NewWithT(t).Expect(mayRunLoops(observation.Process{})).To(BeTrue())
+	NewWithT(t).Expect(handover.MayRunLoops(observation.Process{})).To(BeTrue())
 }

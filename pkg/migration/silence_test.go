@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -46,7 +47,7 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 			}
 			p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
 			p.mergeProcesses()
-			doubts := p.doubts()
+			doubts := handover.Doubts(p.silence())
 			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
 			for i, want := range test.want {
 				g.Expect(doubts[i]).To(ContainSubstring(want))

@@ -2,6 +2,7 @@ package migration
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -83,8 +84,8 @@ func (p *pass) walk() Decision {
 			decision.Verb, decision.Wait, decision.Failure = out.Verb, out.Wait, out.Failure
 		}
 	}
-	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil {
-		decision.Proof = p.proof()
+	if recorded := p.facts.Handover; recorded != nil && recorded.StartedAt != nil {
+		decision.Proof = handover.Prove(p.silence())
 	}
 	p.rememberInstructions()
 	decision.Instructions = p.instructions

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -51,7 +52,7 @@ func UndoTable() []RowMeaning {
 // undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
 func (p *pass) undoRows(kcm observation.Component) []undoRow {
 	rows := undoTable()
-	if len(runningLoops(kcm)) == 0 {
+	if len(handover.RunningLoops(kcm)) == 0 {
 		return rows
 	}
 	ccm := func(row undoRow) bool { return row.step == ucv1.StepUndoFence || row.step == ucv1.StepUndoSilence }
@@ -123,7 +124,7 @@ func (p *pass) rolledBack() Decision {
 		decision.Wait = outcome.CannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, ".")).Wait
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		decision.Failure = outcome.Fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
-			owner(kcm)+". Switch them on where it gets its arguments from.").Failure
+			handover.Owner(kcm)+". Switch them on where it gets its arguments from.").Failure
 	case attended.state == cannotTell:
 		decision.Wait = outcome.CannotLook("whether KCM runs the cloud loops", attended.why).Wait
 	case attended.state == runsNone:

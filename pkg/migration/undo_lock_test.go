@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -117,7 +118,7 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 		},
 		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &outcome.ArgumentChange{Remove: []string{"controllers"}}},
 		"a lock that someone switched off, with its file": {
-			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": lockPath}}, nil,
+			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath}}, nil,
 			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
 		"the lock of someone else": {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -40,7 +41,7 @@ func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
 	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+handover.Owner(kcm)+
 			" and runs no cloud loop; set it to "+provider.InTreeName+" where it gets its arguments from.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -78,7 +79,7 @@ func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome
 	default:
 		change.Set = []outcome.Flag{{Name: "--controllers", Value: *kept.Controllers}}
 	}
-	if path, _ := kcm.Arguments.Flag("leader-migration-config"); path == lockPath {
+	if path, _ := kcm.Arguments.Flag("leader-migration-config"); path == handover.LockPath {
 		disarm(change)
 	}
 	if len(change.Set)+len(change.Remove) == 0 {
@@ -92,10 +93,10 @@ func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange)
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
 	case p.facts.Rollback.LoopsOnAt != nil && off:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+handover.Owner(kcm)+
 			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
 	case p.facts.Rollback.LoopsOnAt != nil:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+handover.Owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
 	case off:
 		if out := p.nodesReady(); !out.Holds {
@@ -126,7 +127,7 @@ func (p *pass) gatesBack(kcm observation.Component) *outcome.ArgumentChange {
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
 func (p *pass) loopsOnByOthers(kcm observation.Component, kept *ucv1.OriginalArguments) outcome.Outcome {
-	if out := p.nodesReady(); !out.Holds && len(runningLoops(kcm)) == 0 {
+	if out := p.nodesReady(); !out.Holds && len(handover.RunningLoops(kcm)) == 0 {
 		return out
 	}
 	out := p.everyTarget([]observation.Component{kcm}, func(target observation.Component) (*outcome.ArgumentChange, string) {
@@ -173,11 +174,4 @@ func (p *pass) kcmLeads(kcm observation.Component) outcome.Outcome {
 		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "Waiting for "+kcm.String()+" to lead.", 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
-}
-
-func owner(component observation.Component) string {
-	if component.FieldOwner == "" {
-		return "someone"
-	}
-	return component.FieldOwner
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -189,8 +190,8 @@ func (p *pass) undoSilence() outcome.Outcome {
 
 func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 	lease, known := p.o.CCMLease.Get()
-	handover, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
-	neverLed := p.o.CCMLease.IsAbsent() && handover.FenceOpenedAt == nil && handover.ContendedAt == nil && !serialized(p.facts)
+	recorded, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
+	neverLed := p.o.CCMLease.IsAbsent() && recorded.FenceOpenedAt == nil && recorded.ContendedAt == nil && !serialized(p.facts)
 	switch {
 	case p.o.CCMLease.IsUnknown():
 		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
@@ -202,11 +203,11 @@ func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 	if gone.After(lease.WatchedAt) {
 		lease.WatchedAt = gone
 	}
-	wait := leaseExpiry(lease, observation.Arguments{}, p.now)
+	wait := handover.LeaseExpiry(lease, observation.Arguments{}, p.now)
 	switch {
 	case wait <= 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case known && lease.ChangedAt.After(gone.Add(deliverySkew)):
+	case known && lease.ChangedAt.After(gone.Add(handover.DeliverySkew)):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, lease.String()+" is renewed by "+lease.Holder+" although no pod of the CCM is left; stop that.", wait)
 	}
 	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "No pod of the CCM is left; waiting until its Lease has run out.", wait)

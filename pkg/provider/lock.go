@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -16,7 +16,7 @@ const lockSuffix = "-leader-migration"
 
 // WithLock gives the CCM the migration lock: its file as a ConfigMap of the set, and the flags. The probe is made before:
 // it must not take the lock.
-func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (Set, error) {
+func WithLock(ccm Set, id Identity, configuration handover.LockConfiguration) (Set, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(ccm.Objects)+1)
 	for _, object := range ccm.Objects {
 		objects = append(objects, object.DeepCopy())
@@ -48,7 +48,7 @@ func WithLock(ccm Set, id Identity, configuration migration.LockConfiguration) (
 }
 
 // lockContainer says whether the container is the CCM: that one elects with its Lease.
-func lockContainer(container *corev1.Container, id Identity, configuration migration.LockConfiguration) bool {
+func lockContainer(container *corev1.Container, id Identity, configuration handover.LockConfiguration) bool {
 	if !slices.Contains(container.Args, "--leader-elect-resource-name="+id.LeaseName) {
 		return false
 	}
@@ -68,16 +68,16 @@ func lockContainer(container *corev1.Container, id Identity, configuration migra
 // They do not let anybody create Leases, because a rule for that cannot have a name, and the CCM behind its fence could
 // then create its main one. LockLease is created for them.
 func LockObjects(id Identity) []*unstructured.Unstructured {
-	name := "ccm-migration:" + migration.LockName + "-lease"
+	name := "ccm-migration:" + handover.LockName + "-lease"
 	role := rbacObject("Role", id.LeaseNamespace, name)
 	hold := leaseRule("get", "update")
-	hold["resourceNames"] = []any{migration.LockName}
+	hold["resourceNames"] = []any{handover.LockName}
 	role.Object["rules"] = []any{hold}
 	binding := rbacObject("RoleBinding", id.LeaseNamespace, name)
 	binding.Object["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": "Role", "name": name}
 	binding.Object["subjects"] = []any{
 		map[string]any{"kind": "ServiceAccount", "namespace": id.ServiceAccountNamespace, "name": id.ServiceAccountName},
-		map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": migration.KCMUser},
+		map[string]any{"kind": "User", "apiGroup": rbacGroup, "name": handover.KCMUser},
 	}
 	return []*unstructured.Unstructured{role, binding}
 }
@@ -86,6 +86,6 @@ func LockObjects(id Identity) []*unstructured.Unstructured {
 func LockLease(id Identity) *unstructured.Unstructured {
 	lease := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}}
 	lease.SetNamespace(id.LeaseNamespace)
-	lease.SetName(migration.LockName)
+	lease.SetName(handover.LockName)
 	return lease
 }

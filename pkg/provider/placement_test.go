@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -26,7 +26,7 @@ func place(cluster string) provider.Place {
 func put(g Gomega, profile provider.Profile, addons provider.Addons, cluster string) (ccm, probe provider.Set) {
 	made, err := provider.Probe(addons.CCM, profile.Identity())
 	g.Expect(err).NotTo(HaveOccurred())
-	lock, problems := migration.RenderLock("1.25.16", "openstack")
+	lock, problems := handover.RenderLock("1.25.16", "openstack")
 	g.Expect(problems).To(BeEmpty())
 	locked, err := provider.WithLock(addons.CCM, profile.Identity(), lock)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
@@ -25,7 +25,7 @@ func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
 func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) observation.Observed[observation.Lock] {
-	id.LeaseName = migration.LockName
+	id.LeaseName = handover.LockName
 	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
 		return observation.Unknown[observation.Lock](lease.Why())
@@ -54,7 +54,7 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) obser
 }
 
 func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
-	managers := []subject{subjectOf(id), {user: migration.KCMUser, groups: []string{"system:authenticated"}}}
+	managers := []subject{subjectOf(id), {user: handover.KCMUser, groups: []string{"system:authenticated"}}}
 	for _, manager := range managers {
 		var verbs []string
 		for _, verb := range lockVerbs() {

@@ -17,20 +17,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 )
 
 const (
 	armedFlag = "--enable-leader-migration=true"
 	lockFlag  = "--leader-migration-config=/etc/ccm-migration/leader-migration.yaml"
-	lockRole  = "ccm-migration:" + migration.LockName + "-lease"
+	lockRole  = "ccm-migration:" + handover.LockName + "-lease"
 )
 
 // kcmClient has the name that KCM has in every cluster; the real authorizer decides whether it gets the lock.
 func (w *world) kcmClient() client.Client {
 	w.t.Helper()
 	config := rest.CopyConfig(w.user.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: migration.KCMUser, Groups: []string{"system:authenticated"}}
+	config.Impersonate = rest.ImpersonationConfig{UserName: handover.KCMUser, Groups: []string{"system:authenticated"}}
 	c, err := client.New(config, client.Options{Scheme: suite.scheme, Mapper: w.user.client.RESTMapper()})
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	return c
@@ -79,11 +79,11 @@ func loopsOff() string {
 func (p *lockPlayers) elect(as client.Client, holder string) {
 	p.t.Helper()
 	lease := &coordinationv1.Lease{}
-	err := p.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: migration.LockName}, lease)
+	err := p.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: handover.LockName}, lease)
 	if err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != holder && p.clock.Now().Sub(lease.Spec.RenewTime.Time) < 15*time.Second {
 		return
 	}
-	if err := p.renew(as, migration.LockName, holder); err != nil && !apierrors.IsForbidden(err) {
+	if err := p.renew(as, handover.LockName, holder); err != nil && !apierrors.IsForbidden(err) {
 		p.t.Fatal(err)
 	}
 }
@@ -165,7 +165,7 @@ func (p *lockPlayers) expectNoLock() {
 	_, err := p.lockFile()
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "the file of KCM is gone")
 	for name, object := range map[string]client.Object{
-		lockRole: &rbacv1.Role{}, ccm + "-leader-migration": &corev1.ConfigMap{}, migration.LockName: &coordinationv1.Lease{},
+		lockRole: &rbacv1.Role{}, ccm + "-leader-migration": &corev1.ConfigMap{}, handover.LockName: &coordinationv1.Lease{},
 	} {
 		g.Expect(p.exists(object, name)).To(BeFalse(), "%T %s is gone", object, name)
 	}
@@ -192,7 +192,7 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		},
 		"a lock that someone holds": {
 			arguments: loopsOn(), prepare: func(t *testing.T, w *world) {
-				NewWithT(t).Expect(w.renew(w.user.client, migration.LockName, "stranger_1")).To(Succeed())
+				NewWithT(t).Expect(w.renew(w.user.client, handover.LockName, "stranger_1")).To(Succeed())
 			},
 			says: []string{"is held by stranger_1 already"},
 		},

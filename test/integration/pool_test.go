@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -184,7 +184,7 @@ func (u *userCluster) empty(t *testing.T) {
 	}
 	remove(&corev1.Node{})
 	remove(&storagev1.CSINode{})
-	for _, name := range []string{kcm, ccm, ccm + "-probe", migration.LockName} {
+	for _, name := range []string{kcm, ccm, ccm + "-probe", handover.LockName} {
 		remove(&coordinationv1.Lease{}, system, client.MatchingFields{"metadata.name": name})
 	}
 	NewWithT(t).Expect(group.Wait()).To(Succeed())

@@ -9,6 +9,7 @@ const (
 	cliPackage               = "internal/cli"
 	clusterControllerPackage = "controllers/cluster"
 	controlPlanePackage      = "pkg/controlplane"
+	handoverPackage          = "pkg/handover"
 	leaderMigrationPackage   = "pkg/leadermigration"
 	migrationPackage         = "pkg/migration"
 	observationPackage       = "pkg/observation"
@@ -62,6 +63,16 @@ func ofBaseline(rule, name, function string, how operator) mutant {
 	return of(baselinePackage, rule, name, function, how).by(migrationPackage, simulationPackage)
 }
 
+// ofHandover makes a mutant of the proof of silence, which the tables of the decisions and the simulation are to kill.
+func ofHandover(rule, name, function string, how operator) mutant {
+	return of(handoverPackage, rule, name, function, how).onlyBy(migrationPackage, simulationPackage)
+}
+
+// ofHandoverTables makes one that the tables are to kill.
+func ofHandoverTables(rule, name, function string, how operator) mutant {
+	return of(handoverPackage, rule, name, function, how).onlyBy(migrationPackage)
+}
+
 // ofRollout makes a mutant of the roll, which the tables of the decisions and the simulation are to kill.
 func ofRollout(rule, name, function string, how operator) mutant {
 	return of(rolloutPackage, rule, name, function, how).by(migrationPackage, simulationPackage)
@@ -88,21 +99,21 @@ func silence() []mutant {
 	const rule = "2 proof"
 	return []mutant{
 		in(rule, "doubts do not matter", "pass.silent", always("==")),
-		in(rule, "a pod that vanished has ended",
-			"pass.processDoubts", given("EndedAt ==", "process.VanishedAt == nil")),
-		in(rule, "recorded processes are not asked", "pass.processDoubts", never("EndedAt named")),
-		in(rule, "live pods are not asked", "pass.processDoubts", always("ConfigHash")),
-		in(rule, "what cannot be read is silent", "mayRunLoops", without("Understood")),
-		in(rule, "a rollout need not end", "pass.proof", never("RolledOut")),
-		in(rule, "the template is not asked", "pass.proof", instead("mayRunLoops", "false")),
-		in(rule, "the Lease is not asked", "pass.proof", instead("leaseDoubt", `""`)),
-		in(rule, "a Lease that was acquired before the container started counts",
-			"heldBySilentPod", without("AcquireTime")),
-		in(rule, "a renewal after the holder's end does not contradict it",
-			"pass.heldByTheDead", without("ChangedAt")),
-		in(rule, "an unknown holder is not waited for", "pass.leaseDoubt", never("leaseExpiry")),
-		in(rule, "the processes are not recorded", "pass.processesRecorded", skips("addProcesses")),
-		in(rule, "processes that appear later are not recorded", "pass.mergeProcesses", skips("addProcesses")),
+		ofHandover(rule, "a pod that vanished has ended",
+			"processDoubts", given("EndedAt ==", "process.VanishedAt == nil")),
+		ofHandover(rule, "recorded processes are not asked", "processDoubts", never("EndedAt named")),
+		ofHandover(rule, "live pods are not asked", "processDoubts", always("ConfigHash")),
+		ofHandover(rule, "what cannot be read is silent", "MayRunLoops", without("Understood")),
+		ofHandover(rule, "a rollout need not end", "Prove", never("RolledOut")),
+		ofHandover(rule, "the template is not asked", "Prove", instead("MayRunLoops", "false")),
+		ofHandover(rule, "the Lease is not asked", "Prove", instead("LeaseDoubt", `""`)),
+		ofHandover(rule, "a Lease that was acquired before the container started counts",
+			"HeldBySilentPod", without("AcquireTime")),
+		ofHandover(rule, "a renewal after the holder's end does not contradict it",
+			"HeldByTheDead", without("ChangedAt")),
+		ofHandover(rule, "an unknown holder is not waited for", "LeaseDoubt", never("LeaseExpiry")),
+		in(rule, "the processes are not recorded", "pass.processesRecorded", skips("RecordProcesses")),
+		in(rule, "processes that appear later are not recorded", "pass.mergeProcesses", skips("RecordProcesses")),
 	}
 }
 
@@ -127,7 +138,7 @@ func fence() []mutant {
 		in("2 contention", "a contended fence stays open", "pass.contention", never("Fence")),
 		in("2 contention", "a fence is opened again by the template alone",
 			"pass.beginAgain", does("FenceOpenedAt", "handover.FenceOpenedAt = nil")),
-		in("2 contention", "who runs the loops now is not recorded", "pass.beginAgain", skips("addProcesses")),
+		in("2 contention", "who runs the loops now is not recorded", "pass.beginAgain", skips("RecordProcesses")),
 		in("2 contention", "a fence that someone closed is opened without the proof",
 			"pass.fenceStaysOpen", never("doubts")),
 		in(rule, "a probe that led for a moment is enough", "pass.probeLeads", against("ProbeLedAt >=", "0")),
@@ -143,7 +154,7 @@ func fence() []mutant {
 			"pass.applied", negated("WorkloadWithheld")),
 		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("Stale")),
 		in("2 serialized", "the fence is used although it does not hold", "pass.chooseProtocol", always("Allowed")),
-		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("runningLoops")),
+		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("RunningLoops")),
 		in("2 created", "a Cluster that was created with the feature is migrated",
 			"pass.resolveOrigin", becomes("Origin OriginExternal", "ucv1.OriginMigrating")),
 		in("2 fence", "a fence that does not hold is built on",
@@ -166,7 +177,7 @@ func unknowns() []mutant {
 		in(rule, "addons that cannot be looked at are fine",
 			"pass.unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "Nodes that cannot be looked at are none", "pass.leading", never("known")),
-		in(rule, "a KCM that cannot be looked at is silent", "pass.proof", returns("UnknownState why", "nil")),
+		ofHandover(rule, "a KCM that cannot be looked at is silent", "Prove", returns("UnknownState why", "nil")),
 		ofRollout(rule, "a deleted Cluster goes although its Machines cannot be looked at",
 			"roll.leave", never("Machines IsUnknown")),
 	}

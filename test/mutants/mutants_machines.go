@@ -115,7 +115,7 @@ func facts() []mutant {
 			"pass.walkOnly", skips("facts -DeepCopy")),
 		of(clusterControllerPackage, rule, "what was done is not told when its status was refused",
 			"Reconciler.report", instead("verbsOf", "nil")),
-		in(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),
+		ofHandover(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),
 		in(rule, "a paused cluster is changed", "Decide", never("Paused")),
 		ofBaseline(rule, "a changed baseline is believed", "AsTaken", never("Digest")),
 	}

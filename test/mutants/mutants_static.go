@@ -51,13 +51,13 @@ func staticEnds() []mutant {
 func instructed() []mutant {
 	const rule = "2 instruct"
 	return []mutant{
-		inTables("2 static", "Nodes that cannot be seen are no doubt", "pass.proof", never("Unseen")),
+		ofHandoverTables("2 static", "Nodes that cannot be seen are no doubt", "Prove", never("Unseen")),
 		inTables("2 static", "processes are recorded although a Node cannot be seen",
 			"pass.processesRecorded", never("Unseen")),
-		inTables("2 static", "a static pod with loops is silent when its record has ended",
-			"pass.processDoubts", without("ConfigHash")),
-		inTables("2 static", "the Lease is not asked when one of the pods elects none",
-			"elects", never("leader-elect")),
+		ofHandoverTables("2 static", "a static pod with loops is silent when its record has ended",
+			"processDoubts", without("ConfigHash")),
+		ofHandoverTables("2 static", "the Lease is not asked when one of the pods elects none",
+			"Elects", never("leader-elect")),
 		inTables("2 static", "Nodes need not agree on what the CCM inherits", "pass.staticProblem", always("Flags")),
 		inTables(rule, "we change what is not ours to change", "pass.loopsOff", never("Instructed")),
 		inTables(rule, "we take the flags out of what is not ours to change",

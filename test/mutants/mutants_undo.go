@@ -43,7 +43,7 @@ func undo() []mutant {
 		in(rule, "the loops need not be as before", "givenBack", always("CloudLoops")),
 		in(rule, "a KCM that someone else changes is changed", "pass.loopsAsBefore", never("Instructed")),
 		in(rule, "KCM need not lead", "pass.kcmLeads", never("leads -process")),
-		in(rule, "the CCM stays beside a KCM that runs loops already", "pass.undoRows", always("runningLoops")),
+		in(rule, "the CCM stays beside a KCM that runs loops already", "pass.undoRows", always("RunningLoops")),
 		in(rule, "a refused undo leaves no one running the loops", "pass.standStill", without("FinishedAt")),
 		in(rule, "an undo that ends leaves the facts behind", "pass.undoStep", skips("Facts")),
 		in(rule, "load balancers need not be the same", "pass.undoLoops", never("changed")),
@@ -58,8 +58,8 @@ func undo() []mutant {
 func undoneLock() []mutant {
 	const rule = "2 undo"
 	return []mutant{
-		in(rule, "the lock stays in KCM in an undo", "givenBack", never("lockPath")),
-		in(rule, "the lock of someone else is taken out", "givenBack", judged("lockPath", `path != ""`)),
+		in(rule, "the lock stays in KCM in an undo", "givenBack", never("LockPath")),
+		in(rule, "the lock of someone else is taken out", "givenBack", judged("LockPath", `path != ""`)),
 		in(rule, "who gives KCM the lock again is fought", "pass.loopsOn", never("LoopsOnAt -off")),
 		in(rule, "something of the lock is left behind", "pass.undoLock", negated("FinishedAt")),
 		in(rule, "the CCM that goes keeps the lock", "wantsLock", without("withdrawn")),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -122,7 +123,7 @@ func (l lease) version() string {
 }
 
 func (w *World) leaseNamed(name string) *lease {
-	for own, l := range map[string]*lease{kcmName: &w.kcmLease, ccmLeaseName: &w.ccmLease, migration.LockName: &w.lock.lease} {
+	for own, l := range map[string]*lease{kcmName: &w.kcmLease, ccmLeaseName: &w.ccmLease, handover.LockName: &w.lock.lease} {
 		if w.leaseRef(own).Name == name {
 			return l
 		}

@@ -3,6 +3,7 @@ package simulation
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -80,14 +81,14 @@ func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 	if !migration.ConcernsLock(w.cluster) {
 		return observation.Absent[observation.Lock]()
 	}
-	seen := observation.Lock{Granted: w.lock.granted, Lease: c.observeLease(migration.LockName, w.lock.lease).Value()}
+	seen := observation.Lock{Granted: w.lock.granted, Lease: c.observeLease(handover.LockName, w.lock.lease).Value()}
 	for kind, there := range map[string]bool{"Role": w.lock.granted, "ConfigMap": w.lock.file, "Lease": w.lock.holder != ""} {
 		if there {
-			seen.Left = append(seen.Left, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: migration.LockName})
+			seen.Left = append(seen.Left, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: handover.LockName})
 		}
 	}
 	if !w.lock.granted {
-		seen.Denied = []string{"the managers may not create Lease " + migration.LockName + "."}
+		seen.Denied = []string{"the managers may not create Lease " + handover.LockName + "."}
 	}
 	return observation.Known(seen)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
@@ -161,7 +161,7 @@ func ccmTroubles() []Scenario {
 	return []Scenario{
 		{Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, Bars: untouched, CI: true},
 		{Name: "ccm-killed-taking-the-lease", Setup: fenced, Disturb: killCCMLeader(ccmName), Want: HandedOver, Bars: Bars{NoGap: why}},
-		{Name: "ccm-killed-taking-the-lock", Setup: lock, Disturb: killCCMLeader(migration.LockName), Want: HandedOver, Bars: Bars{NoGap: why}},
+		{Name: "ccm-killed-taking-the-lock", Setup: lock, Disturb: killCCMLeader(handover.LockName), Want: HandedOver, Bars: Bars{NoGap: why}},
 		{
 			Name: "ccm-lease-deleted", Setup: before(fenced, leaveLease), Disturb: deleteLease, Want: HandedOver,
 			Bars: gapBar(ucv1.FencedProtocolChoice, usualLease),

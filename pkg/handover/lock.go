@@ -1,0 +1,59 @@
+package handover
+
+import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+const (
+	// LockVolume is the volume of the lock's file in KCM's pods and in the CCM's.
+	LockVolume = "ccm-migration-lock"
+	lockFolder = "/etc/ccm-migration"
+	lockKey    = "leader-migration.yaml"
+	// LockPath tells our file from others: a process with it in its arguments has our lock.
+	LockPath = lockFolder + "/" + lockKey
+
+	// KCMUser is who KCM is to the API server of the user cluster; that is the name which Kubernetes binds its roles to.
+	// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#core-component-roles
+	KCMUser = "system:kube-controller-manager"
+
+	// wildcardMinor is the first whose file can be the same for both managers, and that needs no feature gate
+	// (https://github.com/kubernetes/kubernetes/pull/102711).
+	wildcardMinor = 22
+)
+
+// LockName is the name of the lock's Lease.
+const LockName = leadermigration.UpstreamLockName
+
+// LockConfiguration is what arms a manager.
+type LockConfiguration struct {
+	File  outcome.MountedFile
+	Flags []outcome.Flag
+}
+
+// RenderLock renders the lock for KCM and CCM of one version. Every condition that fails is a sentence.
+func RenderLock(version, provider string) (configuration LockConfiguration, problems []string) {
+	parsed, err := leadermigration.ParseVersion(version)
+	if err != nil {
+		return LockConfiguration{}, []string{"spec.version: " + err.Error() + "."}
+	}
+	artifacts, violations := leadermigration.Render(leadermigration.Plan{From: parsed, To: parsed, Provider: provider, ConfigPath: LockPath})
+	for _, violation := range violations {
+		if violation.Severity == leadermigration.SeverityError {
+			problems = append(problems, violation.Message+" "+violation.Fix)
+		}
+	}
+	if parsed.Minor < wildcardMinor {
+		problems = append(problems, "Kubernetes "+parsed.String()+" has no lock that both managers read from one file.")
+	}
+	if len(problems) > 0 {
+		return LockConfiguration{}, problems
+	}
+	configuration.File = outcome.MountedFile{Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: string(artifacts.KCMFile)}
+	for _, flag := range artifacts.KCM {
+		if flag.Name != "--leader-elect" { // It is on already, which was asked for.
+			configuration.Flags = append(configuration.Flags, outcome.Flag{Name: flag.Name, Value: flag.Value})
+		}
+	}
+	return configuration, nil
+}

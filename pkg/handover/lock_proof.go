@@ -1,0 +1,76 @@
+package handover
+
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+)
+
+// Armed says that a process has our lock: it runs the migrated loops only while it holds that.
+func Armed(arguments observation.Arguments) bool {
+	path, _ := arguments.Flag("leader-migration-config")
+	return arguments.Understood() && path == LockPath && arguments.True("enable-leader-migration", false) && arguments.True("leader-elect", true)
+}
+
+// MayRunUnlocked says that a process may run cloud loops whoever holds the lock.
+func MayRunUnlocked(arguments observation.Arguments) bool {
+	return MayRunLoops(observation.Process{Arguments: arguments}) && !Armed(arguments)
+}
+
+// LockDoubts is what stands between us and a CCM that leads with the lock: every KCM process that could run cloud loops
+// without it has to have ended. It is the proof of silence, with armed processes taken for silent.
+func LockDoubts(in In) []string {
+	controlPlane, known := in.ControlPlane.Get()
+	if !known {
+		return []string{"Could not look at the control plane: " + in.ControlPlane.Why() + "."}
+	}
+	kcm := controlPlane.KCM
+	var doubts []string
+	if MayRunUnlocked(kcm.Arguments) {
+		doubts = append(doubts, kcm.String()+" would start pods that run cloud loops without the migration lock.")
+	}
+	if !kcm.RolledOut {
+		doubts = append(doubts, kcm.String()+" is still rolling out.")
+	}
+	doubts = append(doubts, unlockedProcesses(in, kcm)...)
+	if len(doubts) > 0 {
+		return doubts
+	}
+	lease, known := in.KCMLease.Get()
+	if known && heldByArmedPod(lease, kcm) {
+		return nil
+	}
+	if doubt := LeaseDoubt(in); doubt != "" {
+		return []string{doubt}
+	}
+	return nil
+}
+
+func unlockedProcesses(in In, kcm observation.Component) []string {
+	ended, seen := map[string]bool{}, map[string]bool{}
+	for _, process := range in.Processes {
+		ended[process.PodUID] = process.EndedAt != nil
+	}
+	var doubts []string
+	for _, process := range kcm.Pods {
+		seen[process.PodUID] = true
+		if !process.Ended && !ended[process.PodUID] && MayRunUnlocked(process.Arguments) {
+			doubts = append(doubts, "Pod "+kcm.Namespace+"/"+process.PodName+" may run cloud loops without the migration lock.")
+		}
+	}
+	for _, process := range in.Processes {
+		if process.EndedAt == nil && !seen[process.PodUID] {
+			doubts = append(doubts, unended(kcm, process))
+		}
+	}
+	slices.Sort(doubts)
+	return doubts
+}
+
+// heldByArmedPod is heldBySilentPod for pods with the lock.
+func heldByArmedPod(lease observation.Lease, kcm observation.Component) bool {
+	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
+		return Armed(process.Arguments) && process.Started && !process.Ended &&
+			HeldBy(lease, process.PodName, process.NodeName) && !lease.AcquireTime.Before(process.StartedAt)
+	})
+}
