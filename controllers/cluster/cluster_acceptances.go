@@ -68,7 +68,7 @@ func (r *Reconciler) lookWho(ctx context.Context, s *scope) {
 	}
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(ucv1.GroupVersion().WithKind("Cluster"))
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.cluster), object); err != nil {
+	if err := r.Observer.live.Get(ctx, client.ObjectKeyFromObject(s.cluster), object); err != nil {
 		return
 	}
 	s.acceptances = merged(known, wanted, object.ManagedFields, s.now)

@@ -16,14 +16,14 @@ import (
 )
 
 // observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
-func (r *Reconciler) observeBaseline(ctx context.Context, s *scope) {
+func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
 	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](), observation.Absent[observation.KeptProofs]()
 	taken := s.cluster.Status.Baseline
 	if taken == nil {
 		return
 	}
 	secret := &corev1.Secret{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}, secret); err != nil {
+	if err := o.live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}, secret); err != nil {
 		if !apierrors.IsNotFound(err) {
 			s.observed.Baseline = observation.Unknown[observation.Inventory](err.Error())
 			s.observed.Proofs = observation.Unknown[observation.KeptProofs](err.Error())

@@ -13,10 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -30,22 +27,14 @@ const (
 
 // Reconciler moves user clusters from the in-tree cloud provider to the external one.
 type Reconciler struct {
-	// Client reads from the cache and writes; Live reads past the cache: proofs and Secrets.
-	Client client.Client
-	Live   client.Reader
-	// ControlPlane observes the Deployments of the management cluster.
-	ControlPlane *controlplane.Reader
+	// Observer reads both clusters; Client finds the Cluster in the cache, and writes.
+	Observer *Observer
+	Client   client.Client
 	// UserClusters is the way into user clusters.
 	UserClusters *usercluster.Registry
-	// Catalogue of providers.
-	Catalogue *provider.Catalogue
-	Recorder  events.EventRecorder
-	Clock     clock.PassiveClock
-	Metrics   *Metrics
-	// Deadlines are the real ones when they are left out.
-	Deadlines observation.Deadlines
-	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
-	RequireCloudConfigLabel bool
+	Recorder     events.EventRecorder
+	Clock        clock.PassiveClock
+	Metrics      *Metrics
 	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.
 	LookAhead LookAheadLimits
 	// Suspects are read last and alone; none when it is left out.

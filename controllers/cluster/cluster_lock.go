@@ -18,7 +18,7 @@ import (
 )
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
-func (r *Reconciler) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
+func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
 	if !migration.ConcernsLock(s.cluster) {
 		return observation.Absent[observation.Lock]()
 	}
@@ -32,7 +32,7 @@ func (r *Reconciler) observeLock(ctx context.Context, s *scope) observation.Obse
 	}
 	file := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}
-	switch err := r.Live.Get(ctx, key, file); {
+	switch err := o.live.Get(ctx, key, file); {
 	case err == nil:
 		lock.Left = append(lock.Left, observation.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
 	case !apierrors.IsNotFound(err):
@@ -49,7 +49,7 @@ func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observat
 }
 
 // withLock is the CCM with the lock, while it is to have that.
-func (r *Reconciler) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
+func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
 	if !s.needs().Lock {
 		return ccm, nil
 	}

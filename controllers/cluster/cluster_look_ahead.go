@@ -113,11 +113,11 @@ func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 		one.session, one.connection = r.UserClusters.Look(ctx, s.cluster)
 	}
 	s.session, s.observed.Connection = one.session, one.connection
-	r.observeManagement(ctx, s)
-	r.observeControlPlane(ctx, s)
-	r.observeForLook(ctx, s)
-	s.observed.MachineController = r.observeMachineController(ctx, s)
-	r.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
+	r.Observer.observeManagement(ctx, s)
+	r.Observer.observeControlPlane(ctx, s)
+	r.Observer.observeForLook(ctx, s)
+	s.observed.MachineController = r.Observer.observeMachineController(ctx, s)
+	r.Observer.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
 	s.observed.Look = observation.LookDone
 	if migration.AwaitsLeader(s.observed, s.now) && s.now.Sub(one.startedAt) < lookPatience {
 		s.observed.Look = observation.LookGoesOn
@@ -125,7 +125,7 @@ func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 }
 
 // observeForLook reads what the start of a migration rests on, and nothing of what comes after it.
-func (r *Reconciler) observeForLook(ctx context.Context, s *scope) {
+func (o *Observer) observeForLook(ctx context.Context, s *scope) {
 	if s.session == nil {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
@@ -136,8 +136,8 @@ func (r *Reconciler) observeForLook(ctx context.Context, s *scope) {
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = s.session.Lease(ctx, namespace, name)
 	s.observed.Fence = s.session.Fence(ctx, s.identity)
-	s.observed.Lock = r.observeLock(ctx, s)
-	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
+	s.observed.Lock = o.observeLock(ctx, s)
+	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
 }
 
 // endLook lets go of the user cluster.

@@ -22,31 +22,41 @@ import (
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
-	s.observed = observation.Observation{Cluster: s.cluster, Deadlines: r.Deadlines}
-	s.observed.Contenders = r.observeContenders(ctx, s.cluster)
-	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
-	r.observeRecord(ctx, s)
+	r.Observer.observeCluster(ctx, s)
 	if !s.cluster.ExternalCloudProvider() {
-		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
-		s.observed.InTree = controlplane.Template(ctx, r.Client, s.cluster)
+		r.Observer.observeInTree(ctx, s)
 		r.lookAhead(ctx, s)
 		return
 	}
 	r.endLook(client.ObjectKeyFromObject(s.cluster))
 	r.connect(s)
-	r.observeManagement(ctx, s)
-	r.observeControlPlane(ctx, s)
-	r.observeUserCluster(ctx, s)
+	r.Observer.observeManagement(ctx, s)
+	r.Observer.observeControlPlane(ctx, s)
+	r.Observer.observeUserCluster(ctx, s)
 	if now := r.UserClusters.State(client.ObjectKeyFromObject(s.cluster)); now.Reachable && s.session != nil {
 		s.observed.Connection = now // The reads may have shown that it answers too much.
 	}
-	s.observed.MachineController = r.observeMachineController(ctx, s)
-	r.observeFindings(ctx, s, s.cluster.Status.Facts)
+	s.observed.MachineController = r.Observer.observeMachineController(ctx, s)
+	r.Observer.observeFindings(ctx, s, s.cluster.Status.Facts)
 	r.observePlan(ctx, s)
 }
 
-func (r *Reconciler) observeContenders(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[[]string] {
-	names, err := Sharers(r.Client)(ctx, cluster)
+// observeCluster begins every observation: who else claims the control plane, and what there was before.
+func (o *Observer) observeCluster(ctx context.Context, s *scope) {
+	s.observed = observation.Observation{Cluster: s.cluster, Deadlines: o.deadlines}
+	s.observed.Contenders = o.observeContenders(ctx, s.cluster)
+	s.observed.NamespaceTerminating = o.observeNamespace(ctx, s.cluster)
+	o.observeRecord(ctx, s)
+}
+
+// observeInTree is all that is read of a cluster whose feature is off, between the looks ahead.
+func (o *Observer) observeInTree(ctx context.Context, s *scope) {
+	s.observed.UnknownProvider = o.catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
+	s.observed.InTree = controlplane.Template(ctx, o.client, s.cluster)
+}
+
+func (o *Observer) observeContenders(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[[]string] {
+	names, err := Sharers(o.client)(ctx, cluster)
 	switch {
 	case err != nil:
 		return observation.Unknown[[]string](err.Error())
@@ -84,27 +94,27 @@ func controlPlaneName(cluster *ucv1.Cluster) string {
 }
 
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
-func (r *Reconciler) observeManagement(ctx context.Context, s *scope) {
-	r.observeBaseline(ctx, s)
+func (o *Observer) observeManagement(ctx context.Context, s *scope) {
+	o.observeBaseline(ctx, s)
 
-	profile, found := r.Catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
+	profile, found := o.catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
 	if !found {
-		s.observed.UnknownProvider = r.Catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
+		s.observed.UnknownProvider = o.catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
 		s.observed.Provider = observation.Absent[observation.Provider]()
 		return
 	}
-	facts, _ := r.Catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
-	s.observed.Provider = r.observeProfile(ctx, s, facts)
+	facts, _ := o.catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
+	s.observed.Provider = o.observeProfile(ctx, s, facts)
 	s.identity = profile.Identity()
-	data := r.observeCloudConfig(ctx, s, profile)
-	r.render(s, profile, data)
+	data := o.observeCloudConfig(ctx, s, profile)
+	o.render(s, profile, data)
 }
 
 // observeCloudConfig keeps the values out of the observation: deciding needs the problem only.
-func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
+func (o *Observer) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
 	secret := &corev1.Secret{}
-	if err := r.Live.Get(ctx, key, secret); err != nil {
+	if err := o.live.Get(ctx, key, secret); err != nil {
 		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](err.Error())
 		if apierrors.IsNotFound(err) {
 			s.observed.CloudConfig = observation.Absent[observation.CloudConfig]()
@@ -114,7 +124,7 @@ func (r *Reconciler) observeCloudConfig(ctx context.Context, s *scope, profile p
 	s.observed.CloudConfig = observation.Known(observation.CloudConfig{
 		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
-		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), r.unlabeled(secret),
+		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), o.unlabeled(secret),
 			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
 	})
 	return secret.Data
@@ -132,8 +142,8 @@ func credentialOfTheManagementCluster(kind corev1.SecretType) string {
 
 // unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants
 // that.
-func (r *Reconciler) unlabeled(secret *corev1.Secret) string {
-	if !r.RequireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
+func (o *Observer) unlabeled(secret *corev1.Secret) string {
+	if !o.requireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
 		return ""
 	}
 	return "it does not say that it is a cloud configuration; who may write it sets label " + ucv1.CloudConfigLabel + ": \"true\""
@@ -150,23 +160,23 @@ func (r *Reconciler) connect(s *scope) {
 }
 
 // observeControlPlane reads KCM where it runs, and what became of its recorded processes.
-func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
+func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 	switch {
 	case !s.cluster.Spec.ControlPlane.Static():
 		if s.cluster.ExternalCloudProvider() {
-			r.ControlPlane.Ledger.Track(s.cluster.Namespace)
+			o.controlPlane.Ledger.Track(s.cluster.Namespace)
 		}
-		s.observed.ControlPlane = r.ControlPlane.ControlPlane(ctx, s.cluster)
+		s.observed.ControlPlane = o.controlPlane.ControlPlane(ctx, s.cluster)
 	case s.session == nil:
 		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)
 	default:
-		s.observed.ControlPlane = r.ControlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
+		s.observed.ControlPlane = o.controlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
 	}
 	controlPlane, known := s.observed.ControlPlane.Get()
 	if !known {
 		return
 	}
-	s.observed.Processes = r.ControlPlane.Processes(s.cluster, controlPlane)
+	s.observed.Processes = o.controlPlane.Processes(s.cluster, controlPlane)
 	if s.cluster.Spec.ControlPlane.Static() {
 		for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 			for _, process := range component.Pods {
@@ -177,7 +187,7 @@ func (r *Reconciler) observeControlPlane(ctx context.Context, s *scope) {
 }
 
 // observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
-func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
+func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 	session := s.session
 	if session == nil {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
@@ -193,7 +203,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	}
 	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
-	s.observed.CCMProcesses = r.observeProcesses(ctx, s)
+	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = session.Lease(ctx, namespace, name)
 	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
@@ -201,9 +211,9 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
 	}
 	s.observed.Fence = session.Fence(ctx, s.identity)
-	s.observed.Lock = r.observeLock(ctx, s)
-	r.observeAddons(ctx, s)
-	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
+	s.observed.Lock = o.observeLock(ctx, s)
+	o.observeAddons(ctx, s)
+	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
 		s.observed.StorageClasses = session.StorageClasses(ctx)
 	}
@@ -242,15 +252,11 @@ func (s *scope) kcmLease() observation.Ref {
 }
 
 // observeProcesses looks at who may hold the CCM's Lease.
-func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
+func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
 	if s.identity == (provider.Identity{}) {
 		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
-	var beside *controlplane.Former
-	if r.ControlPlane.Ledger != nil {
-		beside = r.ControlPlane.Ledger.Former
-	}
-	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), beside)
+	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), o.controlPlane.Ledger.Former)
 }
 
 func (s *scope) unreachable(why string) {
@@ -274,7 +280,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Bootstraps = observation.Unknown[map[string]observation.BootstrapData](why)
 }
 
-func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
+func (o *Observer) observeAddons(ctx context.Context, s *scope) {
 	if len(s.addons.CCM.Objects) == 0 {
 		why := s.renderProblem
 		if why == "" {
@@ -283,7 +289,7 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 		s.observed.Addons = observation.Unknown[observation.Addons](why)
 		return
 	}
-	inventory, err := r.readInventory(ctx, s.cluster)
+	inventory, err := o.readInventory(ctx, s.cluster)
 	if err != nil {
 		s.observed.Addons = observation.Unknown[observation.Addons](err.Error())
 		return
@@ -293,17 +299,17 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
 }
 
-func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {
+func (o *Observer) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {
 	var user client.Reader
 	if s.session != nil {
 		user = s.session.Client()
 	}
-	return r.ControlPlane.MachineController(ctx, s.cluster, user)
+	return o.controlPlane.MachineController(ctx, s.cluster, user)
 }
 
-func (r *Reconciler) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
+func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
 	configMap := &corev1.ConfigMap{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
+	err := o.live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -41,8 +41,8 @@ func TestACloudConfigurationSaysThatItIsOneWhereThatIsRequired(t *testing.T) {
 			if tc.kind == "example.com/empty" {
 				secret.Data = nil
 			}
-			r := &Reconciler{Live: fake.NewClientBuilder().WithObjects(secret).Build(), RequireCloudConfigLabel: tc.required}
-			r.observeCloudConfig(t.Context(), s, profile)
+			o := &Observer{live: fake.NewClientBuilder().WithObjects(secret).Build(), requireCloudConfigLabel: tc.required}
+			o.observeCloudConfig(t.Context(), s, profile)
 			if tc.problem == "" {
 				g.Expect(s.cloudConfigProblem()).To(BeEmpty())
 				return
@@ -85,11 +85,11 @@ func TestNoCredentialOfTheManagementClusterIsACloudConfiguration(t *testing.T) {
 			g := NewWithT(t)
 			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
 			s.cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
-			r := &Reconciler{Live: fake.NewClientBuilder().WithObjects(&corev1.Secret{
+			o := &Observer{live: fake.NewClientBuilder().WithObjects(&corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: "cloud"}, Type: kind, Data: profile.Example(),
 			}).Build()}
 
-			r.observeCloudConfig(t.Context(), s, profile)
+			o.observeCloudConfig(t.Context(), s, profile)
 
 			if problem == "" {
 				g.Expect(s.cloudConfigProblem()).To(BeEmpty())

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 // written is a controller whose statuses are caught: each is answered by the next of the errors, nil when there is none.
@@ -34,7 +33,7 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 	scheme := runtime.NewScheme()
 	g.Expect(ucv1.AddToScheme(scheme)).To(Succeed())
 	w := &written{told: newTold(t), clock: clocktesting.NewFakeClock(start())}
-	w.reconciler.Clock, w.reconciler.Catalogue = w.clock, provider.New()
+	w.reconciler.Clock = w.clock
 	w.reconciler.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourceApply: func(_ context.Context, _ client.Client, _ string, applied runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
 			if at := len(w.statuses); at < len(answers) && answers[at] != nil {
@@ -51,7 +50,7 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 			return nil
 		},
 	}).Build()
-	w.reconciler.Live = w.reconciler.Client
+	w.reconciler.Observer = observerOf(t, w.reconciler.Client, w.reconciler.Client)
 	return w
 }
 

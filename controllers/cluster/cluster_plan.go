@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,29 +18,25 @@ import (
 
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
 // the start is rendered as it would be then. Nothing is changed, in either cluster.
-func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) (plan.Plan, error) {
-	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: r.Clock.Now()}
-	s.observed = observation.Observation{
-		Cluster: s.cluster, Deadlines: r.Deadlines, Contenders: r.observeContenders(ctx, s.cluster),
-		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-	}
-	s.observed.NamespaceTerminating = r.observeNamespace(ctx, s.cluster)
-	r.observeRecord(ctx, s)
-	r.observeControlPlane(ctx, s)
+func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
+	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
+	o.observeCluster(ctx, s)
+	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
+	o.observeControlPlane(ctx, s)
 	before := s.cluster.Status.Inherited
 	if controlPlane, known := s.observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
 		s.cluster.Status.Inherited = migration.InheritedFrom(s.cluster, controlPlane.KCM.Arguments)
 	}
-	r.observeManagement(ctx, s)
-	r.observeUserCluster(ctx, s)
-	s.observed.MachineController = r.observeMachineController(ctx, s)
+	o.observeManagement(ctx, s)
+	o.observeUserCluster(ctx, s)
+	s.observed.MachineController = o.observeMachineController(ctx, s)
 	s.observed.StorageClasses = s.session.StorageClasses(ctx)
 	s.observed.Canary = s.session.Canary(ctx)
-	r.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
+	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
 	s.cluster.Status.Inherited = before
 
 	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
-	if err := r.planObjects(ctx, s, &input); err != nil {
+	if err := o.planObjects(ctx, s, &input); err != nil {
 		return plan.Plan{}, err
 	}
 	pools, err := s.session.Pools(ctx)
@@ -51,7 +48,7 @@ func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *u
 }
 
 // planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
-func (r *Reconciler) planObjects(ctx context.Context, s *scope, input *plan.Input) error {
+func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input) error {
 	if len(s.addons.CCM.Objects) == 0 {
 		return nil
 	}
@@ -86,7 +83,7 @@ func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
 		// What is left of the pass is for the status: it says that the plan took too long.
 		ctx, cancel := context.WithTimeout(ctx, planTimeout)
 		defer cancel()
-		made, err := r.Plan(ctx, s.cluster, s.session)
+		made, err := r.Observer.Plan(ctx, s.cluster, s.session, s.now)
 		if err != nil {
 			s.observed.Plan = observation.Unknown[observation.ForeseenPlan](err.Error())
 			return

@@ -25,13 +25,13 @@ const (
 
 // observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
 // Machine is replaced. It comes last, because it rests on what was observed before.
-func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
+func (o *Observer) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
 	if s.session == nil {
 		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
 	asked := preflight.Facts{
-		Cluster: s.cluster, Deadlines: r.Deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
+		Cluster: s.cluster, Deadlines: o.deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
 		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
 	}
 	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name

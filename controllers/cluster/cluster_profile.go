@@ -17,9 +17,9 @@ import (
 
 // observeProfile reads the ProviderProfile that is laid over the provider, from the cache. The provider is what both of
 // them say, so it is not known while there may be a profile that could not be read.
-func (r *Reconciler) observeProfile(ctx context.Context, s *scope, facts observation.Provider) observation.Observed[observation.Provider] {
+func (o *Observer) observeProfile(ctx context.Context, s *scope, facts observation.Provider) observation.Observed[observation.Provider] {
 	profile := &ucv1.ProviderProfile{}
-	err := r.Client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
+	err := o.client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !profile.Used():
 		return observation.Known(facts)
@@ -27,7 +27,7 @@ func (r *Reconciler) observeProfile(ctx context.Context, s *scope, facts observa
 		s.profileProblem = "ProviderProfile " + facts.Name + " could not be read: " + err.Error()
 		return observation.Unknown[observation.Provider](s.profileProblem)
 	}
-	if problems := r.Catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
+	if problems := o.catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
 		s.profileProblem = profileUnusable(facts.Name, problems)
 		facts.ProfileProblem = s.profileProblem
 		return observation.Known(facts)
@@ -37,11 +37,11 @@ func (r *Reconciler) observeProfile(ctx context.Context, s *scope, facts observa
 }
 
 // overlaid are the addons with the profile, if there is one.
-func (r *Reconciler) overlaid(s *scope, addons provider.Addons) (provider.Addons, error) {
+func (o *Observer) overlaid(s *scope, addons provider.Addons) (provider.Addons, error) {
 	if s.profile == nil {
 		return addons, nil
 	}
-	made, problems := r.Catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
+	made, problems := o.catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
 	if len(problems) > 0 {
 		return provider.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
 	}

@@ -14,17 +14,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
 func reconcilerOf(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) *Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	NewWithT(t).Expect(ucv1.AddToScheme(scheme)).To(Succeed())
-	return &Reconciler{
-		Client:    fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).WithObjects(objects...).Build(),
-		Catalogue: provider.New(),
-	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).WithObjects(objects...).Build()
+	return &Reconciler{Client: c, Observer: observerOf(t, c, c)}
 }
 
 func profileOf(name, provider string, mirrors ...ucv1.ImageMirror) *ucv1.ProviderProfile {
@@ -57,7 +54,7 @@ func TestProfilesThatAreObserved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
-			observed := reconcilerOf(t, tc.funcs, tc.profiles...).observeProfile(t.Context(), s, observation.Provider{Name: "simcloud"})
+			observed := reconcilerOf(t, tc.funcs, tc.profiles...).Observer.observeProfile(t.Context(), s, observation.Provider{Name: "simcloud"})
 			g.Expect(observed.IsKnown()).To(Equal(tc.known))
 			g.Expect(s.profile != nil).To(Equal(tc.used))
 			if tc.problem == "" {

@@ -18,11 +18,11 @@ import (
 )
 
 // observeRecord reads what an earlier Cluster of this name left, and what this one has written.
-func (r *Reconciler) observeRecord(ctx context.Context, s *scope) {
-	s.observed.Keeper = r.observeKeeper(ctx, s.cluster)
+func (o *Observer) observeRecord(ctx context.Context, s *scope) {
+	s.observed.Keeper = o.observeKeeper(ctx, s.cluster)
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.RecordName(s.cluster)}
-	switch err := r.Live.Get(ctx, key, secret); {
+	switch err := o.live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
 		s.observed.Record = observation.Absent[observation.Record]()
 	case err != nil:
@@ -37,9 +37,9 @@ func (r *Reconciler) observeRecord(ctx context.Context, s *scope) {
 
 // observeKeeper is what makes a control plane the same one: KCM's Deployment, or, for static pods, the kubeconfig Secret that
 // leads to them.
-func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
+func (o *Observer) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
 	if !cluster.Spec.ControlPlane.Static() {
-		template := controlplane.Template(ctx, r.Client, cluster)
+		template := controlplane.Template(ctx, o.client, cluster)
 		switch kcm, known := template.Get(); {
 		case known:
 			return observation.Known(kcm.Ref)
@@ -50,7 +50,7 @@ func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) o
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.KubeconfigSecret().Name}
-	switch err := r.Live.Get(ctx, key, secret); {
+	switch err := o.live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
 		return observation.Absent[observation.Ref]()
 	case err != nil:
@@ -60,12 +60,12 @@ func (r *Reconciler) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) o
 }
 
 // observeNamespace is for a deleted Cluster: one whose namespace goes, too, is not kept.
-func (r *Reconciler) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[bool] {
+func (o *Observer) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[bool] {
 	if cluster.DeletionTimestamp.IsZero() {
 		return observation.Absent[bool]()
 	}
 	namespace := &corev1.Namespace{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace); err != nil {
+	if err := o.live.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace); err != nil {
 		return observation.Unknown[bool](err.Error())
 	}
 	return observation.Known(!namespace.DeletionTimestamp.IsZero())

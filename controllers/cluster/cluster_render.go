@@ -9,14 +9,14 @@ import (
 
 // render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the start
 // there is nothing that a CCM would inherit, and nothing is rendered.
-func (r *Reconciler) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
+func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
 	if s.cluster.Status.Inherited == nil {
 		return
 	}
 	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
 		return
 	}
-	addons, err := r.rendered(s, profile, cloudConfig)
+	addons, err := o.rendered(s, profile, cloudConfig)
 	if err != nil {
 		s.renderProblem = err.Error()
 		return
@@ -29,7 +29,7 @@ func (r *Reconciler) render(s *scope, profile provider.Profile, cloudConfig map[
 
 // rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the place
 // comes last, because nothing else needs to know it.
-func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
+func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
 	none, needs := provider.Addons{}, s.needs()
 	addons, err := profile.Render(provider.RenderInput{
 		Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
@@ -37,7 +37,7 @@ func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig ma
 	if err != nil {
 		return none, err
 	}
-	if addons, err = r.overlaid(s, addons); err != nil {
+	if addons, err = o.overlaid(s, addons); err != nil {
 		return none, err
 	}
 	if needs.WithholdCloudNode {
@@ -48,7 +48,7 @@ func (r *Reconciler) rendered(s *scope, profile provider.Profile, cloudConfig ma
 	if addons.Probe, err = provider.Probe(addons.CCM, s.identity); err != nil {
 		return none, err
 	}
-	if addons.CCM, err = r.withLock(s, addons.CCM); err != nil {
+	if addons.CCM, err = o.withLock(s, addons.CCM); err != nil {
 		return none, err
 	}
 	if addons, err = s.placed(addons); err != nil {

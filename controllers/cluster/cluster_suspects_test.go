@@ -176,7 +176,7 @@ func TestTheFileIsThereBeforeAnythingIsRead(t *testing.T) {
 	w := newWritten(t, cluster)
 	w.reconciler.Suspects = NewSuspects(directory, logr.Discard())
 	reads := 0
-	w.reconciler.Live = interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+	w.reconciler.Observer.live = interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			reads++
 			g.Expect(left(t, directory)).To(Equal(map[string]string{client.ObjectKeyFromObject(cluster).String(): "0"}))

@@ -9,10 +9,14 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
 
@@ -154,4 +158,14 @@ func condition(c *ucv1.Cluster, kind string) metav1.Condition {
 		return *found
 	}
 	return metav1.Condition{}
+}
+
+func observerOf(t *testing.T, cached, live client.Reader) *Observer {
+	t.Helper()
+	o, err := NewObserver(ObserverOptions{
+		Client: cached, Live: live, Catalogue: provider.New(),
+		ControlPlane: &controlplane.Reader{Live: live, Ledger: controlplane.NewLedger(clock.RealClock{}), Clock: clock.RealClock{}},
+	})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return o
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
@@ -30,8 +28,7 @@ type adoptionReport struct {
 }
 
 type adoptionOptions struct {
-	management
-	allow  usercluster.Allow
+	bothClusters
 	output string
 }
 
@@ -44,27 +41,21 @@ func adoptionCommand() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	bindAllow(command.Flags(), &options.allow, loopback()...)
 	command.Flags().StringVarP(&options.output, "output", "o", "text", outputFlag)
 	return command
 }
 
 func (o *adoptionOptions) run(ctx context.Context, out io.Writer, name string) error {
-	cluster, c, err := o.cluster(ctx, name)
+	both, err := o.open(ctx, name)
 	if err != nil {
 		return err
 	}
-	key := client.ObjectKeyFromObject(cluster)
-	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: o.allow})
+	key, adoption := client.ObjectKeyFromObject(both.cluster), both.cluster.Spec.Addons.Adoption
+	plans, err := both.observer.AdoptionPlan(ctx, both.cluster, both.session)
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", key, err)
 	}
-	reconciler := &controller.Reconciler{Client: c, Live: c, Catalogue: provider.New()}
-	plans, err := reconciler.AdoptionPlan(ctx, cluster, session)
-	if err != nil {
-		return fmt.Errorf("cluster %s: %w", key, err)
-	}
-	report := adoptionReport{Cluster: key.String(), Adoption: string(cluster.Spec.Addons.Adoption), Objects: plans}
+	report := adoptionReport{Cluster: key.String(), Adoption: string(adoption), Objects: plans}
 	if report.Adoption == "" {
 		report.Adoption = "Never"
 	}

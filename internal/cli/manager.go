@@ -130,13 +130,18 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 	if len(o.waits) > 0 {
 		log.Info("waits that prove something are shortened: this is for testbeds only", "waits", o.waits)
 	}
-	reconciler := &cluster.Reconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+	observer, err := cluster.NewObserver(cluster.ObserverOptions{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Catalogue: catalogue,
 		ControlPlane: &controlplane.Reader{Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}, Deadlines: deadlines},
-		UserClusters: registry, Catalogue: catalogue,
-		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics, Deadlines: deadlines,
-		RequireCloudConfigLabel: o.requireCloudConfigLabel, LookAhead: o.lookAhead,
-		Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
+		Deadlines:    deadlines, RequireCloudConfigLabel: o.requireCloudConfigLabel,
+	})
+	if err != nil {
+		return err
+	}
+	reconciler := &cluster.Reconciler{
+		Observer: observer, Client: mgr.GetClient(), UserClusters: registry,
+		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
+		LookAhead: o.lookAhead, Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)

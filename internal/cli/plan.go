@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
 const planHelp = `Says what the migration of a cluster would do from now on, and changes nothing: what stands against it, every change in order
@@ -28,8 +24,7 @@ It uses the current kubeconfig in the management cluster, and the kubeconfig Sec
 --output=html is one page that can be attached to a change request. The digest is what spec.approval.planDigest takes.`
 
 type planOptions struct {
-	management
-	allow  usercluster.Allow
+	bothClusters
 	output string
 }
 
@@ -42,7 +37,6 @@ func planCommand() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	bindAllow(command.Flags(), &options.allow, loopback()...)
 	command.Flags().StringVarP(&options.output, "output", "o", "text", "Format: text, json, yaml or html.")
 	return command
 }
@@ -51,22 +45,13 @@ func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error
 	if err := checkOutput(o.output, "html"); err != nil {
 		return err
 	}
-	cluster, c, err := o.cluster(ctx, name)
+	both, err := o.open(ctx, name)
 	if err != nil {
 		return err
 	}
-	key := client.ObjectKeyFromObject(cluster)
-	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: o.allow})
+	made, err := both.observer.Plan(ctx, both.cluster, both.session, time.Now())
 	if err != nil {
-		return fmt.Errorf("cluster %s: %w", key, err)
-	}
-	reconciler := &controller.Reconciler{
-		Client: c, Live: c, Catalogue: provider.New(), Clock: clock.RealClock{},
-		ControlPlane: &controlplane.Reader{Live: c, Ledger: controlplane.NewLedger(clock.RealClock{}), Clock: clock.RealClock{}},
-	}
-	made, err := reconciler.Plan(ctx, cluster, session)
-	if err != nil {
-		return fmt.Errorf("cluster %s: %w", key, err)
+		return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(both.cluster), err)
 	}
 	return writePlan(out, o.output, made)
 }
