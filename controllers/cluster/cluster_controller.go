@@ -30,6 +30,8 @@ type Reconciler struct {
 	// Observer reads both clusters; Client finds the Cluster in the cache, and writes.
 	Observer *Observer
 	Client   client.Client
+	// Planner makes plans beside the passes.
+	Planner *Planner
 	// UserClusters is the way into user clusters.
 	UserClusters *usercluster.Registry
 	Recorder     events.EventRecorder
@@ -126,6 +128,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Suspects.forget(key)
 	r.Metrics.stands(key, nil)
 	r.endLook(key)
+	r.Planner.forget(key)
 	r.UserClusters.Forget(key)
 }
 

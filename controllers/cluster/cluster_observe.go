@@ -38,7 +38,20 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	}
 	s.observed.MachineController = r.Observer.observeMachineController(ctx, s)
 	r.Observer.observeFindings(ctx, s, s.cluster.Status.Facts)
-	r.observePlan(ctx, s)
+	r.observePlan(s)
+}
+
+// observePlan reads what the planner has, where a person wants to approve the migration first.
+func (r *Reconciler) observePlan(s *scope) {
+	switch {
+	case !s.needs().Plan:
+		r.Planner.forget(client.ObjectKeyFromObject(s.cluster))
+		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
+	case s.session == nil:
+		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
+	default:
+		s.observed.Plan = r.Planner.observe(s)
+	}
 }
 
 // observeCluster begins every observation: who else claims the control plane, and what there was before.

@@ -51,6 +51,7 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 		},
 	}).Build()
 	w.reconciler.Observer = observerOf(t, w.reconciler.Client, w.reconciler.Client)
+	w.reconciler.Planner = NewPlanner(w.reconciler.Observer, w.reconciler.Client, nil, w.clock)
 	return w
 }
 

@@ -19,6 +19,14 @@ import (
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
 // the start is rendered as it would be then. Nothing is changed, in either cluster.
 func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
+	made, _, err := o.plan(ctx, cluster, session, now)
+	return made, err
+}
+
+// plan also returns what it rests on.
+func (o *Observer) plan(
+	ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time,
+) (made plan.Plan, basis string, err error) {
 	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
 	o.observeCluster(ctx, s)
 	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
@@ -37,14 +45,14 @@ func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *use
 
 	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
 	if err := o.planObjects(ctx, s, &input); err != nil {
-		return plan.Plan{}, err
+		return plan.Plan{}, "", err
 	}
 	pools, err := s.session.Pools(ctx)
 	if err != nil {
-		return plan.Plan{}, err
+		return plan.Plan{}, "", err
 	}
 	input.Pools = pools
-	return plan.Make(input), nil
+	return plan.Make(input), basisOf(s), nil
 }
 
 // planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
@@ -63,35 +71,6 @@ func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input)
 	dry, err := s.session.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
 	input.Dry = dry
 	return err
-}
-
-// planTimeout bounds a plan that is made in a pass; the command has none.
-const planTimeout = passTimeout / 3
-
-// observePlan foresees the migration where a person wants to approve it first.
-func (r *Reconciler) observePlan(ctx context.Context, s *scope) {
-	if !s.needs().Plan {
-		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
-		return
-	}
-	if s.session == nil {
-		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
-		return
-	}
-	kept := s.session.KeptPlan(s.cluster.Generation)
-	if !migration.KeepsPlan(kept, s.cluster, s.now) {
-		// What is left of the pass is for the status: it says that the plan took too long.
-		ctx, cancel := context.WithTimeout(ctx, planTimeout)
-		defer cancel()
-		made, err := r.Observer.Plan(ctx, s.cluster, s.session, s.now)
-		if err != nil {
-			s.observed.Plan = observation.Unknown[observation.ForeseenPlan](err.Error())
-			return
-		}
-		kept = observation.ForeseenPlan{Digest: made.Digest, Summary: made.Summary, MadeAt: s.now}
-		s.session.KeepPlan(s.cluster.Generation, kept)
-	}
-	s.observed.Plan = observation.Known(kept)
 }
 
 // setPlan keeps the plan as it was last seen: after the start, the one that it started with.

@@ -28,6 +28,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 	if _, err := informer.AddEventHandler(ledger); err != nil {
 		return err
 	}
+	if err := r.Planner.setupWithManager(mgr); err != nil {
+		return err
+	}
 	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
 	deployments := handler.EnqueueRequestsFromMapFunc(r.clustersOfDeployment)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -37,6 +40,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.Planner.made, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, LogConstructor: logOf(mgr)}).
 		Complete(r)
 }

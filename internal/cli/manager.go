@@ -140,6 +140,7 @@ func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, c
 	}
 	reconciler := &cluster.Reconciler{
 		Observer: observer, Client: mgr.GetClient(), UserClusters: registry,
+		Planner:  cluster.NewPlanner(observer, mgr.GetClient(), registry, clock.RealClock{}),
 		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
 		LookAhead: o.lookAhead, Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
 	}

@@ -108,6 +108,7 @@ func (w *world) observeBy(catalogue *provider.Catalogue) {
 	})
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
 	w.reconciler.Observer = observer
+	w.reconciler.Planner = cluster.NewPlanner(observer, w.manager, w.registry, w.clock)
 }
 
 // managerClient is what config/default gives the manager; a rule that is missing there fails a test here.
@@ -192,7 +193,7 @@ func (w *world) edit(modify modifier) {
 	NewWithT(w.t).Expect(suite.client.Update(w.t.Context(), c)).To(Succeed())
 }
 
-// pass reconciles once. Every status that it leaves keeps its promises. A first connection to the user cluster is waited
+// pass reconciles once, and makes the plan that the pass asked for. Every status that it leaves keeps its promises. A first connection to the user cluster is waited
 // for, so that the next pass finds it as it is.
 func (w *world) pass() ctrl.Result {
 	w.t.Helper()
@@ -204,6 +205,8 @@ func (w *world) reconcile() (ctrl.Result, *ucv1.Cluster) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	result, err := w.reconciler.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: w.key()})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = w.reconciler.Planner.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: w.key()})
 	g.Expect(err).NotTo(HaveOccurred())
 	if w.connects {
 		g.Eventually(func() bool { return w.registry.State(w.key()).Connecting }, deadline, time.Millisecond).Should(BeFalse())
