@@ -56,9 +56,9 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 	return list[:min(len(list), maxAcceptances)]
 }
 
-// lookWho fills in who vouches for what and who paused. The cache has no managedFields, so they are read when there is
+// observeActors looks who vouches for what and who paused. The cache has no managedFields, so they are read when there is
 // something new only. What cannot be read now is noted in a later pass.
-func (r *Reconciler) lookWho(ctx context.Context, s *scope) {
+func (o *Observer) observeActors(ctx context.Context, s *scope) {
 	known := s.cluster.Status.Acceptances
 	wanted := acceptancesIn(&s.cluster.Spec)
 	paused := s.cluster.Spec.Paused != meta.IsStatusConditionTrue(s.cluster.Status.Conditions, ucv1.PausedCondition)
@@ -68,7 +68,7 @@ func (r *Reconciler) lookWho(ctx context.Context, s *scope) {
 	}
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(ucv1.GroupVersion().WithKind("Cluster"))
-	if err := r.Observer.live.Get(ctx, client.ObjectKeyFromObject(s.cluster), object); err != nil {
+	if err := o.live.Get(ctx, client.ObjectKeyFromObject(s.cluster), object); err != nil {
 		return
 	}
 	s.acceptances = merged(known, wanted, object.ManagedFields, s.now)

@@ -120,7 +120,7 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 			g := NewWithT(t)
 			reader := tc.reader
 			s := passOf(clusterOf(ucv1.OriginMigrating, tc.changes...), decided(ucv1.OriginMigrating, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting.")))
-			(&Reconciler{Observer: &Observer{live: &reader}}).lookWho(t.Context(), s)
+			(&Observer{live: &reader}).observeActors(t.Context(), s)
 			after := reported(t, s).Status
 			g.Expect(reader.asked).To(Equal(tc.asked))
 			g.Expect(after.Acceptances).To(Equal(tc.want))
@@ -143,7 +143,7 @@ func TestWhoPausedIsAsked(t *testing.T) {
 	g := NewWithT(t)
 	reader := &liveReader{fields: []metav1.ManagedFieldsEntry{owned("kubectl-patch", `{"f:spec":{"f:paused":{}}}`, 0)}}
 	s := passOf(clusterOf(ucv1.OriginMigrating, paused), decided(ucv1.OriginMigrating, ucv1.StepRoll, nothing))
-	(&Reconciler{Observer: &Observer{live: reader}}).lookWho(t.Context(), s)
+	(&Observer{live: reader}).observeActors(t.Context(), s)
 	g.Expect(s.pausedBy).To(Equal("kubectl-patch"))
 	g.Expect(reader.asked).To(Equal(1))
 }

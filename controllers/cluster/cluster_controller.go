@@ -92,6 +92,7 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: connecting}, nil
 	}
 	s.decision = migration.Decide(s.observed, s.now)
+	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
 	if s.cluster.ExternalCloudProvider() {
 		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.cluster), !s.settled())
 	}

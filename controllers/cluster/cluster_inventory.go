@@ -22,7 +22,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 	if before.CompletedAt != nil {
 		return
 	}
-	differences, known := baseline.Compare(s.observed).Get()
+	differences, known := s.shown.Differences.Get()
 	if !known {
 		return
 	}

@@ -95,7 +95,7 @@ func TestInventoryInTheStatus(t *testing.T) {
 			if test.when != nil {
 				test.when(test.pass)
 			}
-			status := computeStatus(test.pass)
+			status := statusOf(test.pass)
 			NewWithT(t).Expect(cmp.Diff(test.want, status.Inventory)).To(BeEmpty())
 		})
 	}
@@ -103,7 +103,7 @@ func TestInventoryInTheStatus(t *testing.T) {
 
 func TestTheStatusNamesTenDifferences(t *testing.T) {
 	g := NewWithT(t)
-	status := computeStatus(rolling(ucv1.StepRoll, balancers(30, 0), balancers(30, 30)))
+	status := statusOf(rolling(ucv1.StepRoll, balancers(30, 0), balancers(30, 30)))
 	g.Expect(status.Inventory.Unexplained).To(BeEquivalentTo(30))
 	g.Expect(status.Inventory.Differences).To(HaveLen(10))
 	g.Expect(status.Inventory.Differences[0]).To(HavePrefix("Service web/lb-00 "))

@@ -67,7 +67,7 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	again := passOf(reported(t, s), s.decision)
 	again.acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
 	again.decision.Verb = nil
-	g.Expect(computeStatus(again).Timeline).To(Equal(status.Timeline), "the same texts are no news")
+	g.Expect(statusOf(again).Timeline).To(Equal(status.Timeline), "the same texts are no news")
 }
 
 func TestNoFieldOfAStatusPanics(t *testing.T) {

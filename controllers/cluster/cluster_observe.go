@@ -22,6 +22,7 @@ import (
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
+	r.Observer.observeActors(ctx, s)
 	r.Observer.observeCluster(ctx, s)
 	if !s.cluster.ExternalCloudProvider() {
 		r.Observer.observeInTree(ctx, s)

@@ -64,7 +64,7 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	started := passOf(after.DeepCopy(), decision)
 	started.cluster.Status.StartedAt = at(start())
 	started.decision.Findings = []observation.Finding{{ID: "RouteRefused", Severity: observation.Blocking}}
-	g.Expect(computeStatus(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
+	g.Expect(statusOf(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
 }
 
 func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 			g := NewWithT(t)
 			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
 			s.cluster.Status.StartedAt, s.cluster.Status.Preflight, s.credentials = at(start()), test.before, test.found
-			after := computeStatus(s).Preflight
+			after := statusOf(s).Preflight
 			var ids []string
 			for _, finding := range after.Findings {
 				ids = append(ids, finding.ID)
@@ -131,7 +131,7 @@ func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 	g := NewWithT(t)
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
 	s.cluster.Status.StartedAt = at(start())
-	g.Expect(computeStatus(s).Preflight).To(BeNil())
+	g.Expect(statusOf(s).Preflight).To(BeNil())
 
 	s.cluster.Spec.Mode = ucv1.PlanOnlyMode
 	s.credentials = observation.Known([]observation.Finding{{ID: preflight.CredentialsExpire, Severity: observation.Warning}})
@@ -141,7 +141,7 @@ func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 
 	again := passOf(first, s.decision)
 	again.credentials, again.now = s.credentials, s.now.Add(time.Hour)
-	g.Expect(computeStatus(again).Preflight).To(Equal(first.Status.Preflight), "what stays is not written again")
+	g.Expect(statusOf(again).Preflight).To(Equal(first.Status.Preflight), "what stays is not written again")
 	again.cluster.Spec.Mode = ucv1.MigrateMode
-	g.Expect(computeStatus(again).Preflight).To(And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field")
+	g.Expect(statusOf(again).Preflight).To(And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field")
 }

@@ -21,7 +21,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	r.lookWho(ctx, s)
 	key := client.ObjectKeyFromObject(s.cluster)
 	s.untold = r.untold.take(key)
 	before := s.cluster.Status

@@ -32,8 +32,13 @@ type scope struct {
 	// credentials are what is found about ours after the start; unknown when the user cluster cannot be reached.
 	credentials observation.Observed[[]observation.Finding]
 
-	// Set by Decide.
+	// acceptances of the spec, with who vouches for them. pausedBy is who set spec.paused as it is.
+	acceptances []ucv1.AcceptanceStatus
+	pausedBy    string
+
+	// Set by Decide, and by what a status shows beside that.
 	decision migration.Decision
+	shown    migration.Shown
 
 	// Set by act.
 	actErr error
@@ -43,10 +48,6 @@ type scope struct {
 	// untold are verbs of earlier passes whose status could not be written.
 	untold []ucv1.TimelineEntry
 
-	// Set by lookWho. acceptances of the spec, with who vouches for them.
-	acceptances []ucv1.AcceptanceStatus
-	// pausedBy is who set spec.paused as it is.
-	pausedBy string
 }
 
 // needs of this pass. They do not change within it: the facts that a decision sets are those of the next one.
@@ -74,12 +75,9 @@ func (s *scope) settled() bool {
 	if s.needs().Measurements {
 		return false
 	}
-	for _, row := range s.decision.Rows {
-		if row.Step != ucv1.StepAddons {
-			continue
-		}
-		csi, ccm := migration.AddonStates(s.observed, row, s.now)
-		return csi.Holds && ccm.Holds && csi.Reason == ucv1.HoldsReason && ccm.Reason == ucv1.HoldsReason
+	csi, ccm := s.shown.CSI, s.shown.CCM
+	if csi == nil || ccm == nil {
+		return true
 	}
-	return true
+	return csi.Holds && ccm.Holds && csi.Reason == ucv1.HoldsReason && ccm.Reason == ucv1.HoldsReason
 }

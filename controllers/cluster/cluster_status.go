@@ -291,9 +291,8 @@ func setSteps(w *statusWriter, s *scope) {
 	for _, row := range s.decision.Rows {
 		switch row.Step {
 		case ucv1.StepAddons:
-			csi, ccm := migration.AddonStates(s.observed, row, s.now)
-			setRow(w, ucv1.CSIReadyCondition, csi)
-			setRow(w, ucv1.CloudControllerManagerReadyCondition, ccm)
+			setRow(w, ucv1.CSIReadyCondition, *s.shown.CSI)
+			setRow(w, ucv1.CloudControllerManagerReadyCondition, *s.shown.CCM)
 		case ucv1.StepComplete:
 			setCompleted(w, s, row)
 		default:
@@ -333,7 +332,8 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 }
 
 func setCounts(status *ucv1.ClusterStatus, s *scope) {
-	if progress, ok := migration.ProgressOf(s.observed, s.now); ok {
+	if seen := s.shown.Progress; seen != nil {
+		progress := *seen
 		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
 		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
 		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {

@@ -131,7 +131,14 @@ func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s.observed = observation.Observation{Cluster: c, Keeper: observation.Absent[observation.Ref](), Connection: observation.Connection{
 		Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
 	}}
+	s.shown = migration.ShownOf(s.observed, decision.Rows, s.now)
 	return s
+}
+
+// statusOf a pass whose observation may have been changed after passOf.
+func statusOf(s *scope) ucv1.ClusterStatus {
+	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
+	return computeStatus(s)
 }
 
 // reported is the Cluster after the pass; it keeps all promises.
@@ -139,7 +146,7 @@ func reported(t *testing.T, s *scope) *ucv1.Cluster {
 	t.Helper()
 	g := NewWithT(t)
 	after := s.cluster.DeepCopy()
-	after.Status = computeStatus(s)
+	after.Status = statusOf(s)
 	checker, err := conformance.New()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(checker.Objections(after)).To(BeEmpty())

@@ -289,9 +289,9 @@ func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 
 func TestCanaryIsNoneOfTheMachines(t *testing.T) {
 	g := NewWithT(t)
-	with, ok := ProgressOf(made(), noon())
+	with, ok := progressOf(made(), noon())
 	g.Expect(ok).To(BeTrue())
-	without, _ := ProgressOf(begun(), noon())
+	without, _ := progressOf(begun(), noon())
 	g.Expect(with.Machines).To(Equal(without.Machines))
 	g.Expect(with.MachineDeployments).To(Equal(without.MachineDeployments))
 }

@@ -258,8 +258,8 @@ type Progress struct {
 	Nodes                        ucv1.NodeCount
 }
 
-// ProgressOf counts from an observation; ok is false when Machines or Nodes could not be looked at.
-func ProgressOf(o observation.Observation, now time.Time) (progress Progress, ok bool) {
+// progressOf counts from an observation; ok is false when Machines or Nodes could not be looked at.
+func progressOf(o observation.Observation, now time.Time) (progress Progress, ok bool) {
 	if o.Machines.IsUnknown() || !o.Nodes.IsKnown() {
 		return Progress{}, false
 	}

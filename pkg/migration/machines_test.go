@@ -139,7 +139,7 @@ func TestProgress(t *testing.T) {
 			if test.when != nil {
 				test.when(&o)
 			}
-			progress, ok := ProgressOf(o, noon())
+			progress, ok := progressOf(o, noon())
 			g.Expect(ok).To(Equal(test.ok))
 			progress.Nodes.Proven = nil // TestProvenKubeletsAreCounted has them.
 			g.Expect(progress).To(Equal(test.want))
@@ -202,7 +202,7 @@ func TestAddonStates(t *testing.T) {
 			if test.when != nil {
 				test.when(&o)
 			}
-			csi, ccm := AddonStates(o, test.row, noon())
+			csi, ccm := addonStates(o, test.row, noon())
 			g.Expect([]string{csi.Reason, ccm.Reason}).To(Equal([]string{test.csi, test.ccm}))
 		})
 	}

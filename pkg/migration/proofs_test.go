@@ -100,7 +100,7 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 		for _, change := range when {
 			change(&o)
 		}
-		progress, ok := ProgressOf(o, noon())
+		progress, ok := progressOf(o, noon())
 		g.Expect(ok).To(BeTrue())
 		return progress.Nodes.Proven
 	}
