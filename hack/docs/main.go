@@ -11,7 +11,7 @@ import (
 const (
 	conditionsFile = "api/v1alpha1/cluster_conditions.go"
 	stepsFile      = "api/v1alpha1/cluster_status_types.go"
-	mappingFile    = "controllers/cluster/cluster_status.go"
+	mappingFile    = "controllers/cluster/status.go"
 	handoverFile   = "docs/handover.md"
 	silenceFile    = "pkg/migration/silence.go"
 )

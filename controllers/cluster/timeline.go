@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -138,4 +140,46 @@ func missingIn(others, list []ucv1.AcceptanceStatus) []ucv1.AcceptanceStatus {
 		}
 	}
 	return missing
+}
+
+// unattendedEntries: for too long no manager has run the cloud loops. When a person is called for it, stallEntries says so.
+func unattendedEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
+	was, is := meta.FindStatusCondition(before, ucv1.ReadyCondition), meta.FindStatusCondition(after, ucv1.ReadyCondition)
+	begins := is != nil && is.Reason == ucv1.CloudLoopsUnattendedReason && (was == nil || was.Reason != is.Reason)
+	if !begins || meta.IsStatusConditionTrue(after, ucv1.StalledCondition) {
+		return nil
+	}
+	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
+}
+
+// untold are verbs that were done in a pass whose status was refused, most often because the cache was behind. The next pass sees
+// the change itself as done, and would never say that it was.
+type untold struct {
+	mu      sync.Mutex
+	entries map[client.ObjectKey][]ucv1.TimelineEntry
+}
+
+// take returns what was kept for a Cluster, and keeps it no longer.
+func (u *untold) take(key client.ObjectKey) []ucv1.TimelineEntry {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	entries := u.entries[key]
+	delete(u.entries, key)
+	return entries
+}
+
+func (u *untold) keep(key client.ObjectKey, entries []ucv1.TimelineEntry) {
+	if len(entries) == 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.entries == nil {
+		u.entries = map[client.ObjectKey][]ucv1.TimelineEntry{}
+	}
+	u.entries[key] = entries[max(0, len(entries)-maxTimeline):]
+}
+
+func verbsOf(entries []ucv1.TimelineEntry) []ucv1.TimelineEntry {
+	return slices.DeleteFunc(entries, func(e ucv1.TimelineEntry) bool { return e.Kind != ucv1.TimelineVerb })
 }

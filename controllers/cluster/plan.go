@@ -1,11 +1,12 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
@@ -13,7 +14,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
@@ -73,15 +73,55 @@ func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input)
 	return err
 }
 
-// setPlan keeps the plan as it was last seen: after the start, the one that it started with.
-func setPlan(status *ucv1.ClusterStatus, s *scope) {
-	seen, known := s.observed.Plan.Get()
-	if !known {
-		return
+// basisOf is what a plan rests on and every pass sees: the Cluster, what the addons are rendered from, the control plane, and what is
+// rolled. Like the digest of a plan it has no Machine, no Node and no number of replicas: those change from minute to minute.
+func basisOf(s *scope) string {
+	o, parts := s.observed, []any{s.cluster.UID, s.cluster.Generation, s.profile, s.profileProblem}
+	config := o.CloudConfig.Value()
+	parts = append(parts, o.Contenders.Value(), config.Ref, config.Version, config.Problem)
+
+	plane := o.ControlPlane.Value()
+	parts = append(parts, o.ControlPlane.IsKnown(), basisOfComponent(plane.KCM))
+	for _, component := range plane.Others {
+		parts = append(parts, basisOfComponent(component))
 	}
-	madeAt := new(metav1.NewTime(s.now))
-	if status.Plan != nil && status.Plan.Digest == seen.Digest {
-		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
+	parts = append(parts, o.MachineController.IsKnown())
+	for _, deployment := range o.MachineController.Value() {
+		parts = append(parts, basisOfComponent(deployment.Component))
 	}
-	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+	parts = append(parts, o.Machines.IsKnown())
+	for _, pool := range o.Machines.Value().Deployments {
+		parts = append(parts, pool.Ref, pool.Paused, pool.Deleting, pool.RestartValue, pool.LimitProblem, pool.MinReadyOwner)
+	}
+	// These values can always be encoded.
+	encoded, _ := json.Marshal(parts)
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
+}
+
+func basisOfComponent(component observation.Component) []any {
+	return []any{component.Ref, component.Container, component.Arguments, component.FieldOwner}
+}
+
+// AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
+// rendered as in a pass, and nothing is written.
+func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]usercluster.ObjectPlan, error) {
+	if cluster.Status.Inherited == nil {
+		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
+			"look at condition PreflightPassed, or Ready, for what stands against that")
+	}
+	s := &scope{cluster: cluster, session: session}
+	s.observed.Cluster = cluster
+	o.observeManagement(ctx, s)
+	if len(s.addons.CCM.Objects) == 0 {
+		if s.renderProblem == "" {
+			s.renderProblem = "the provider is not in the catalogue"
+		}
+		return nil, errors.New(s.renderProblem)
+	}
+	inventory, err := o.readInventory(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return session.AdoptionPlan(ctx, inventory, s.addons)
 }

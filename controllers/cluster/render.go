@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"cmp"
+	"errors"
+	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
@@ -56,6 +58,54 @@ func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[
 	}
 	if needs.NodeAgents {
 		addons.CCM = addons.WithNodes()
+	}
+	return addons, nil
+}
+
+// overlaid are the addons with the profile, if there is one.
+func (o *Observer) overlaid(s *scope, addons provider.Addons) (provider.Addons, error) {
+	if s.profile == nil {
+		return addons, nil
+	}
+	made, problems := o.catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
+	if len(problems) > 0 {
+		return provider.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
+	}
+	return made, nil
+}
+
+// withLock is the CCM with the lock, while it is to have that.
+func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
+	if !s.needs().Lock {
+		return ccm, nil
+	}
+	configuration, problems := migration.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
+	if len(problems) > 0 {
+		return provider.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
+	}
+	return provider.WithLock(ccm, s.identity, configuration)
+}
+
+// What a CCM beside the control plane consists of is deleted there, too. The role that allows it is its own:
+// config/rbac/control_plane_placement_role.yaml.
+
+// placed puts the CCM and its probe beside the control plane, where the Cluster wants that.
+func (s *scope) placed(addons provider.Addons) (provider.Addons, error) {
+	if !s.cluster.CCMBesideControlPlane() {
+		return addons, nil
+	}
+	if s.session == nil {
+		return provider.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
+	}
+	kubeconfig, err := s.session.KubeconfigWith(provider.TokenFile)
+	if err != nil {
+		return provider.Addons{}, err
+	}
+	place := provider.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
+	for _, set := range []*provider.Set{&addons.CCM, &addons.Probe} {
+		if *set, err = place.Put(*set); err != nil {
+			return provider.Addons{}, err
+		}
 	}
 	return addons, nil
 }

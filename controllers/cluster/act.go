@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
@@ -20,11 +21,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
-
-// inventoryKey is the key in the ConfigMap of the addon inventory.
-const inventoryKey = "inventory"
-
-func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
 
 // act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the
 // middle is repaired by the next pass, which derives it again.
@@ -44,6 +40,24 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	}
 	logAction(ctx, s)
 	return nil
+}
+
+// logAction says what was done. What could not be done is the error of the pass, which is logged where it ends.
+func logAction(ctx context.Context, s *scope) {
+	verb := s.decision.Verb
+	objects := make([]string, 0, len(verb.Objects))
+	for _, object := range verb.Objects {
+		objects = append(objects, object.String())
+	}
+	log.FromContext(ctx).Info("Acted", "step", s.decision.Step, "action", verb.Kind, "objects", objects, "why", verb.Why)
+}
+
+// tried is what acting could not do.
+func (s *scope) tried() string {
+	if s.unkept || s.decision.Verb == nil {
+		return "Keeping the proofs of kubelets in the Secret with the baseline; nothing rests on them before."
+	}
+	return s.decision.Verb.Why
 }
 
 func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb) error {
@@ -132,6 +146,17 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 	return controlplane.ChangeArguments(ctx, c, change)
 }
 
+func (s *scope) set(name migration.AddonSetName) provider.Set {
+	switch name {
+	case migration.CSISet:
+		return s.addons.CSI
+	case migration.ProbeSet:
+		return s.addons.Probe
+	case migration.CCMSet:
+	}
+	return s.addons.CCM
+}
+
 // applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
@@ -146,17 +171,6 @@ func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.A
 	return s.session.ApplyAddons(ctx, set)
 }
 
-func (s *scope) set(name migration.AddonSetName) provider.Set {
-	switch name {
-	case migration.CSISet:
-		return s.addons.CSI
-	case migration.ProbeSet:
-		return s.addons.Probe
-	case migration.CCMSet:
-	}
-	return s.addons.CCM
-}
-
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
@@ -169,30 +183,6 @@ func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
 	}
 	// What someone else provides is wanted too, but never becomes ours here.
 	return r.writeInventory(ctx, s, usercluster.Subtract(s.inventory, obsolete))
-}
-
-func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []usercluster.InventoryEntry) error {
-	encoded, err := usercluster.EncodeInventory(inventory)
-	if err != nil {
-		return err
-	}
-	object := beside(s, "ConfigMap", inventoryName(s.cluster))
-	object.Object["data"] = map[string]any{inventoryKey: string(encoded)}
-	return r.apply(ctx, object)
-}
-
-// beside makes an object beside the Cluster that goes with the control plane: a Cluster that returns needs it.
-func beside(s *scope, kind, name string) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
-	object.SetNamespace(s.cluster.Namespace)
-	object.SetName(name)
-	object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": ucv1.FieldManager})
-	object.SetOwnerReferences(owners(s))
-	return object
-}
-
-func (r *Reconciler) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 }
 
 // restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile again. The

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,7 +11,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -22,41 +20,6 @@ const (
 	maxFindingObjects = 10
 	maxObjectName     = 600
 )
-
-// observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
-// Machine is replaced. It comes last, because it rests on what was observed before.
-func (o *Observer) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
-	if s.session == nil {
-		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
-		return
-	}
-	asked := preflight.Facts{
-		Cluster: s.cluster, Deadlines: o.deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
-		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
-	}
-	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
-	if facts.StartedAt != nil {
-		asked.Credentials = s.session.Credentials(source)
-		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
-	}
-	asIf := *s.cluster
-	asIf.Status.Facts = facts
-	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
-	switch {
-	case needs.Preflight:
-		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
-			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
-		})
-		s.preflightAt = asked.At
-		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
-	case needs.Cloud:
-		s.session.ForgetPreflight()
-		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
-		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
-	default:
-		s.session.ForgetPreflight()
-	}
-}
 
 // setPreflight writes what was found before the start; afterwards it stays, but for what is watched on. A time that ticks would
 // be a change in every pass.

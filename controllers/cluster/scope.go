@@ -47,7 +47,6 @@ type scope struct {
 
 	// untold are verbs of earlier passes whose status could not be written.
 	untold []ucv1.TimelineEntry
-
 }
 
 // needs of this pass. They do not change within it: the facts that a decision sets are those of the next one.

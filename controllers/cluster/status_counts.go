@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -10,6 +11,23 @@ import (
 
 // maxDifferences bounds the lists of status.inventory.
 const maxDifferences = 10
+
+func setCounts(status *ucv1.ClusterStatus, s *scope) {
+	if seen := s.shown.Progress; seen != nil {
+		progress := *seen
+		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
+		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
+		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
+			progress.Nodes.Proven = before.Nodes.Proven // Nothing is proven any more of Nodes that join later.
+		}
+		status.Machines, status.MachineDeployments, status.Nodes = &progress.Machines, &progress.MachineDeployments, &progress.Nodes
+	}
+	if addons, known := s.observed.Addons.Get(); known {
+		status.Addons = &ucv1.AddonsStatus{
+			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
+		}
+	}
+}
 
 // setInventory shows the differences as they were last seen, and keeps how they stood when a step was over. When the migration is
 // completed, they stay as they were then: what people change later is theirs.

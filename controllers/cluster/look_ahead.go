@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -152,19 +150,4 @@ func (r *Reconciler) endLook(key client.ObjectKey) {
 	}
 	r.looks.pay(requests, r.LookAhead.orDefault(), r.Clock.Now())
 	r.Metrics.looked(requests)
-}
-
-// setReadiness keeps what the last look found until the next one.
-func setReadiness(w *statusWriter, readiness *migration.Readiness) {
-	old := meta.FindStatusCondition(w.before, ucv1.ReadyToMigrateCondition)
-	switch {
-	case readiness == nil:
-		return
-	case readiness.Undecided && old != nil && old.ObservedGeneration != w.gen:
-		w.set(ucv1.ReadyToMigrateCondition, metav1.ConditionUnknown, ucv1.NotLookedYetReason, "The spec was changed since the last look ahead; the next one judges it.")
-		return
-	case readiness.Undecided && w.keep(ucv1.ReadyToMigrateCondition):
-		return
-	}
-	w.set(ucv1.ReadyToMigrateCondition, readiness.Status, readiness.Reason, readiness.Message)
 }

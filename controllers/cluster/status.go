@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -30,6 +31,17 @@ func conditionsOf() map[ucv1.Step]string {
 		ucv1.StepComplete:          ucv1.CSIKubeletMigrationCompletedCondition,
 		ucv1.StepFinalize:          ucv1.InTreeConfigurationRemovedCondition,
 	}
+}
+
+// ConditionsOf are the conditions of a step, for those who show a status. A step of an undo has none of its own.
+func ConditionsOf(step ucv1.Step) []string {
+	if step == ucv1.StepAddons {
+		return []string{ucv1.CSIReadyCondition, ucv1.CloudControllerManagerReadyCondition}
+	}
+	if condition := conditionsOf()[step]; condition != "" {
+		return []string{condition}
+	}
+	return nil
 }
 
 // statusWriter collects the conditions of one pass. Those that are not set in a pass are gone after it.
@@ -118,6 +130,19 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 	status.Handover.PointOfNoReturn = seen
 }
 
+// setPlan keeps the plan as it was last seen: after the start, the one that it started with.
+func setPlan(status *ucv1.ClusterStatus, s *scope) {
+	seen, known := s.observed.Plan.Get()
+	if !known {
+		return
+	}
+	madeAt := new(metav1.NewTime(s.now))
+	if status.Plan != nil && status.Plan.Digest == seen.Digest {
+		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
+	}
+	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+}
+
 // factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
 // facts rest on: were they refused for good, the ends of processes would be forgotten in every pass.
 func (s *scope) factsHold() bool {
@@ -125,128 +150,6 @@ func (s *scope) factsHold() bool {
 		return true
 	}
 	return !s.unkept && (s.decision.Verb.Kind == migration.VerbRestoreAnnotations || s.decision.Verb.Kind == migration.VerbFreeLease)
-}
-
-// setReady sets the summary, and Reconciling or Stalled beside it, never both.
-func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
-	switch {
-	case s.decision.Attendance.IsOverdue():
-		setReadyUnattended(w, s)
-	case s.decision.Failure != nil:
-		setReadyFailed(w, s)
-	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
-		setReadyInTree(w, s)
-	case s.cluster.Spec.Paused:
-		setReadyPaused(w)
-	case !s.cluster.DeletionTimestamp.IsZero():
-		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
-	case s.actErr != nil:
-		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
-	case s.decision.Step == ucv1.StepFinished:
-		setReadyFinished(w, s, facts)
-	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
-			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
-	default:
-		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
-	}
-}
-
-// setReadyInTree claims what was looked at: the arguments of KCM in this pass, its Lease in the last look ahead.
-func setReadyInTree(w *statusWriter, s *scope) {
-	unknown := s.decision.Wait
-	if seen := s.decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
-		unknown = &migration.Wait{Reason: seen.Reason, Message: seen.Message, Unknown: true}
-	}
-	switch {
-	case unknown == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(s.observed))
-	case s.cluster.Spec.Paused:
-		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, unknown.Reason, unknown.Message)
-	default:
-		setProgress(w, unknown.Reason, unknown.Message, unknown.Unknown)
-	}
-}
-
-// undoneRuns is what an undo left, as far as it was looked at.
-func undoneRuns(s *scope) string {
-	if seen := s.decision.Attendance; seen != nil && seen.Reason == ucv1.HibernatedReason {
-		return "the control plane is scaled to 0, so whether KCM runs the cloud loops was not looked at."
-	}
-	return "KCM runs the cloud loops."
-}
-
-func setReadyFailed(w *statusWriter, s *scope) {
-	message := s.decision.Failure.Message
-	if s.actErr != nil {
-		message = progressMessage(s) + " " + message
-	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, message)
-	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message)
-}
-
-// setReadyPaused leaves the verdict as it was before the pause.
-func setReadyPaused(w *statusWriter) {
-	if !w.keep(ucv1.ReadyCondition) {
-		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, ucv1.PausedReason, "spec.paused was set before the first look.")
-	}
-	w.keep(ucv1.StalledCondition)
-}
-
-// setReadyFinished does not claim what is not seen: that a manager runs the cloud loops.
-func setReadyFinished(w *statusWriter, s *scope, facts ucv1.Facts) {
-	if unseenForLong(w, s) {
-		setProgress(w, s.decision.Attendance.Reason, s.decision.Attendance.Message, true)
-		return
-	}
-	if facts.Origin == ucv1.OriginExternal {
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud provider; its addons are applied.")
-		return
-	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is completed.")
-}
-
-// setProgress takes no call for a person back that could not be looked at.
-func setProgress(w *statusWriter, reason, message string, unknown bool) {
-	status := metav1.ConditionFalse
-	if unknown {
-		status = metav1.ConditionUnknown
-	}
-	w.set(ucv1.ReadyCondition, status, reason, message)
-	if reason == ucv1.CouldNotLookReason && w.keep(ucv1.StalledCondition) {
-		return
-	}
-	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message)
-}
-
-func unknownProgress(s *scope) bool {
-	return s.actErr != nil || (s.decision.Wait != nil && s.decision.Wait.Unknown)
-}
-
-func progressReason(s *scope) string {
-	switch {
-	case s.actErr != nil:
-		return ucv1.CouldNotActReason
-	case s.decision.Wait != nil:
-		return s.decision.Wait.Reason
-	}
-	return ucv1.ActingReason
-}
-
-func progressMessage(s *scope) string {
-	prefix, leaving := fmt.Sprintf("Step %s: ", s.decision.Step), ""
-	if s.decision.Failure == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
-		leaving = s.decision.Leaving + " "
-	}
-	switch {
-	case s.actErr != nil:
-		return prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried()
-	case s.decision.Wait != nil:
-		return prefix + s.decision.Wait.Message
-	case s.decision.Verb != nil:
-		return prefix + leaving + s.decision.Verb.Why
-	}
-	return prefix + "working."
 }
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
@@ -329,21 +232,4 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 	}
 	w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason,
 		fmt.Sprintf("Migrating to the external CCM and CSI driver; the current step is %s.", s.decision.Step))
-}
-
-func setCounts(status *ucv1.ClusterStatus, s *scope) {
-	if seen := s.shown.Progress; seen != nil {
-		progress := *seen
-		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
-		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
-		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
-			progress.Nodes.Proven = before.Nodes.Proven // Nothing is proven any more of Nodes that join later.
-		}
-		status.Machines, status.MachineDeployments, status.Nodes = &progress.Machines, &progress.MachineDeployments, &progress.Nodes
-	}
-	if addons, known := s.observed.Addons.Get(); known {
-		status.Addons = &ucv1.AddonsStatus{
-			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
-		}
-	}
 }
