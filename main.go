@@ -6,8 +6,9 @@ import (
 	"os"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
 func main() {
-	os.Exit(cli.ExitCode(cli.Command().Execute()))
+	os.Exit(terminal.ExitCode(cli.Command().Execute()))
 }

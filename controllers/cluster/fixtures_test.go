@@ -9,11 +9,15 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
 
@@ -128,7 +132,14 @@ func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s.observed = observation.Observation{Cluster: c, Keeper: observation.Absent[observation.Ref](), Connection: observation.Connection{
 		Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
 	}}
+	s.shown = migration.ShownOf(s.observed, decision.Rows, s.now)
 	return s
+}
+
+// statusOf a pass whose observation may have been changed after passOf.
+func statusOf(s *scope) ucv1.ClusterStatus {
+	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
+	return computeStatus(s)
 }
 
 // reported is the Cluster after the pass; it keeps all promises.
@@ -136,7 +147,7 @@ func reported(t *testing.T, s *scope) *ucv1.Cluster {
 	t.Helper()
 	g := NewWithT(t)
 	after := s.cluster.DeepCopy()
-	after.Status = computeStatus(s)
+	after.Status = statusOf(s)
 	checker, err := conformance.New()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(checker.Objections(after)).To(BeEmpty())
@@ -155,4 +166,14 @@ func condition(c *ucv1.Cluster, kind string) metav1.Condition {
 		return *found
 	}
 	return metav1.Condition{}
+}
+
+func observerOf(t *testing.T, cached, live client.Reader) *Observer {
+	t.Helper()
+	o, err := NewObserver(ObserverOptions{
+		Client: cached, Live: live, Catalogue: provider.New(),
+		ControlPlane: &controlplane.Reader{Live: live, Ledger: controlplane.NewLedger(clock.RealClock{}), Clock: clock.RealClock{}},
+	})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return o
 }

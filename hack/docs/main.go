@@ -10,7 +10,7 @@ import (
 const (
 	conditionsFile = "api/v1alpha1/cluster_conditions.go"
 	stepsFile      = "api/v1alpha1/cluster_status_types.go"
-	mappingFile    = "controllers/cluster/cluster_status.go"
+	mappingFile    = "controllers/cluster/status.go"
 )
 
 func main() {

@@ -4,6 +4,14 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fence"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/manager"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/plan"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/render"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/report"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
 // Command is the root command.
@@ -15,8 +23,8 @@ func Command() *cobra.Command {
 		SilenceErrors: false,
 	}
 	// Errors quote what API servers say.
-	root.SetErr(printer{os.Stderr})
-	root.AddCommand(managerCommand(), adoptionCommand(), fenceCommand(), handoverCommand(), instructionsCommand(), inventoryCommand(),
-		leaderMigrationCommand(), planCommand(), renderCommand(), statusCommand(), versionsCommand(), whyCommand())
+	root.SetErr(terminal.Output{Writer: os.Stderr})
+	root.AddCommand(manager.Command(), plan.Adoption(), fence.Command(), report.Handover(), report.Instructions(), report.Inventory(),
+		leadermigration.Command(), plan.Command(), render.Command(), report.Status(), render.Versions(), report.Why())
 	return root
 }

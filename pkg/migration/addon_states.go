@@ -9,9 +9,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// AddonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
+// addonStates splits the row Addons into its two conditions: the CSI driver, and the CCM, which after the hand-over
 // also has to lead. They say what is, also when the row itself only repairs drift.
-func AddonStates(o observation.Observation, row RowState, now time.Time) (csi, ccm RowState) {
+func addonStates(o observation.Observation, row RowState, now time.Time) (csi, ccm RowState) {
 	switch row.Reason {
 	case ucv1.WaitingForEarlierStepReason, ucv1.UndoInProgressReason, ucv1.RolledBackReason:
 		return row, row

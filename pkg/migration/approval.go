@@ -14,22 +14,27 @@ const (
 	// planKept is for how long the passes in between are content with the last one: a plan of many MachineDeployments costs
 	// seconds of CPU, and dry runs of all that would be applied.
 	planKept = time.Minute
+	// planStarts is for how long a migration may start with a plan: what only dry runs tell may have changed since.
+	planStarts = 30 * time.Second
 )
 
-// KeepsPlan says that a pass is content with a plan that an earlier pass made of the same generation of the Cluster. Nothing ever
-// starts on that: what was approved is compared with a new one.
-func KeepsPlan(f observation.ForeseenPlan, cluster *ucv1.Cluster, now time.Time) bool {
-	return f.Digest != "" && f.Digest != cluster.Spec.Approval.PlanDigest && now.Sub(f.MadeAt) < planKept
+// PlanLasts says that a plan need not be made again although what it rests on is still so.
+func PlanLasts(f observation.ForeseenPlan, cluster *ucv1.Cluster, now time.Time) bool {
+	lasts := planKept
+	if f.Digest == cluster.Spec.Approval.PlanDigest {
+		lasts = planStarts
+	}
+	return now.Sub(f.MadeAt) < lasts
 }
 
-// wantsPlan says that a pass makes the plan: a person wants to approve it, and nothing of it was begun.
+// wantsPlan says that a plan is made: a person wants to approve it, and nothing of it was begun.
 func wantsPlan(cluster *ucv1.Cluster) bool {
 	asked := cluster.Spec.Mode == ucv1.PlanOnlyMode || cluster.Spec.Approval.PlanDigest != ""
 	return asked && cluster.Status.Handover == nil && cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero()
 }
 
-// approved is asked last before the start, when nothing else stands against it. What was approved is compared with the plan of
-// this very pass: a plan that changed since is another one.
+// approved is asked last before the start, when nothing else stands against it. What was approved is compared with a plan that was just
+// made of what this pass sees: a plan that changed since is another one.
 func (p *pass) approved() outcome.Outcome {
 	if !wantsPlan(p.o.Cluster) {
 		return outcome.Holds(ucv1.HoldsReason, "")
@@ -47,7 +52,7 @@ func (p *pass) approved() outcome.Outcome {
 			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
 	}
 	next := planInterval
-	if age := p.now.Sub(plan.MadeAt); age > 0 {
+	if age := p.now.Sub(plan.MadeAt); age > 0 && age < planKept {
 		next = planKept - age
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+

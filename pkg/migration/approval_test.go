@@ -54,24 +54,26 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 	}
 }
 
-func TestAPlanIsKeptForAMinuteAndStartsNothing(t *testing.T) {
+func TestAPlanIsKeptForAMinuteAndStartsAMigrationForHalfOfOne(t *testing.T) {
 	g := NewWithT(t)
 	o := fresh()
 	o.Cluster.Spec.Mode = ucv1.PlanOnlyMode
 	made := observation.ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
 	for age, kept := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: false} {
-		g.Expect(KeepsPlan(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
+		g.Expect(PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
 	}
-	g.Expect(KeepsPlan(observation.ForeseenPlan{MadeAt: noon()}, o.Cluster, noon())).To(BeFalse(), "none was made")
 
 	o.Plan = observation.Known(made)
 	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
 	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made again")
+	g.Expect(Decide(o, noon().Add(2*time.Minute)).Wait).To(HaveField("After", planInterval), "it is being made again")
 
 	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)
-	g.Expect(KeepsPlan(made, o.Cluster, noon())).To(BeTrue(), "nothing starts by it")
+	g.Expect(PlanLasts(made, o.Cluster, noon().Add(59*time.Second))).To(BeTrue(), "nothing starts with it")
 	o.Cluster.Spec.Approval.PlanDigest = made.Digest
-	g.Expect(KeepsPlan(made, o.Cluster, noon())).To(BeFalse(), "a migration starts by it")
+	for age, starts := range map[time.Duration]bool{0: true, 29 * time.Second: true, 30 * time.Second: false} {
+		g.Expect(PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(starts), "a migration starts with it after %s", age)
+	}
 }
 
 func TestAStartedMigrationAsksForNoPlan(t *testing.T) {

@@ -209,7 +209,7 @@ func TestAddonStates(t *testing.T) {
 			if test.when != nil {
 				test.when(&o)
 			}
-			csi, ccm := AddonStates(o, test.row, noon())
+			csi, ccm := addonStates(o, test.row, noon())
 			g.Expect([]string{csi.Reason, ccm.Reason}).To(Equal([]string{test.csi, test.ccm}))
 		})
 	}

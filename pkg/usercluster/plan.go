@@ -3,7 +3,6 @@ package usercluster
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/fluxcd/pkg/ssa"
 	corev1 "k8s.io/api/core/v1"
@@ -30,30 +29,6 @@ func (s *Session) DryRun() *Session {
 		reading.beside.client = client.NewDryRunClient(s.beside.client)
 	}
 	return reading
-}
-
-// planMemory is the plan that was made last, and of which generation of the Cluster.
-type planMemory struct {
-	mu         sync.Mutex
-	generation int64
-	plan       observation.ForeseenPlan
-}
-
-// KeptPlan is empty when none was made of this generation of the Cluster.
-func (s *Session) KeptPlan(generation int64) observation.ForeseenPlan {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	if s.plan.generation != generation {
-		return observation.ForeseenPlan{}
-	}
-	return s.plan.plan
-}
-
-// KeepPlan for later passes.
-func (s *Session) KeepPlan(generation int64, plan observation.ForeseenPlan) {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	s.plan.generation, s.plan.plan = generation, plan
 }
 
 // DryObjects is what the API server's dry run says of the objects of the sets, by their names. What would not change is not

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestNothingCanBeChangedInADryRun(t *testing.T) {
@@ -41,15 +40,6 @@ func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	session.preflight.read.At = start
 	g.Expect(session.DryRun().Credentials("a")).To(Equal(session.Credentials("a")))
 	g.Expect(session.DryRun().preflight).To(BeIdenticalTo(session.preflight), "what is much in a large cluster is read once")
-}
-
-func TestAPlanIsKeptOfOneGeneration(t *testing.T) {
-	g := NewWithT(t)
-	session, _ := sessionWith(interceptor.Funcs{})
-	made := observation.ForeseenPlan{Digest: "a", MadeAt: start}
-	session.KeepPlan(3, made)
-	g.Expect(session.KeptPlan(3)).To(Equal(made))
-	g.Expect(session.KeptPlan(4)).To(BeZero())
 }
 
 func podOn(name, node string, change func(*corev1.Pod)) *corev1.Pod {

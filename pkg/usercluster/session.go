@@ -53,7 +53,6 @@ type Session struct {
 	// preflight is what was read before the start.
 	preflight   *preflightMemory
 	credentials credentials
-	plan        planMemory
 	network     *network
 	beside      beside
 

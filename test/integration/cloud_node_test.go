@@ -30,7 +30,7 @@ func TestTheCCMGetsTheLoopThatWritesAddressesBeforeTheFirstExternalMachine(t *te
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	w.reconciler.Catalogue = suite.catalogue.With("simcloud", later{simcloud.Profile{}})
+	w.observeBy(suite.catalogue.With("simcloud", later{simcloud.Profile{}}))
 	w.deployControlPlane(loopsOn()...)
 	w.pool("small", 1)
 	w.address("small-0-0", corev1.NodeInternalIP)

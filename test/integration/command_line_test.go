@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
 // commandLine is the program in the hands of one person.
@@ -37,7 +38,7 @@ func (w *world) commandLineOf(name string, groups ...string) commandLine {
 func (l commandLine) run(arguments ...string) (output string, code int) {
 	out := &bytes.Buffer{}
 	err := l.execute(func(command *cobra.Command) error { return command.ExecuteContext(l.world.t.Context()) }, out, arguments...)
-	return out.String(), cli.ExitCode(err)
+	return out.String(), terminal.ExitCode(err)
 }
 
 // execute runs one command at a time: controller-runtime has its flag --kubeconfig in one variable of the process.

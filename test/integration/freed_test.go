@@ -37,7 +37,7 @@ func (e *electing) play() {
 	e.playAddons()
 	e.playMachines()
 	for _, pod := range e.pods(kcm) {
-		e.reconciler.ControlPlane.Ledger.OnUpdate(nil, &pod)
+		e.ledger.OnUpdate(nil, &pod)
 	}
 	lease := e.lease(kcm)
 	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" {

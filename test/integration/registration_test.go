@@ -74,7 +74,7 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	w.reconciler.Catalogue = suite.catalogue.With("simcloud", registers{})
+	w.observeBy(suite.catalogue.With("simcloud", registers{}))
 	w.deployControlPlane(loopsOn()...)
 	w.pool("pool", 1)
 	volume := &corev1.PersistentVolume{

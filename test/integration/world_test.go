@@ -25,6 +25,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
 )
@@ -51,6 +52,7 @@ type world struct {
 	knownProviderIDs bool
 	stop             func()
 	registry         *usercluster.Registry
+	ledger           *controlplane.Ledger
 	reconciler       *cluster.Reconciler
 	checker          *conformance.Checker
 	// connects says that a pass asks for a connection: the Cluster has its finalizer.
@@ -90,11 +92,23 @@ func (w *world) restart() {
 	w.stop = w.run(w.registry)
 	metrics, err := cluster.NewMetrics(prometheus.NewRegistry())
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	w.ledger = controlplane.NewLedger(w.clock)
 	w.reconciler = &cluster.Reconciler{
-		Client: w.manager, Live: w.manager,
-		ControlPlane: &controlplane.Reader{Live: w.manager, Ledger: controlplane.NewLedger(w.clock), Clock: w.clock},
-		UserClusters: w.registry, Catalogue: suite.catalogue, Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Metrics: metrics,
+		Client: w.manager, UserClusters: w.registry, Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Metrics: metrics,
 	}
+	w.observeBy(suite.catalogue)
+}
+
+// observeBy has the controller go by another catalogue.
+func (w *world) observeBy(catalogue *provider.Catalogue) {
+	w.t.Helper()
+	observer, err := cluster.NewObserver(cluster.ObserverOptions{
+		Client: w.manager, Live: w.manager, Catalogue: catalogue,
+		ControlPlane: &controlplane.Reader{Live: w.manager, Ledger: w.ledger, Clock: w.clock},
+	})
+	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
+	w.reconciler.Observer = observer
+	w.reconciler.Planner = cluster.NewPlanner(observer, w.manager, w.registry, w.clock)
 }
 
 // managerClient is what config/default gives the manager; a rule that is missing there fails a test here.
@@ -179,7 +193,7 @@ func (w *world) edit(modify modifier) {
 	NewWithT(w.t).Expect(suite.client.Update(w.t.Context(), c)).To(Succeed())
 }
 
-// pass reconciles once. Every status that it leaves keeps its promises. A first connection to the user cluster is waited
+// pass reconciles once, and makes the plan that the pass asked for. Every status that it leaves keeps its promises. A first connection to the user cluster is waited
 // for, so that the next pass finds it as it is.
 func (w *world) pass() ctrl.Result {
 	w.t.Helper()
@@ -191,6 +205,8 @@ func (w *world) reconcile() (ctrl.Result, *ucv1.Cluster) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	result, err := w.reconciler.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: w.key()})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = w.reconciler.Planner.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: w.key()})
 	g.Expect(err).NotTo(HaveOccurred())
 	if w.connects {
 		g.Eventually(func() bool { return w.registry.State(w.key()).Connecting }, deadline, time.Millisecond).Should(BeFalse())

@@ -11,8 +11,8 @@ func managementServer() []mutant {
 		of(userClusterPackage, rule, "all ports of such an endpoint are refused", "addressGuard.isManagement", without("Port")),
 		of(userClusterPackage, rule, "an endpoint in another form is another one", "ManagementServer.SetEndpoints", instead("plain", "endpoint.Addr()")),
 		of(userClusterPackage, rule, "any number of endpoints is kept", "ManagementServer.SetEndpoints", becomes("left max", "0")),
-		of(cliPackage, rule, "endpoints that could not be looked at are none", "managementEndpoints.read", always("IsForbidden")),
-		of(cliPackage, rule, "endpoints are read at the start only", "managementEndpoints.Start", begins("return nil")),
-		of(cliPackage, rule, "endpoints of any Service are taken", "ofAPIServer", begins(`return ""`)),
+		of(managerPackage, rule, "endpoints that could not be looked at are none", "managementEndpoints.read", always("IsForbidden")),
+		of(managerPackage, rule, "endpoints are read at the start only", "managementEndpoints.Start", begins("return nil")),
+		of(managerPackage, rule, "endpoints of any Service are taken", "ofAPIServer", begins(`return ""`)),
 	}
 }

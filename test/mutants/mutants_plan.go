@@ -6,7 +6,11 @@ func approvals() []mutant {
 	return []mutant{
 		in(rule, "mode PlanOnly starts by itself", "wantsPlan", without("Mode")),
 		in(rule, "any approval will do", "pass.approved", judged("Digest", `approved != ""`)),
-		in(rule, "a plan that was kept starts a migration", "KeepsPlan", without("Approval")),
+		in(rule, "a plan that was kept starts a migration", "PlanLasts", never("Approval")),
+		of(clusterControllerPackage, rule, "a plan of what was before counts", "Planner.observe", always("basis")),
+		of(clusterControllerPackage, rule, "the plan of a Cluster that is gone is kept", "Planner.Reconcile", always("plans before -nil")),
+		of(clusterControllerPackage, rule, "an old plan is approved", "Planner.observe", never("Approval")),
+		of(clusterControllerPackage, rule, "a MachineDeployment that was paused meanwhile is in the plan", "basisOf", lacks("Paused")),
 		in(rule, "a plan that could not be made is approved",
 			"pass.approved", returns("CannotLook Plan", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "no one is asked for an approval", "pass.preflight", never("approved")),

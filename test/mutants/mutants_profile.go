@@ -18,10 +18,10 @@ func profiles() []mutant {
 		of(providerPackage, rule, "the probe is of the image that is built in",
 			"Catalogue.Overlay", lacks("Probe ProbeSuffix")),
 		of(clusterControllerPackage, rule, "a profile that cannot be read is none",
-			"Reconciler.observeProfile", or("IsNotFound", "err != nil")),
+			"Observer.observeProfile", or("IsNotFound", "err != nil")),
 		of(clusterControllerPackage, rule, "the built-in images are applied in place of a profile with problems",
-			"Reconciler.observeProfile", instead("profileUnusable", `""`)),
+			"Observer.observeProfile", instead("profileUnusable", `""`)),
 		of(clusterControllerPackage, rule, "a draft under another name is applied",
-			"Reconciler.observeProfile", never("Used")),
+			"Observer.observeProfile", never("Used")),
 	}
 }

@@ -5,10 +5,10 @@ func statuses() []mutant {
 	const rule = "status"
 	return []mutant{
 		of(clusterControllerPackage, rule, "what a user cluster says is shown as it is", "computeStatus", skips("neutral")),
-		of(cliPackage, rule, "JSON says to a terminal what it is told", "encode", instead("escaped", "out.String()")),
+		of(terminalPackage, rule, "JSON says to a terminal what it is told", "encode", instead("escaped", "out.String()")),
 		of(cliPackage, rule, "an error says to a terminal what it is told", "Command", skips("SetErr")),
-		of(cliPackage, rule, "a command does what a spec says", "quotes.quote", always("MatchString value")),
-		of(cliPackage, rule, "why does not say what a pause does not stop", "pausedCondition", always("said ConditionTrue")),
+		of(reportPackage, rule, "a command does what a spec says", "quotes.quote", always("MatchString value")),
+		of(reportPackage, rule, "why does not say what a pause does not stop", "pausedCondition", always("said ConditionTrue")),
 		of(clusterControllerPackage, rule, "a pause stops a roll, it says", "pausedMessage", always("rollsOn")),
 		of(clusterControllerPackage, rule, "the timeline is shown as it is", "entriesOf", skips("neutral")),
 		of(clusterControllerPackage, rule, "flags that a rollback gives back are changed", "eachText", lacks("OriginalArguments")),

@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// The bounds of one pass, so that a user cluster whose API server hangs cannot hold a worker for long. Reading leaves time to
+// act, and neither takes the status the time to say what could not be read.
+const (
+	readTimeout   = 20 * time.Second
+	passTimeout   = 30 * time.Second
+	reportTimeout = 10 * time.Second
+)
+
+// Reconciler moves user clusters from the in-tree cloud provider to the external one.
+type Reconciler struct {
+	// Observer reads both clusters; Client finds the Cluster in the cache, and writes.
+	Observer *Observer
+	Client   client.Client
+	// Planner makes plans beside the passes.
+	Planner *Planner
+	// UserClusters is the way into user clusters.
+	UserClusters *usercluster.Registry
+	Recorder     events.EventRecorder
+	Clock        clock.PassiveClock
+	Metrics      *Metrics
+	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.
+	LookAhead LookAheadLimits
+	// Suspects are read last and alone; none when it is left out.
+	Suspects *Suspects
+
+	untold untold
+	panics panics
+	looks  looks
+}
+
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile is one pass: the controller reads the world, a pure function names the one next thing, the controller does
+// that one thing, and the status says so.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	cluster := &ucv1.Cluster{}
+	if err := r.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req.NamespacedName)
+		}
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if wantsFinalizer(cluster) {
+		return newPass(r.addFinalizer(ctx, cluster))
+	}
+	if !cluster.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer) {
+		return ctrl.Result{}, nil
+	}
+
+	s := &scope{cluster: cluster, now: r.Clock.Now()}
+	if wait := r.panics.wait(s); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return r.passInTurn(ctx, s)
+}
+
+func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
+	inTime, cancel := context.WithTimeout(usercluster.WithBudget(ctx), passTimeout)
+	defer cancel()
+	r.observeInTime(inTime, s)
+	if s.connecting() {
+		return ctrl.Result{RequeueAfter: connecting}, nil
+	}
+	s.decision = migration.Decide(s.observed, s.now)
+	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
+	if s.cluster.ExternalCloudProvider() {
+		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.cluster), !s.settled())
+	}
+	s.actErr = r.act(inTime, s)
+	if err := r.report(ctx, s); err != nil {
+		return newPass(err)
+	}
+	return result(s)
+}
+
+func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	r.observe(ctx, s)
+}
+
+// newPass: what was computed from an old version is computed again, and no one is told of an error.
+func newPass(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// wantsFinalizer: a Cluster that never was told to migrate needs no goodbye.
+func wantsFinalizer(cluster *ucv1.Cluster) bool {
+	return cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() &&
+		!controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer)
+}
+
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.untold.take(key)
+	r.panics.forget(key)
+	r.Suspects.forget(key)
+	r.Metrics.stands(key, nil)
+	r.endLook(key)
+	r.Planner.forget(key)
+	r.UserClusters.Forget(key)
+}
+
+// The safety nets behind the watches; jitter keeps a fleet from coming back at once.
+const (
+	afterVerb  = 500 * time.Millisecond
+	connecting = 5 * time.Second
+	measuring  = 5 * time.Second // no watch tells of the events of Services
+	working    = time.Minute
+	resting    = 10 * time.Minute
+)
+
+// result is the only place where a pass turns into a ctrl.Result.
+func result(s *scope) (ctrl.Result, error) {
+	next, err := usually(s)
+	if late := s.decision.LookAfter; err == nil && late > 0 && (next.RequeueAfter == 0 || late < next.RequeueAfter) {
+		next.RequeueAfter = late
+	}
+	return next, err
+}
+
+func usually(s *scope) (ctrl.Result, error) {
+	switch {
+	case s.actErr != nil:
+		return newPass(s.actErr)
+	case s.decision.Verb != nil && s.decision.Verb.Kind != outcome.VerbRestoreAnnotations:
+		return ctrl.Result{RequeueAfter: afterVerb}, nil
+	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
+		return ctrl.Result{}, nil
+	case s.decision.Wait != nil || s.decision.Failure != nil || s.observed.Measured.Value().Waits:
+		return ctrl.Result{RequeueAfter: inTheMeantime(s)}, nil
+	}
+	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
+}
+
+// inTheMeantime is the soonest of what no watch tells of.
+func inTheMeantime(s *scope) time.Duration {
+	after := jitter(working)
+	if s.observed.Measured.Value().Waits {
+		after = measuring
+	}
+	if wait := s.decision.Wait; wait != nil && wait.After > 0 {
+		after = min(after, wait.After)
+	}
+	return after
+}
+
+func jitter(d time.Duration) time.Duration {
+	return d + rand.N(d/5)
+}

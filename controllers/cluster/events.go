@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
+)
+
+// The reasons of events that are no reasons of conditions.
+const (
+	stepChangedEvent = "StepChanged"
+	resumedEvent     = "Resumed"
+	acceptedEvent    = "Accepted"
+	releasedEvent    = "Released"
+)
+
+// tell records what the saved status changed: one event a transition, and the metrics of it. What the controller did is in
+// the timeline only.
+func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
+	for _, entry := range entriesOf(s, after) {
+		switch entry.Kind {
+		case ucv1.TimelineStep:
+			r.event(s, entry, corev1.EventTypeNormal, stepChangedEvent, "The current step is "+string(after.Step)+".")
+			r.Metrics.stepEnded(before, s.now)
+		case ucv1.TimelineFailure:
+			r.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message)
+			r.Metrics.stalled(entry.Reason)
+		case ucv1.TimelineHalt:
+			r.event(s, entry, corev1.EventTypeNormal, entry.Reason, entry.Message+" By "+entry.Actor+".")
+		case ucv1.TimelineResume:
+			r.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
+		case ucv1.TimelineAcceptance:
+			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".")
+		case ucv1.TimelineVerb:
+		}
+	}
+	r.Metrics.sampled(before.SLO, after.SLO)
+	r.tellAhead(s, before, after)
+}
+
+// tellAhead says what will be done: each is told once, when it is first written into the status.
+func (r *Reconciler) tellAhead(s *scope, before, after ucv1.ClusterStatus) {
+	if s.decision.Leaving != "" && before.ObservedGeneration != after.ObservedGeneration {
+		// The deletion is a generation of its own: who deleted it learns once that it waits.
+		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.decision.Leaving)
+	}
+	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
+		r.event(s, ucv1.TimelineEntry{Step: after.Step, Objects: plan.Changes}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
+			"Adopting changes: "+strings.Join(plan.Changes, "; "))
+	}
+}
+
+func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string) {
+	var related runtime.Object
+	if reference := relatedTo(s, entry); reference != nil {
+		related = reference
+	}
+	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", wording.Bounded(note, maxMessage))
+}
+
+// relatedTo is what a transition is about besides the Cluster: what was accepted, what the pass changed, what the message
+// names first, or what the step is about. It may be in the user cluster. Nil when there is no such object.
+func relatedTo(s *scope, entry ucv1.TimelineEntry) *corev1.ObjectReference {
+	for _, object := range entry.Objects {
+		if found := namedIn(object); found != nil {
+			return found
+		}
+	}
+	if verb := s.decision.Verb; verb != nil && entry.Kind == ucv1.TimelineStep && len(verb.Objects) > 0 && verb.Objects[0].Kind != "Cluster" {
+		return referenceTo(verb.Objects[0])
+	}
+	if found := namedIn(entry.Message); found != nil {
+		return found
+	}
+	return objectOf(s.cluster, entry.Step)
+}
+
+// namedIn is the first object that a message names and whose kind is known.
+func namedIn(message string) *corev1.ObjectReference {
+	for _, ref := range migration.RefsIn(message) {
+		if versionOfKind()[ref.Kind] != "" {
+			return referenceTo(ref)
+		}
+	}
+	return nil
+}
+
+func referenceTo(ref observation.Ref) *corev1.ObjectReference {
+	return &corev1.ObjectReference{Kind: ref.Kind, APIVersion: versionOfKind()[ref.Kind], Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// objectOf a step is the Deployment that the step is about, or what the controller keeps for it beside the Cluster.
+func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
+	switch step {
+	case ucv1.StepAddons, ucv1.StepUndoAddons:
+		return referenceTo(observation.Ref{Kind: "ConfigMap", Namespace: cluster.Namespace, Name: inventoryName(cluster)})
+	case ucv1.StepVerify:
+		if cluster.Status.Baseline != nil {
+			return referenceTo(observation.Ref{Kind: "Secret", Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName})
+		}
+	case ucv1.StepMachineController, ucv1.StepUndoMachineController, ucv1.StepRoll, ucv1.StepUndoRoll:
+		return referenceTo(controlplane.MachineControllerRef(cluster))
+	default:
+	}
+	if cluster.Spec.ControlPlane.Static() {
+		return nil
+	}
+	return referenceTo(observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name})
+}
+
+func versionOfKind() map[string]string {
+	return map[string]string{
+		"ConfigMap": "v1", "Node": "v1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1", "Pod": "v1", "Secret": "v1",
+		"Service": "v1", "ServiceAccount": "v1",
+		"DaemonSet": "apps/v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1",
+		"Lease": "coordination.k8s.io/v1", "PodDisruptionBudget": "policy/v1",
+		"Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
+		"CSIDriver": "storage.k8s.io/v1", "StorageClass": "storage.k8s.io/v1",
+		"Machine": "cluster.k8s.io/v1alpha1", "MachineDeployment": "cluster.k8s.io/v1alpha1", "MachineSet": "cluster.k8s.io/v1alpha1",
+	}
+}

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
+func (o *Observer) observeManagement(ctx context.Context, s *scope) {
+	o.observeBaseline(ctx, s)
+
+	profile, found := o.catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
+	if !found {
+		s.observed.UnknownProvider = o.catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
+		s.observed.Provider = observation.Absent[observation.Provider]()
+		return
+	}
+	facts, _ := o.catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
+	s.observed.Provider = o.observeProfile(ctx, s, facts)
+	s.identity = profile.Identity()
+	data := o.observeCloudConfig(ctx, s, profile)
+	o.render(s, profile, data)
+}
+
+// +kubebuilder:rbac:groups=usercluster.k8c.io,resources=providerprofiles,verbs=get;list;watch
+
+// observeProfile reads the ProviderProfile that is laid over the provider, from the cache. The provider is what both of
+// them say, so it is not known while there may be a profile that could not be read.
+func (o *Observer) observeProfile(ctx context.Context, s *scope, facts observation.Provider) observation.Observed[observation.Provider] {
+	profile := &ucv1.ProviderProfile{}
+	err := o.client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !profile.Used():
+		return observation.Known(facts)
+	case err != nil:
+		s.profileProblem = "ProviderProfile " + facts.Name + " could not be read: " + err.Error()
+		return observation.Unknown[observation.Provider](s.profileProblem)
+	}
+	if problems := o.catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
+		s.profileProblem = profileUnusable(facts.Name, problems)
+		facts.ProfileProblem = s.profileProblem
+		return observation.Known(facts)
+	}
+	s.profile = &profile.Spec
+	return observation.Known(facts)
+}
+
+func profileUnusable(name string, problems []string) string {
+	return "ProviderProfile " + name + " cannot be used, and nothing of it is applied: " + strings.Join(problems, " ") +
+		" Fix it, or delete it to have what is built in."
+}
+
+// observeCloudConfig keeps the values out of the observation: deciding needs the problem only.
+func (o *Observer) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
+	secret := &corev1.Secret{}
+	if err := o.live.Get(ctx, key, secret); err != nil {
+		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](err.Error())
+		if apierrors.IsNotFound(err) {
+			s.observed.CloudConfig = observation.Absent[observation.CloudConfig]()
+		}
+		return nil
+	}
+	s.observed.CloudConfig = observation.Known(observation.CloudConfig{
+		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
+		Version: secret.ResourceVersion,
+		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), o.unlabeled(secret),
+			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
+	})
+	return secret.Data
+}
+
+// credentialOfTheManagementCluster is what is wrong with a Secret that Kubernetes itself authenticates callers by. Who may write
+// a Cluster can name Secrets that he may not read, and what is named here is carried into a user cluster.
+func credentialOfTheManagementCluster(kind corev1.SecretType) string {
+	if kind == corev1.SecretTypeServiceAccountToken || kind == corev1.SecretTypeBootstrapToken {
+		return "its type is " + string(kind) + ", a credential of the management cluster that is never copied into a user cluster; " +
+			"name a Secret with the cloud configuration"
+	}
+	return ""
+}
+
+// unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants
+// that.
+func (o *Observer) unlabeled(secret *corev1.Secret) string {
+	if !o.requireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
+		return ""
+	}
+	return "it does not say that it is a cloud configuration; who may write it sets label " + ucv1.CloudConfigLabel + ": \"true\""
+}
+
+// observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
+func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
+	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](), observation.Absent[observation.KeptProofs]()
+	taken := s.cluster.Status.Baseline
+	if taken == nil {
+		return
+	}
+	secret := &corev1.Secret{}
+	if err := o.live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}, secret); err != nil {
+		if !apierrors.IsNotFound(err) {
+			s.observed.Baseline = observation.Unknown[observation.Inventory](err.Error())
+			s.observed.Proofs = observation.Unknown[observation.KeptProofs](err.Error())
+		}
+		return
+	}
+	s.observed.Proofs = observation.Known(observation.KeptProofs{
+		Secret:  observation.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name, UID: string(secret.UID)},
+		Version: secret.ResourceVersion, ByNode: baseline.DecodeProofs(secret.Data[baseline.ProofsKey]),
+	})
+	inventory, err := baseline.Decode(secret.Data)
+	if err != nil {
+		// A baseline that cannot be read is not the one that was taken: its digest says so.
+		inventory = observation.Inventory{Volumes: []observation.Volume{{Name: err.Error()}}}
+	}
+	s.observed.Baseline = observation.Known(inventory)
+}
+
+func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
+	configMap := &corev1.ConfigMap{}
+	err := o.live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return usercluster.DecodeInventory([]byte(configMap.Data[inventoryKey]))
+}

@@ -1,0 +1,220 @@
+package cluster
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
+func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
+	session := s.session
+	if session == nil {
+		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return
+	}
+	s.observed.Machines = session.Machines(ctx)
+	s.observed.Nodes = baseline.WithProofs(session.Nodes(ctx), s.observed.Proofs)
+	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
+	s.observed.Measured = observation.Absent[slo.Seen]()
+	if s.needs().Measurements {
+		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
+	}
+	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
+	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	s.observed.KCMLease = session.Lease(ctx, namespace, name)
+	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
+	if s.needs().KCMLeaseRight {
+		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
+	}
+	s.observed.Fence = session.Fence(ctx, s.identity)
+	s.observed.Lock = o.observeLock(ctx, s)
+	o.observeAddons(ctx, s)
+	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
+	if s.needs().StorageClasses {
+		s.observed.StorageClasses = session.StorageClasses(ctx)
+	}
+	s.observeRoll(ctx)
+	s.observeForUndo(ctx)
+}
+
+// observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
+func (s *scope) observeRoll(ctx context.Context) {
+	if s.needs().Canary {
+		s.observed.Canary = s.session.Canary(ctx)
+	}
+	s.observed.Drains = s.session.Drains(ctx, rollout.DrainsOf(s.observed.Machines.Value(), s.now))
+	if s.needs().RegisteredVolumes {
+		s.observed.Registered = s.session.RegisteredVolumes(ctx)
+	}
+	s.observed.Bootstraps = s.session.Bootstraps(ctx, rollout.BootstrapsOf(s.observed, s.now))
+	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
+		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
+	}
+}
+
+// observeForUndo looks at what only an undo rests on.
+func (s *scope) observeForUndo(ctx context.Context) {
+	if !s.needs().Undo {
+		return
+	}
+	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)
+	s.observed.Attachments = s.session.Attachments(ctx)
+}
+
+// kcmLease is where KCM has its Lease.
+func (s *scope) kcmLease() observation.Ref {
+	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
+}
+
+// observeProcesses looks at who may hold the CCM's Lease.
+func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
+	if s.identity == (provider.Identity{}) {
+		return observation.Unknown[[]observation.Process]("the provider is not known")
+	}
+	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), o.controlPlane.Ledger.Former)
+}
+
+func (s *scope) unreachable(why string) {
+	s.observed.Machines = observation.Unknown[observation.Machines](why)
+	s.observed.Nodes = observation.Unknown[[]observation.Node](why)
+	s.observed.Inventory = observation.Unknown[observation.Inventory](why)
+	s.observed.Gone = observation.Unknown[map[string]observation.Gone](why)
+	s.observed.Measured = observation.Unknown[slo.Seen](why)
+	s.observed.CCMLease = observation.Unknown[observation.Lease](why)
+	s.observed.CCMProcesses = observation.Unknown[[]observation.Process](why)
+	s.observed.KCMLease = observation.Unknown[observation.Lease](why)
+	s.observed.KCMLeaseRight = observation.Unknown[observation.LeaseRight](why)
+	s.observed.Fence = observation.Unknown[observation.Fence](why)
+	s.observed.Lock = unseenLock(s.cluster, why)
+	s.observed.Addons = observation.Unknown[observation.Addons](why)
+	s.observed.Probe = observation.Unknown[observation.Probe](why)
+	s.observed.OtherManagers = observation.Unknown[[]observation.OtherManager](why)
+	s.observed.StorageClasses = observation.Unknown[[]observation.StorageClass](why)
+	s.observed.Canary = observation.Unknown[observation.CanaryWorkload](why)
+	s.observed.Drains = observation.Unknown[[]observation.Drain](why)
+	s.observed.Bootstraps = observation.Unknown[map[string]observation.BootstrapData](why)
+}
+
+func (o *Observer) observeAddons(ctx context.Context, s *scope) {
+	if len(s.addons.CCM.Objects) == 0 {
+		why := s.renderProblem
+		if why == "" {
+			why = "the manifests are not rendered yet"
+		}
+		s.observed.Addons = observation.Unknown[observation.Addons](why)
+		return
+	}
+	inventory, err := o.readInventory(ctx, s.cluster)
+	if err != nil {
+		s.observed.Addons = observation.Unknown[observation.Addons](err.Error())
+		return
+	}
+	s.inventory = inventory
+	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons)
+	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
+}
+
+// observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
+func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
+	if !migration.ConcernsLock(s.cluster) {
+		return observation.Absent[observation.Lock]()
+	}
+	if s.identity == (provider.Identity{}) {
+		return observation.Unknown[observation.Lock]("the provider is not known")
+	}
+	observed := s.session.MigrationLock(ctx, s.identity)
+	lock, known := observed.Get()
+	if !known {
+		return observed
+	}
+	file := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}
+	switch err := o.live.Get(ctx, key, file); {
+	case err == nil:
+		lock.Left = append(lock.Left, observation.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
+	case !apierrors.IsNotFound(err):
+		return observation.Unknown[observation.Lock](err.Error())
+	}
+	return observation.Known(lock)
+}
+
+func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observation.Lock] {
+	if !migration.ConcernsLock(cluster) {
+		return observation.Absent[observation.Lock]()
+	}
+	return observation.Unknown[observation.Lock](why)
+}
+
+// observeOtherManagers looks for cloud-controller-managers of the user cluster that are not ours.
+func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.OtherManager] {
+	inventory := s.inventory
+	if inventory == nil {
+		read, err := o.readInventory(ctx, s.cluster)
+		if err != nil {
+			return observation.Unknown[[]observation.OtherManager](err.Error())
+		}
+		inventory = read
+	}
+	ours := usercluster.Ours{Inventory: inventory}
+	if !s.cluster.CCMBesideControlPlane() {
+		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
+		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
+	}
+	for _, id := range []provider.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
+		ours.Identities = append(ours.Identities, usercluster.UserName(id))
+	}
+	handover := s.cluster.Status.Handover
+	return s.session.OtherManagers(ctx, o.catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
+}
+
+// observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
+// Machine is replaced. It comes last, because it rests on what was observed before.
+func (o *Observer) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
+	if s.session == nil {
+		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return
+	}
+	asked := preflight.Facts{
+		Cluster: s.cluster, Deadlines: o.deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
+		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
+	}
+	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
+	if facts.StartedAt != nil {
+		asked.Credentials = s.session.Credentials(source)
+		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
+	}
+	asIf := *s.cluster
+	asIf.Status.Facts = facts
+	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
+	switch {
+	case needs.Preflight:
+		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
+			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
+		})
+		s.preflightAt = asked.At
+		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
+	case needs.Cloud:
+		s.session.ForgetPreflight()
+		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
+		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
+	default:
+		s.session.ForgetPreflight()
+	}
+}

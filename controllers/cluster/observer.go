@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// Observer reads both clusters and renders what is compared with them. It changes nothing and has no way to: commands use it, too.
+type Observer struct {
+	client                  client.Reader
+	live                    client.Reader
+	controlPlane            *controlplane.Reader
+	catalogue               *provider.Catalogue
+	deadlines               observation.Deadlines
+	requireCloudConfigLabel bool
+}
+
+// ObserverOptions are what an Observer needs.
+type ObserverOptions struct {
+	// Client may read from a cache; Live reads past it: proofs and Secrets.
+	Client client.Reader
+	Live   client.Reader
+	// ControlPlane observes the Deployments of the management cluster.
+	ControlPlane *controlplane.Reader
+	// Catalogue of providers.
+	Catalogue *provider.Catalogue
+	// Deadlines are the real ones when they are left out.
+	Deadlines observation.Deadlines
+	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
+	RequireCloudConfigLabel bool
+}
+
+// NewObserver fails on what is missing: a pass would panic only when it needs that.
+func NewObserver(options ObserverOptions) (*Observer, error) {
+	switch {
+	case options.Client == nil:
+		return nil, errors.New("an observer needs a client")
+	case options.Live == nil:
+		return nil, errors.New("an observer needs a reader that has no cache")
+	case options.ControlPlane == nil || options.ControlPlane.Ledger == nil:
+		return nil, errors.New("an observer needs a reader of control planes that has a ledger")
+	case options.Catalogue == nil:
+		return nil, errors.New("an observer needs the catalogue of providers")
+	}
+	return &Observer{
+		client: options.Client, live: options.Live, controlPlane: options.ControlPlane, catalogue: options.Catalogue,
+		deadlines: options.Deadlines, requireCloudConfigLabel: options.RequireCloudConfigLabel,
+	}, nil
+}

@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+)
+
+// Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
+// the start is rendered as it would be then. Nothing is changed, in either cluster.
+func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
+	made, _, err := o.plan(ctx, cluster, session, now)
+	return made, err
+}
+
+// plan also returns what it rests on.
+func (o *Observer) plan(
+	ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time,
+) (made plan.Plan, basis string, err error) {
+	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
+	o.observeCluster(ctx, s)
+	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
+	o.observeControlPlane(ctx, s)
+	before := s.cluster.Status.Inherited
+	if controlPlane, known := s.observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
+		s.cluster.Status.Inherited = migration.InheritedFrom(s.cluster, controlPlane.KCM.Arguments)
+	}
+	o.observeManagement(ctx, s)
+	o.observeUserCluster(ctx, s)
+	s.observed.MachineController = o.observeMachineController(ctx, s)
+	s.observed.StorageClasses = s.session.StorageClasses(ctx)
+	s.observed.Canary = s.session.Canary(ctx)
+	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
+	s.cluster.Status.Inherited = before
+
+	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
+	if err := o.planObjects(ctx, s, &input); err != nil {
+		return plan.Plan{}, "", err
+	}
+	pools, err := s.session.Pools(ctx)
+	if err != nil {
+		return plan.Plan{}, "", err
+	}
+	input.Pools = pools
+	return plan.Make(input), basisOf(s), nil
+}
+
+// planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
+func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input) error {
+	if len(s.addons.CCM.Objects) == 0 {
+		return nil
+	}
+	withNodes := s.addons.WithNodes()
+	ccm := usercluster.Refs(s.addons.CCM.Objects)
+	input.Start.Objects = map[outcome.AddonSetName][]observation.Ref{
+		outcome.CCMSet: ccm, outcome.CSISet: usercluster.Refs(s.addons.CSI.Objects), outcome.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
+	}
+	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
+		input.Start.NodeAgents = all[len(ccm):]
+	}
+	dry, err := s.session.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
+	input.Dry = dry
+	return err
+}
+
+// basisOf is what a plan rests on and every pass sees: the Cluster, what the addons are rendered from, the control plane, and what is
+// rolled. Like the digest of a plan it has no Machine, no Node and no number of replicas: those change from minute to minute.
+func basisOf(s *scope) string {
+	o, parts := s.observed, []any{s.cluster.UID, s.cluster.Generation, s.profile, s.profileProblem}
+	config := o.CloudConfig.Value()
+	parts = append(parts, o.Contenders.Value(), config.Ref, config.Version, config.Problem)
+
+	plane := o.ControlPlane.Value()
+	parts = append(parts, o.ControlPlane.IsKnown(), basisOfComponent(plane.KCM))
+	for _, component := range plane.Others {
+		parts = append(parts, basisOfComponent(component))
+	}
+	parts = append(parts, o.MachineController.IsKnown())
+	for _, deployment := range o.MachineController.Value() {
+		parts = append(parts, basisOfComponent(deployment.Component))
+	}
+	parts = append(parts, o.Machines.IsKnown())
+	for _, pool := range o.Machines.Value().Deployments {
+		parts = append(parts, pool.Ref, pool.Paused, pool.Deleting, pool.RestartValue, pool.LimitProblem, pool.MinReadyOwner)
+	}
+	// These values can always be encoded.
+	encoded, _ := json.Marshal(parts)
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
+}
+
+func basisOfComponent(component observation.Component) []any {
+	return []any{component.Ref, component.Container, component.Arguments, component.FieldOwner}
+}
+
+// AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
+// rendered as in a pass, and nothing is written.
+func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]usercluster.ObjectPlan, error) {
+	if cluster.Status.Inherited == nil {
+		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
+			"look at condition PreflightPassed, or Ready, for what stands against that")
+	}
+	s := &scope{cluster: cluster, session: session}
+	s.observed.Cluster = cluster
+	o.observeManagement(ctx, s)
+	if len(s.addons.CCM.Objects) == 0 {
+		if s.renderProblem == "" {
+			s.renderProblem = "the provider is not in the catalogue"
+		}
+		return nil, errors.New(s.renderProblem)
+	}
+	inventory, err := o.readInventory(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return session.AdoptionPlan(ctx, inventory, s.addons)
+}

@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+)
+
+// render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the start
+// there is nothing that a CCM would inherit, and nothing is rendered.
+func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
+	if s.cluster.Status.Inherited == nil {
+		return
+	}
+	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
+		return
+	}
+	addons, err := o.rendered(s, profile, cloudConfig)
+	if err != nil {
+		s.renderProblem = err.Error()
+		return
+	}
+	addons.CCM.WorkloadWithheld = s.needs().WithholdWorkload
+	addons.CCM.Withdrawn = s.needs().WithdrawAddons
+	addons.CSI.Withdrawn = addons.CCM.Withdrawn
+	s.addons = addons
+}
+
+// rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the place
+// comes last, because nothing else needs to know it.
+func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
+	none, needs := provider.Addons{}, s.needs()
+	addons, err := profile.Render(provider.RenderInput{
+		Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
+	})
+	if err != nil {
+		return none, err
+	}
+	if addons, err = o.overlaid(s, addons); err != nil {
+		return none, err
+	}
+	if needs.WithholdCloudNode {
+		if addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity); err != nil {
+			return none, err
+		}
+	}
+	if addons.Probe, err = provider.Probe(addons.CCM, s.identity); err != nil {
+		return none, err
+	}
+	if addons.CCM, err = o.withLock(s, addons.CCM); err != nil {
+		return none, err
+	}
+	if addons, err = s.placed(addons); err != nil {
+		return none, err
+	}
+	if needs.NodeAgents {
+		addons.CCM = addons.WithNodes()
+	}
+	return addons, nil
+}
+
+// overlaid are the addons with the profile, if there is one.
+func (o *Observer) overlaid(s *scope, addons provider.Addons) (provider.Addons, error) {
+	if s.profile == nil {
+		return addons, nil
+	}
+	made, problems := o.catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
+	if len(problems) > 0 {
+		return provider.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
+	}
+	return made, nil
+}
+
+// withLock is the CCM with the lock, while it is to have that.
+func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
+	if !s.needs().Lock {
+		return ccm, nil
+	}
+	configuration, problems := handover.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
+	if len(problems) > 0 {
+		return provider.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
+	}
+	return provider.WithLock(ccm, s.identity, configuration)
+}
+
+// What a CCM beside the control plane consists of is deleted there, too. The role that allows it is its own:
+// config/rbac/control_plane_placement_role.yaml.
+
+// placed puts the CCM and its probe beside the control plane, where the Cluster wants that.
+func (s *scope) placed(addons provider.Addons) (provider.Addons, error) {
+	if !s.cluster.CCMBesideControlPlane() {
+		return addons, nil
+	}
+	if s.session == nil {
+		return provider.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
+	}
+	kubeconfig, err := s.session.KubeconfigWith(provider.TokenFile)
+	if err != nil {
+		return provider.Addons{}, err
+	}
+	place := provider.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
+	for _, set := range []*provider.Set{&addons.CCM, &addons.Probe} {
+		if *set, err = place.Put(*set); err != nil {
+			return provider.Addons{}, err
+		}
+	}
+	return addons, nil
+}
+
+// cloudConfigProblem names the Secret without which nothing is rendered; empty when it can be used.
+func (s *scope) cloudConfigProblem() string {
+	config := s.observed.CloudConfig
+	secret := "Secret " + s.cluster.Namespace + "/" + s.cluster.Spec.Cloud.ConfigSecretRef.Name
+	switch {
+	case config.IsAbsent():
+		return secret + " with the cloud configuration does not exist; create it"
+	case !config.IsKnown():
+		return secret + ": " + config.Why()
+	case config.Value().Problem != "":
+		return secret + ": " + config.Value().Problem
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
+)
+
+// maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
+const maxMessage = 1024
+
+// conditionsOf maps a step to its condition. Step Addons has two; they are set from what was observed.
+func conditionsOf() map[ucv1.Step]string {
+	return map[ucv1.Step]string{
+		ucv1.StepAdmitted:          ucv1.AdmittedCondition,
+		ucv1.StepPreflight:         ucv1.PreflightPassedCondition,
+		ucv1.StepHandover:          ucv1.HandoverCompletedCondition,
+		ucv1.StepVolumeMigration:   ucv1.VolumeMigrationReadyCondition,
+		ucv1.StepMachineController: ucv1.MachineControllerConfiguredCondition,
+		ucv1.StepRoll:              ucv1.MachineDeploymentsRolledOutCondition,
+		ucv1.StepVerify:            ucv1.NodesInitializedCondition,
+		ucv1.StepComplete:          ucv1.CSIKubeletMigrationCompletedCondition,
+		ucv1.StepFinalize:          ucv1.InTreeConfigurationRemovedCondition,
+	}
+}
+
+// ConditionsOf are the conditions of a step, for those who show a status. A step of an undo has none of its own.
+func ConditionsOf(step ucv1.Step) []string {
+	if step == ucv1.StepAddons {
+		return []string{ucv1.CSIReadyCondition, ucv1.CloudControllerManagerReadyCondition}
+	}
+	if condition := conditionsOf()[step]; condition != "" {
+		return []string{condition}
+	}
+	return nil
+}
+
+// statusWriter collects the conditions of one pass. Those that are not set in a pass are gone after it.
+type statusWriter struct {
+	before []metav1.Condition
+	after  []metav1.Condition
+	now    time.Time
+	gen    int64
+}
+
+func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
+	condition := metav1.Condition{
+		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, maxMessage),
+		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
+	}
+	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	w.after = append(w.after, condition)
+}
+
+func (w *statusWriter) keep(conditionType string) bool {
+	old := meta.FindStatusCondition(w.before, conditionType)
+	if old == nil {
+		return false
+	}
+	w.set(conditionType, old.Status, old.Reason, old.Message)
+	return true
+}
+
+// computeStatus is the whole intent of a pass: every condition that applies to the cluster's origin, every time.
+func computeStatus(s *scope) ucv1.ClusterStatus {
+	status := *s.cluster.Status.DeepCopy()
+	if s.decision.Facts != nil && s.factsHold() {
+		status.Facts = *s.decision.Facts.DeepCopy()
+	}
+	if s.decision.Facts != nil {
+		status.UnattendedSince = s.decision.Facts.UnattendedSince // It is so whether a verb failed or not.
+	}
+	setProof(&status, s.decision.Proof)
+	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
+	setPreflight(&status, s)
+	setPlan(&status, s)
+	status.ObservedGeneration = s.cluster.Generation
+	status.Step = s.decision.Step
+	if s.decision.Wait == nil || !s.decision.Wait.Unknown {
+		status.Instructions = s.decision.Instructions
+	}
+	if s.cluster.ExternalCloudProvider() {
+		setCounts(&status, s)
+		setInventory(&status, s)
+	}
+	w := &statusWriter{before: s.cluster.Status.Conditions, now: s.now, gen: s.cluster.Generation}
+	setReady(w, s, status.Facts)
+	setPaused(w, s.cluster, s.decision.RollsOn)
+	setReadiness(w, s.decision.Readiness)
+	if s.cluster.ExternalCloudProvider() {
+		setAttended(w, s.decision.Attendance)
+		setReachable(w, s.observed.Connection)
+		setSteps(w, s)
+	}
+	status.Conditions = w.after
+	status.Acceptances = s.acceptances
+	neutral(&status)
+	status.Timeline = extendTimeline(s, status)
+	return status
+}
+
+// setProof shows the items as they were last seen.
+func setProof(status *ucv1.ClusterStatus, proof []ucv1.ProofItem) {
+	if status.Handover == nil || len(proof) == 0 {
+		return
+	}
+	status.Handover.Proof = slices.Clone(proof)
+	for i := range status.Handover.Proof {
+		status.Handover.Proof[i].Message = wording.Bounded(status.Handover.Proof[i].Message, maxMessage)
+	}
+}
+
+// setPointOfNoReturn shows it as it was last seen.
+func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnStatus) {
+	if status.Handover == nil || seen == nil {
+		return
+	}
+	seen.Reason, seen.Next = wording.Bounded(seen.Reason, maxMessage), wording.Bounded(seen.Next, maxMessage)
+	status.Handover.PointOfNoReturn = seen
+}
+
+// setPlan keeps the plan as it was last seen: after the start, the one that it started with.
+func setPlan(status *ucv1.ClusterStatus, s *scope) {
+	seen, known := s.observed.Plan.Get()
+	if !known {
+		return
+	}
+	madeAt := new(metav1.NewTime(s.now))
+	if status.Plan != nil && status.Plan.Digest == seen.Digest {
+		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
+	}
+	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+}
+
+// factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
+// facts rest on: were they refused for good, the ends of processes would be forgotten in every pass.
+func (s *scope) factsHold() bool {
+	if s.actErr == nil {
+		return true
+	}
+	return !s.unkept && (s.decision.Verb.Kind == outcome.VerbRestoreAnnotations || s.decision.Verb.Kind == outcome.VerbFreeLease)
+}
+
+func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
+	if cluster.Spec.Paused {
+		w.set(ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, pausedMessage(cluster, rollsOn))
+		return
+	}
+	w.set(ucv1.PausedCondition, metav1.ConditionFalse, ucv1.NotPausedReason, "spec.paused is not true.")
+}
+
+// pausedMessage also says what a pause does not stop, and what would: a person who pauses in the middle of a roll counts on both.
+func pausedMessage(cluster *ucv1.Cluster, rollsOn string) string {
+	message := "spec.paused is true: the controller changes nothing."
+	if !cluster.DeletionTimestamp.IsZero() {
+		message = "spec.paused is true: the controller changes nothing, and this Cluster, which is being deleted, stays until that is taken back."
+	}
+	switch {
+	case rollsOn == "":
+	case cluster.Status.Rollback != nil:
+		message += " The machine-controller goes on with what it was told to roll back: " + rollsOn + "; to stop one, set its spec.paused."
+	default:
+		message += " No further step is granted to " + rollsOn + ", but the machine-controller still replaces what maxSurge and maxUnavailable allow, and " +
+			"goes on deleting the Machines that are going; its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment does not."
+	}
+	return message
+}
+
+func setReachable(w *statusWriter, connection observation.Connection) {
+	status := metav1.ConditionUnknown
+	switch {
+	case connection.Reachable && connection.Reason == ucv1.ReachableReason:
+		status = metav1.ConditionTrue
+	case connection.Refused:
+		status = metav1.ConditionFalse
+	}
+	w.set(ucv1.UserClusterReachableCondition, status, connection.Reason, connection.Message)
+}
+
+// setSteps sets the condition of every row, and the two of row Addons.
+func setSteps(w *statusWriter, s *scope) {
+	conditions := conditionsOf()
+	for _, row := range s.decision.Rows {
+		switch row.Step {
+		case ucv1.StepAddons:
+			setRow(w, ucv1.CSIReadyCondition, *s.shown.CSI)
+			setRow(w, ucv1.CloudControllerManagerReadyCondition, *s.shown.CCM)
+		case ucv1.StepComplete:
+			setCompleted(w, s, row)
+		default:
+			setRow(w, conditions[row.Step], row)
+		}
+	}
+}
+
+func setRow(w *statusWriter, conditionType string, row migration.RowState) {
+	status := metav1.ConditionFalse
+	switch {
+	case row.Holds:
+		status = metav1.ConditionTrue
+	case row.Unknown:
+		status = metav1.ConditionUnknown
+	}
+	reason, message := row.Reason, row.Message
+	if message == "" {
+		message = "The step's post-condition holds."
+	}
+	w.set(conditionType, status, reason, message)
+}
+
+// setCompleted keeps the promise of the manual: two reasons, and nothing else.
+func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
+	completed := s.cluster.Status.CompletedAt != nil || (s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
+	if row.Holds || completed {
+		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionTrue, ucv1.CSIKubeletMigrationSuccessReason, "The migration to the external CCM and CSI driver is completed.")
+		return
+	}
+	if row.Reason == ucv1.UndoInProgressReason || row.Reason == ucv1.RolledBackReason {
+		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason, row.Message)
+		return
+	}
+	w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason,
+		fmt.Sprintf("Migrating to the external CCM and CSI driver; the current step is %s.", s.decision.Step))
+}

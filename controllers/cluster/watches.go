@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+)
+
+// SetupWithManager wires the watches: Clusters, the Deployments and Pods beside them, and the user clusters. The ledger
+// hears every event of a Pod before the queue merges them: the end of a container may be visible for a moment only.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, ledger *controlplane.Ledger, workers int) error {
+	informer, err := mgr.GetCache().GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		return err
+	}
+	if _, err := informer.AddEventHandler(ledger); err != nil {
+		return err
+	}
+	if err := r.Planner.setupWithManager(mgr); err != nil {
+		return err
+	}
+	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
+	deployments := handler.EnqueueRequestsFromMapFunc(r.clustersOfDeployment)
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&ucv1.Cluster{}).
+		Watches(&appsv1.Deployment{}, deployments, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.Planner.made, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, LogConstructor: logOf(mgr)}).
+		Complete(r)
+}
+
+// clustersBeside wakes the Clusters of an object's namespace that are external or on their way.
+func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.clustersIn(ctx, object.GetNamespace(), (*ucv1.Cluster).ExternalCloudProvider)
+}
+
+// clustersOfDeployment also wakes those whose feature is off when the Deployment is that of their KCM.
+func (r *Reconciler) clustersOfDeployment(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.clustersIn(ctx, object.GetNamespace(), func(cluster *ucv1.Cluster) bool {
+		return cluster.ExternalCloudProvider() || cluster.KubeControllerManager().Name == object.GetName()
+	})
+}
+
+func (r *Reconciler) clustersIn(ctx context.Context, namespace string, wakes func(*ucv1.Cluster) bool) []reconcile.Request {
+	clusters := &ucv1.ClusterList{}
+	if err := r.Client.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range clusters.Items {
+		if wakes(&clusters.Items[i]) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
+		}
+	}
+	return requests
+}
+
+// clustersOfProvider wakes the Clusters that a profile is laid over: all of its provider, in all namespaces.
+func (r *Reconciler) clustersOfProvider(ctx context.Context, object client.Object) []reconcile.Request {
+	clusters, name := &ucv1.ClusterList{}, object.GetName()
+	if err := r.Client.List(ctx, clusters); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range clusters.Items {
+		if cluster := &clusters.Items[i]; cluster.ExternalCloudProvider() && cluster.Spec.Cloud.ProviderName == name {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cluster)})
+		}
+	}
+	return requests
+}
+
+// logOf names the Cluster in every line of its passes, those of client-go too, by one key that a person can search for.
+func logOf(mgr ctrl.Manager) func(*reconcile.Request) logr.Logger {
+	return func(request *reconcile.Request) logr.Logger {
+		if request == nil {
+			return mgr.GetLogger()
+		}
+		return mgr.GetLogger().WithValues("cluster", request.String())
+	}
+}

@@ -1,0 +1,124 @@
+package management
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// Timeout bounds every request of a command to the management cluster.
+const Timeout = 15 * time.Second
+
+// Access is the way of a command into the management cluster: the current kubeconfig, as kubectl takes it.
+type Access struct {
+	Namespace string
+}
+
+// Bind the flags of the way.
+func (m *Access) Bind(flags *pflag.FlagSet) {
+	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's current context.")
+	// controller-runtime registers the flag with Go's own flags, and reads it there.
+	flags.AddGoFlag(flag.Lookup(config.KubeconfigFlagName))
+}
+
+// NewScheme has the kinds that commands and the manager read and write.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, ucv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// Connect makes a client, and says where the management cluster is.
+func (m *Access) Connect() (client.Client, string, error) {
+	return m.connectWithin(Timeout)
+}
+
+// Watcher is a client whose requests have no deadline: that would end a watch.
+func (m *Access) Watcher() (client.WithWatch, error) {
+	c, _, err := m.connectWithin(0)
+	return c, err
+}
+
+func (m *Access) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("find the management cluster: %w", err)
+	}
+	restConfig.Timeout = timeout
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.NewWithWatch(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, "", fmt.Errorf("connect to the management cluster: %w", err)
+	}
+	return c, restConfig.Host, nil
+}
+
+// Named takes the namespace from NAMESPACE/NAME.
+func (m *Access) Named(name string) string {
+	if namespace, rest, found := strings.Cut(name, "/"); found {
+		m.Namespace, name = namespace, rest
+	}
+	return name
+}
+
+// Cluster reads the Cluster, and returns the client that did.
+func (m *Access) Cluster(ctx context.Context, name string) (*ucv1.Cluster, client.Client, error) {
+	c, host, err := m.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, err := m.Read(ctx, c, host, m.Named(name))
+	return cluster, c, err
+}
+
+// Read the Cluster with a client, and say in the error where it looked.
+func (m *Access) Read(ctx context.Context, c client.Client, host, name string) (*ucv1.Cluster, error) {
+	namespace, err := m.ResolveNamespace()
+	if err != nil {
+		return nil, err
+	}
+	cluster := &ucv1.Cluster{}
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	switch err := c.Get(ctx, key, cluster); {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("cluster %s does not exist in the management cluster at %s; 'kubectl get uc -A' lists what there is, -n names the namespace",
+			key, host)
+	case err != nil:
+		return nil, fmt.Errorf("read Cluster %s in the management cluster at %s: %w", key, host, err)
+	}
+	return cluster, nil
+}
+
+// ResolveNamespace is the one of the flag, or of the current context.
+func (m *Access) ResolveNamespace() (string, error) {
+	if m.Namespace != "" {
+		return m.Namespace, nil
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = flag.Lookup(config.KubeconfigFlagName).Value.String()
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).Namespace()
+	if err != nil {
+		return "", fmt.Errorf("find the namespace of the kubeconfig's current context; name it with -n: %w", err)
+	}
+	return namespace, nil
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+)
+
+const planHelp = `Says what the migration of a cluster would do from now on, and changes nothing: what stands against it, every change in order
+with its objects and fields, the Machines that are replaced, whom that disturbs, how long it takes and what that rests on,
+the point of no return, and what is different afterwards.
+
+It reads both clusters, has the API servers' own dry runs compare objects, and lets a simulation go on from there by the
+same rules that the controller follows, with people absent. A Cluster whose feature is off is planned as if it were switched
+on now. Values of Secrets, of ConfigMaps and of the environment of containers are masked.
+
+It uses the current kubeconfig in the management cluster, and the kubeconfig Secret of the Cluster in the user cluster.
+--output=html is one page that can be attached to a change request. The digest is what spec.approval.planDigest takes.`
+
+type planOptions struct {
+	bothClusters
+	output string
+}
+
+// Command says what a migration would do.
+func Command() *cobra.Command {
+	options := &planOptions{}
+	command := &cobra.Command{
+		Use: "plan [NAMESPACE/]NAME", Short: "Says what the migration of a cluster would do, and changes nothing.", Long: planHelp, Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), args[0])
+		},
+	}
+	options.bind(command.Flags())
+	command.Flags().StringVarP(&options.output, "output", "o", "text", "Format: text, json, yaml or html.")
+	return command
+}
+
+func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error {
+	if err := terminal.CheckOutput(o.output, "html"); err != nil {
+		return err
+	}
+	both, err := o.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	made, err := both.observer.Plan(ctx, both.cluster, both.session, time.Now())
+	if err != nil {
+		return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(both.cluster), err)
+	}
+	return writePlan(out, o.output, made)
+}
+
+func writePlan(out io.Writer, format string, made plan.Plan) error {
+	if format == "html" {
+		return planHTML(terminal.Output{Writer: out}, made)
+	}
+	return terminal.Write(out, format, made, func(out io.Writer) error { return planText(out, made) })
+}

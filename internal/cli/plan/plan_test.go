@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+func somePlan() plan.Plan {
+	return plan.Plan{
+		Cluster: "user-alpha/alpha", Provider: "openstack", Version: "1.25.16", Now: "It has not started.", Digest: "0123", Summary: "2 changes.",
+		Findings: []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
+		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
+		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
+		Verbs: []plan.Verb{{
+			Number: 1, Step: ucv1.StepAddons, Kind: outcome.VerbApplyAddons, Cluster: "user", Why: "Applying.",
+			Objects: []plan.Object{{
+				Object: "Deployment kube-system/ccm", Action: plan.Change, Note: "a note",
+				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
+			}},
+		}, {Step: ucv1.StepHandover, Kind: outcome.VerbFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
+		Rollouts: []plan.Rollout{{
+			Object: "MachineDeployment kube-system/a", Machines: []string{"kube-system/a-1"}, Disruption: "One more.", Pods: new(3), Seconds: 90,
+			Budgets: []plan.Budget{{Name: "web/front", Pods: 2}},
+		}},
+		Duration:        plan.Duration{Seconds: 390, Parts: []plan.Part{{What: "Soak", Seconds: 300, Basis: "Set."}}},
+		PointOfNoReturn: plan.PointOfNoReturn{Passed: true, Step: ucv1.StepComplete, Verb: 1, Reason: "It is completed."},
+		Afterwards:      []plan.Difference{{What: "--cloud-provider", From: "openstack"}},
+		Limits:          []string{"People are absent."},
+	}
+}
+
+func TestPlanForPeople(t *testing.T) {
+	g := NewWithT(t)
+	out := &bytes.Buffer{}
+	g.Expect(writePlan(out, "text", somePlan())).To(Succeed())
+	for _, line := range []string{
+		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
+		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       change Deployment kube-system/ccm",
+		"           spec.replicas: 1 -> 2", "         ! a note", "     - FreeLease, user cluster, only when it is needed",
+		"It stops at step Roll, and a person has to act: BlockedMachines. One is paused.",
+		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: 2 pods here, 0 may go now",
+		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)", "People are absent.",
+	} {
+		g.Expect(out.String()).To(ContainSubstring(line))
+	}
+}
+
+func TestPlanForPrograms(t *testing.T) {
+	g := NewWithT(t)
+	for format, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(data []byte, into any) error { return yaml.Unmarshal(data, into) }} {
+		out, again := &bytes.Buffer{}, plan.Plan{}
+		g.Expect(writePlan(out, format, somePlan())).To(Succeed())
+		g.Expect(read(out.Bytes(), &again)).To(Succeed())
+		g.Expect(again).To(Equal(somePlan()))
+	}
+	g.Expect(writePlan(&bytes.Buffer{}, "xml", somePlan())).To(MatchError(ContainSubstring("text, json, yaml")))
+}
+
+func TestPlanAsOnePage(t *testing.T) {
+	g := NewWithT(t)
+	out := &bytes.Buffer{}
+	g.Expect(writePlan(out, "html", somePlan())).To(Succeed())
+	page := out.String()
+	g.Expect(page).To(And(HavePrefix("<!DOCTYPE html>"), HaveSuffix("</html>\n")))
+	for _, part := range []string{"user-alpha/alpha", "A &lt;b&gt;finding&lt;/b&gt;.", "<code>spec.replicas</code>", "web/front", "After change 1", "6m30s", "only when it is needed"} {
+		g.Expect(page).To(ContainSubstring(part))
+	}
+	for _, outside := range []string{"http:", "https:", "<script", "src=", "<link", "@import", "url("} {
+		g.Expect(page).NotTo(ContainSubstring(outside), "it needs nothing but itself")
+	}
+}

@@ -1,0 +1,324 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
+)
+
+// tone of a state. The words say the same.
+func (c clusterState) tone() terminal.Tone {
+	switch c {
+	case needsYou:
+		return terminal.Bad
+	case cannotLook, isPaused, isUndoing:
+		return terminal.Warn
+	case isWorking, isDeleting, isNew:
+		return terminal.Busy
+	case isDone, isUndone:
+		return terminal.Good
+	case isInTree:
+	}
+	return terminal.Plain
+}
+
+func (c clusterState) sign(s terminal.Screen) string {
+	switch c {
+	case needsYou:
+		return s.Sign("✗", "!")
+	case cannotLook:
+		return "?"
+	case isPaused:
+		return s.Sign("‖", "=")
+	case isUndoing:
+		return s.Sign("◂", "<")
+	case isDone, isUndone:
+		return s.Sign("✓", "+")
+	case isInTree, isNew:
+		return s.Sign("○", "o")
+	default:
+		return s.Sign("▸", ">")
+	}
+}
+
+func (t stepState) sign(s terminal.Screen) string {
+	switch t {
+	case stepDone:
+		return s.Paint(terminal.Good, s.Sign("✓", "+"))
+	case stepCurrent:
+		return s.Paint(terminal.Busy, s.Sign("▸", ">"))
+	case stepFailed:
+		return s.Paint(terminal.Bad, s.Sign("✗", "!"))
+	case stepUnknown:
+		return s.Paint(terminal.Warn, "?")
+	default:
+		return s.Paint(terminal.Faint, s.Sign("·", "."))
+	}
+}
+
+// The widths of the columns of a fleet: none depends on what goes on, so that nothing jumps while it is watched.
+const (
+	stateWidth    = 11
+	stepWidth     = 21
+	barWidth      = 10
+	stepsWidth    = 5
+	machinesWidth = 9
+	ageWidth      = 4
+)
+
+// text prints the fleet for people.
+func (r *fleetReport) text(out io.Writer, s terminal.Screen, now time.Time) error {
+	text := &strings.Builder{}
+	if len(r.Clusters) == 0 {
+		_, err := io.WriteString(out, "There is no Cluster here.\n")
+		return err
+	}
+	r.head(text, s)
+	wide, name := s.Width >= terminal.FileWidth, r.nameWidth(s)
+	head := "  " + s.Cell("CLUSTER", name) + "  " + s.Cell("STATE", stateWidth) + "  " + s.Cell("STEP", stepWidth) + "  "
+	if wide {
+		head += s.Cell("STEPS", barWidth+1+stepsWidth) + "  " + s.Cell("MACHINES", machinesWidth) + "  "
+	} else {
+		head += s.Cell("STEPS", barWidth) + "  "
+	}
+	text.WriteString(s.Paint(terminal.Bold, head+"FOR") + "\n")
+	for i := range r.Clusters {
+		r.Clusters[i].line(text, s, now, name, wide)
+	}
+	r.foot(text)
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// head counts what there is.
+func (r *fleetReport) head(text *strings.Builder, s terminal.Screen) {
+	names := []string{}
+	for i := range r.Clusters {
+		if r.Clusters[i].Unattended != "" {
+			names = append(names, r.Clusters[i].Cluster)
+		}
+	}
+	if len(names) > 0 {
+		for _, line := range terminal.Wrap("No manager runs the cloud loops of: "+strings.Join(names, ", "), s.Width) {
+			text.WriteString(s.Paint(terminal.Bad, line) + "\n")
+		}
+	}
+	line := fmt.Sprintf("%d Clusters:", len(r.Clusters))
+	if len(r.Clusters) == 1 {
+		line = "1 Cluster:"
+	}
+	width, between := utf8.RuneCountInString(line), " "
+	for _, state := range clusterStates() {
+		count := r.Counts[state]
+		if count == 0 {
+			continue
+		}
+		part := fmt.Sprintf("%d %s", count, state.words())
+		if state == needsYou {
+			part = wording.Count(count, state.words(), "need you")
+		}
+		if width += len(between) + len(part); width > s.Width-1 {
+			line, width, between = line+"\n ", 1+len(part), " "
+		}
+		line += between + s.Paint(state.tone(), part)
+		between = s.Sign(" · ", ", ")
+	}
+	text.WriteString(line + "\n\n")
+}
+
+// nameWidth is what the longest name needs, as far as there is room.
+func (r *fleetReport) nameWidth(s terminal.Screen) int {
+	width := len("CLUSTER")
+	for i := range r.Clusters {
+		width = max(width, utf8.RuneCountInString(r.Clusters[i].Cluster))
+	}
+	others := 2 + 2 + stateWidth + 2 + stepWidth + 2 + barWidth + 2 + ageWidth
+	if s.Width >= terminal.FileWidth {
+		others += 1 + stepsWidth + machinesWidth + 2
+	}
+	return min(width, s.Width-others)
+}
+
+// line is one Cluster, and below it what is in the way when someone has to know.
+func (r *clusterReport) line(text *strings.Builder, s terminal.Screen, now time.Time, name int, wide bool) {
+	t := r.State.tone()
+	text.WriteString(s.Paint(t, r.State.sign(s)) + " " + s.Cell(r.Cluster, name) + "  " + s.Paint(t, s.Cell(r.State.words(), stateWidth)) + "  ")
+	text.WriteString(s.Cell(orDash(string(r.Step)), stepWidth) + "  " + s.Paint(t, s.Bar(r.progress(), barWidth)))
+	if wide {
+		text.WriteString(" " + s.Cell(r.steps(), stepsWidth) + "  " + s.Cell(r.machines(), machinesWidth))
+	}
+	since := "-"
+	if !r.Since.IsZero() {
+		since = terminal.Age(now.Sub(r.Since.Time))
+	}
+	text.WriteString("  " + since + "\n")
+	switch {
+	case r.Unattended != "":
+		text.WriteString("  " + s.Paint(terminal.Bad, s.Sign("└ ", "- ")+s.Cut(r.Unattended, s.Width-4)) + "\n")
+	case r.State == needsYou, r.State == cannotLook:
+		text.WriteString("  " + s.Sign("└ ", "- ") + s.Cut(r.Reason+": "+r.Message, s.Width-4) + "\n")
+	case r.Blocking != "":
+		text.WriteString("  " + s.Sign("└ ", "- ") + s.Cut(r.Blocking, s.Width-4) + "\n")
+	}
+}
+
+// foot is what to run next.
+func (r *fleetReport) foot(text *strings.Builder) {
+	for i := range r.Clusters {
+		if one := &r.Clusters[i]; one.State == needsYou {
+			text.WriteString("\nWhat to do:  ccm-migration-controller why " + one.Cluster + "\n")
+			return
+		}
+	}
+}
+
+// text prints the tree of one Cluster for people.
+func (r *clusterReport) text(out io.Writer, s terminal.Screen, now time.Time, entries int) error {
+	text := &strings.Builder{}
+	r.Next.unattended(text, s)
+	fmt.Fprintf(text, "%s  %s%s\n", s.Paint(terminal.Bold, r.Cluster), s.Paint(r.State.tone(), r.State.sign(s)+" "+r.State.words()), r.Next.duration(now))
+	for _, line := range terminal.Wrap(r.facts(), s.Width) {
+		text.WriteString(line + "\n")
+	}
+	if len(r.Steps) > 0 {
+		fmt.Fprintf(text, "\n%s  %d of %d steps\n", s.Paint(r.State.tone(), s.Bar(r.progress(), 3*barWidth)), r.StepsDone, r.StepsTotal)
+	}
+	for i := range r.Steps {
+		r.Steps[i].text(text, s, now, i == len(r.Steps)-1)
+	}
+	r.next(text, s)
+	r.accepted(text, s)
+	r.lately(text, s, entries)
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// facts are what does not change from pass to pass.
+func (r *clusterReport) facts() string {
+	facts := []string{r.Provider + ", Kubernetes " + r.Version}
+	switch {
+	case r.CompletedAt != nil && r.Origin == ucv1.OriginMigrating:
+		facts = append(facts, "Migrated at "+terminal.At(r.CompletedAt))
+	case r.Origin == ucv1.OriginExternal:
+		facts = append(facts, "Created with the external cloud provider")
+	case r.StartedAt != nil:
+		facts = append(facts, "Started at "+terminal.At(r.StartedAt))
+	}
+	if point := r.PointOfNoReturn; point != nil && r.CompletedAt == nil {
+		facts = append(facts, map[ucv1.PointOfNoReturnState]string{
+			ucv1.PointOfNoReturnAhead: "It can still be undone", ucv1.PointOfNoReturnPassed: "It cannot be undone any more",
+			ucv1.PointOfNoReturnUnknown: "Whether it can be undone could not be looked at",
+		}[point.State])
+	}
+	return strings.Join(facts, ". ") + "."
+}
+
+// text prints a row of the table, and its parts while it is the current one.
+func (r *stepReport) text(text *strings.Builder, s terminal.Screen, now time.Time, last bool) {
+	branch, below := s.Sign("├─", "|-"), s.Sign("│ ", "| ")
+	if last {
+		branch, below = s.Sign("└─", "`-"), "  "
+	}
+	line := s.Paint(terminal.Faint, branch) + " " + r.State.sign(s) + " " + s.Cell(string(r.Step), stepWidth) + "  " +
+		s.Cell(r.took(now), ageWidth) + "  " + s.Cut(r.Note, s.Width-34)
+	text.WriteString(strings.TrimRight(line, " ") + "\n")
+	for i, part := range r.Parts {
+		twig := s.Sign("├─", "|-")
+		if i == len(r.Parts)-1 {
+			twig = s.Sign("└─", "`-")
+		}
+		line := s.Paint(terminal.Faint, below+" "+twig) + " " + part.State.sign(s) + " " + s.Cell(part.Name, stepWidth+8) + s.Cut(part.Means, s.Width-37)
+		text.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// took is how long a step was the current one, or has been.
+func (r *stepReport) took(now time.Time) string {
+	switch {
+	case r.Since == nil:
+		return ""
+	case r.Until != nil:
+		return terminal.Age(r.Until.Sub(r.Since.Time))
+	case r.State == stepDone || r.State == stepOpen:
+		return ""
+	}
+	return terminal.Age(now.Sub(r.Since.Time))
+}
+
+// next says what it waits for, and the next command for a person.
+func (r *clusterReport) next(text *strings.Builder, s terminal.Screen) {
+	if r.Next == nil {
+		return
+	}
+	head := map[actor]string{person: "Waits for you", controlled: "Waits for", noActor: "Nothing to do"}[r.Next.Acts]
+	if r.Next.Reason != "" {
+		head += ": " + r.Next.Reason
+	}
+	fmt.Fprintf(text, "\n%s\n", s.Paint(r.State.tone(), head))
+	said := []string{r.Next.Message, r.Next.Paused}
+	if r.Next.Reason == ucv1.CloudLoopsUnattendedReason {
+		said = said[1:] // It stands in the first line.
+	}
+	for _, line := range terminal.Wrap(strings.TrimSpace(strings.Join(said, " ")), s.Width-2) {
+		text.WriteString("  " + line + "\n")
+	}
+	if r.Next.Acts == person {
+		text.WriteString("  What to do:  ccm-migration-controller why " + r.Cluster + "\n")
+	}
+}
+
+func (r *clusterReport) accepted(text *strings.Builder, s terminal.Screen) {
+	if len(r.Acceptances) > 0 {
+		fmt.Fprintf(text, "\n%s\n", s.Paint(terminal.Bold, "Accepted"))
+	}
+	for _, a := range r.Acceptances {
+		text.WriteString("  " + s.Cut(fmt.Sprintf("%s  %s, by %s: %s", stamp(a.SeenAt), a.Field, a.By, a.Value), s.Width-2) + "\n")
+	}
+}
+
+// lately are the last entries of the timeline.
+func (r *clusterReport) lately(text *strings.Builder, s terminal.Screen, entries int) {
+	timeline := r.Timeline[max(len(r.Timeline)-entries, 0):]
+	if len(timeline) == 0 {
+		return
+	}
+	fmt.Fprintf(text, "\n%s\n", s.Paint(terminal.Bold, "Lately"))
+	for _, entry := range timeline {
+		what := entry.Message
+		switch entry.Kind {
+		case ucv1.TimelineStep:
+			what = string(entry.Step)
+		case ucv1.TimelineFailure:
+			what = entry.Reason + ": " + what
+		case ucv1.TimelineAcceptance, ucv1.TimelineHalt:
+			what += " By " + entry.Actor + "."
+		default:
+		}
+		line := s.Cell(string(entry.Kind), len(ucv1.TimelineAcceptance)) + "  " + s.Cut(what, s.Width-30)
+		text.WriteString("  " + stamp(entry.Time) + "  " + s.Paint(toneOf(entry.Kind), strings.TrimRight(line, " ")) + "\n")
+	}
+}
+
+// stamp is a time in fourteen characters; the year is that of the Cluster.
+func stamp(t metav1.Time) string { return t.UTC().Format("01-02 15:04:05") }
+
+func toneOf(kind ucv1.TimelineKind) terminal.Tone {
+	switch kind {
+	case ucv1.TimelineFailure:
+		return terminal.Bad
+	case ucv1.TimelineHalt, ucv1.TimelineAcceptance:
+		return terminal.Warn
+	case ucv1.TimelineResume:
+		return terminal.Good
+	default:
+		return terminal.Plain
+	}
+}
