@@ -13,16 +13,14 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
-
-// applyConcurrency is how many objects are compared at once: a set has dozens, and every one takes three round trips.
-const applyConcurrency = 8
 
 // manager applies with our field manager. It gets an uncached client, or one that does not cache what it gets here: with a
 // cached one every kind would become a watch of the whole cluster. It has no poller, because nothing here waits.
 func manager(c client.Client) *ssa.ResourceManager {
 	manager := ssa.NewResourceManager(c, nil, ssa.Owner{Field: ucv1.FieldManager, Group: ucv1.GroupName})
-	manager.SetConcurrency(applyConcurrency)
+	manager.SetConcurrency(reads.Concurrency)
 	return manager
 }
 

@@ -12,23 +12,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
 func (s *Session) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
 	var sentences []string
 	for _, want := range workloads {
-		ref := refOf(want)
+		ref := reads.RefOf(want)
 		live, err := s.get(ctx, want)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
-			return nil, &lookError{because("reading "+ref.String(), err)}
+			return nil, reads.Unseen(reads.Because("reading "+ref.String(), err))
 		}
 		result, err := status.Compute(live)
 		if err != nil {
-			return nil, &lookError{fmt.Sprintf("computing the status of %s: %s", ref, err)}
+			return nil, reads.Unseen(fmt.Sprintf("computing the status of %s: %s", ref, err))
 		}
 		if result.Status == status.CurrentStatus {
 			continue
@@ -50,9 +52,9 @@ func (s *Session) podReasons(ctx context.Context, workload *unstructured.Unstruc
 		return nil
 	}
 	var reasons []string
-	err = list(ctx, s.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+	err = reads.List(ctx, s.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
-			reasons = append(reasons, keep(ctx, whatHolds(&page.Items[i]))...)
+			reasons = append(reasons, reads.Keep(ctx, whatHolds(&page.Items[i]))...)
 		}
 		slices.Sort(reasons)
 		reasons = slices.Compact(reasons)
@@ -90,7 +92,7 @@ func lastExit(container corev1.ContainerStatus) string {
 func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
 	nodes := &corev1.NodeList{}
 	if err := s.client.List(ctx, nodes, client.Limit(1)); err != nil {
-		return false, &lookError{because("listing Nodes", err)}
+		return false, reads.Unseen(reads.Because("listing Nodes", err))
 	}
 	return len(nodes.Items) == 0, nil
 }
@@ -98,9 +100,9 @@ func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
 // describeOwner names an object and whoever seems to manage it.
 func describeOwner(object *unstructured.Unstructured) string {
 	if hints := ownerHints(object); hints != "" {
-		return refOf(object).String() + " (" + hints + ")"
+		return reads.RefOf(object).String() + " (" + hints + ")"
 	}
-	return refOf(object).String()
+	return reads.RefOf(object).String()
 }
 
 // ownerHints say who seems to manage an object; empty when nothing tells.

@@ -21,6 +21,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // compareInterval is how long a comparison that found nothing holds, give or take half: three requests an object are
@@ -206,7 +207,7 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 
 func (s *Session) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
 	found := make([]objectComparison, len(set.Objects))
-	if err := concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
+	if err := reads.Concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
 		object := set.Objects[i]
 		found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
 		return err
@@ -223,7 +224,7 @@ func summarize(set provider.Set, found []objectComparison) comparison {
 			result.workloads = append(result.workloads, object)
 		}
 		if found[i].drifted {
-			result.drifted = append(result.drifted, refOf(object))
+			result.drifted = append(result.drifted, reads.RefOf(object))
 		}
 		if theirs := found[i].foreign; theirs != nil {
 			result.foreign = append(result.foreign, *theirs)
@@ -247,13 +248,13 @@ func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstruct
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return objectComparison{drifted: true}, nil
 	case err != nil:
-		return objectComparison{}, &lookError{because("reading "+refOf(want).String(), err)}
+		return objectComparison{}, reads.Unseen(reads.Because("reading "+reads.RefOf(want).String(), err))
 	case !ours:
 		return objectComparison{foreign: new(s.planOf(ctx, want, live).takeover())}, nil
 	}
 	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, comparing())
 	if err != nil {
-		return objectComparison{}, &lookError{because("comparing "+refOf(want).String(), err)}
+		return objectComparison{}, reads.Unseen(reads.Because("comparing "+reads.RefOf(want).String(), err))
 	}
 	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
 }
@@ -264,12 +265,6 @@ func comparing() ssa.DiffOptions {
 	options.DriftIgnoreRules = []jsondiff.IgnoreRule{{Paths: []string{"/spec"}, Selector: &jsondiff.Selector{Kind: "^Lease$"}}}
 	return options
 }
-
-// lookError is why a fact could not be looked at.
-type lookError struct{ why string }
-
-// Error implements error.
-func (e *lookError) Error() string { return e.why }
 
 func digestOf(set provider.Set, inventory []InventoryEntry, generations []int64) (string, error) {
 	data, err := json.Marshal([]any{set.Objects, inventory, generations})

@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // standing is whose a shared object is.
@@ -50,7 +51,7 @@ func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry,
 	}
 	set.Objects = slices.DeleteFunc(slices.Clone(set.Objects), func(object *unstructured.Unstructured) bool { return others(entryOf(object)) })
 	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref observation.Ref) bool {
-		return !slices.ContainsFunc(set.Objects, func(object *unstructured.Unstructured) bool { return refOf(object) == ref })
+		return !slices.ContainsFunc(set.Objects, func(object *unstructured.Unstructured) bool { return reads.RefOf(object) == ref })
 	})
 	return set, nil
 }
@@ -62,7 +63,7 @@ func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured,
 	case apierrors.IsNotFound(err):
 		return unowned, nil
 	case err != nil:
-		return unowned, &lookError{because("reading "+refOf(want).String(), err)}
+		return unowned, reads.Unseen(reads.Because("reading "+reads.RefOf(want).String(), err))
 	case applied && live.GetLabels()[manifest.ManagedByLabel] == manifest.ManagedBy:
 		return ours, nil
 	}
@@ -83,7 +84,7 @@ func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]s
 		return false, nil
 	}
 	taken := false
-	err := list(ctx, s.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
+	err := reads.List(ctx, s.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
 		taken = taken || slices.ContainsFunc(page.Items, func(deployment appsv1.Deployment) bool {
 			// Under our own name it was looked at above.
 			own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
@@ -91,7 +92,7 @@ func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]s
 		})
 	})
 	if err != nil {
-		return false, &lookError{because("listing Deployments", err)}
+		return false, reads.Unseen(reads.Because("listing Deployments", err))
 	}
 	return taken, nil
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 func renderSimcloud(t *testing.T) provider.Addons {
@@ -55,7 +57,7 @@ func dryRuns(count *atomic.Int32) interceptor.Funcs {
 func refs(objects []*unstructured.Unstructured) []observation.Ref {
 	var result []observation.Ref
 	for _, object := range objects {
-		result = append(result, refOf(object))
+		result = append(result, reads.RefOf(object))
 	}
 	return result
 }
@@ -125,7 +127,7 @@ func TestAddonsThatSomeoneChangesAreDrifted(t *testing.T) {
 	s, _, addons, inventory := applied(t, &count)
 	g.Expect(s.Addons(t.Context(), inventory, addons).Value().CCM.Drifted).To(BeEmpty())
 
-	store := &addonStore{wakeStore: wakeStore{wake: func() {}}, invalidate: s.addons.invalidate, atRest: func() bool { return false }}
+	store := &watches.SpecStore{Changed: s.addons.invalidate, Wake: func() {}, AtRest: func() bool { return false }}
 	g.Expect(store.Replace(nil, "1")).To(Succeed())
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}
@@ -183,7 +185,7 @@ func TestRenewalOfALeaseIsNoDrift(t *testing.T) {
 func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
 	g := NewWithT(t)
 	invalidated, woken, atRest := 0, 0, false
-	store := &addonStore{wakeStore: wakeStore{wake: func() { woken++ }}, invalidate: func() { invalidated++ }, atRest: func() bool { return atRest }}
+	store := &watches.SpecStore{Changed: func() { invalidated++ }, Wake: func() { woken++ }, AtRest: func() bool { return atRest }}
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
 	g.Expect(store.Replace([]any{object}, "1")).To(Succeed())
 	g.Expect(store.Update(object)).To(Succeed())

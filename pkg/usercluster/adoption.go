@@ -17,6 +17,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // FieldChange is what an adoption changes in one field. A value that is not there is empty, and one that may be a secret is
@@ -59,7 +60,7 @@ func (s *Session) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, 
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
-			return nil, &lookError{because("reading "+refOf(object).String(), err)}
+			return nil, reads.Unseen(reads.Because("reading "+reads.RefOf(object).String(), err))
 		default:
 			plans = append(plans, s.planOf(ctx, object.DeepCopy(), live))
 		}
@@ -84,7 +85,7 @@ func (s *Session) planOf(ctx context.Context, want, live *unstructured.Unstructu
 func refusal(err error) string {
 	status := (*apierrors.StatusError)(nil)
 	if !errors.As(err, &status) {
-		return "its change cannot be compared: " + describe(err)
+		return "its change cannot be compared: " + reads.Describe(err)
 	}
 	var fields []string
 	if details := status.ErrStatus.Details; details != nil {

@@ -18,6 +18,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -67,7 +68,7 @@ func (b beside) generations(ctx context.Context, set provider.Set) ([]int64, err
 		deployment := &appsv1.Deployment{}
 		err := b.client.Get(ctx, client.ObjectKeyFromObject(object), deployment)
 		if client.IgnoreNotFound(err) != nil {
-			return nil, &lookError{fmt.Sprintf("reading %s: %s", refOf(object), err)}
+			return nil, reads.Unseen(fmt.Sprintf("reading %s: %s", reads.RefOf(object), err))
 		}
 		generations = append(generations, deployment.Generation)
 	}
@@ -91,7 +92,7 @@ func (s *Session) account(ctx context.Context, set provider.Set) (*corev1.Servic
 	account := &corev1.ServiceAccount{}
 	key := client.ObjectKey{Namespace: set.Access.Account.Namespace, Name: set.Access.Account.Name}
 	if err := s.client.Get(ctx, key, account); err != nil {
-		return nil, &lookError{because("reading "+set.Access.Account.String(), err)}
+		return nil, reads.Unseen(reads.Because("reading "+set.Access.Account.String(), err))
 	}
 	return account, nil
 }
@@ -100,7 +101,7 @@ func (s *Session) isTokenDue(ctx context.Context, set provider.Set, account *cor
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: set.Access.Secret.Namespace, Name: set.Access.Secret.Name}
 	if err := s.beside.live.Get(ctx, key, secret); err != nil && !apierrors.IsNotFound(err) {
-		return false, &lookError{fmt.Sprintf("reading %s: %s", set.Access.Secret, err)}
+		return false, reads.Unseen(fmt.Sprintf("reading %s: %s", set.Access.Secret, err))
 	}
 	return len(secret.Data[set.Access.Key]) == 0 || s.clock.Now().After(renewal(secret)) ||
 		secret.Annotations[accountAnnotation] != string(account.UID), nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // What the operating-system-manager writes into a Secret that no one changes afterwards.
@@ -33,7 +34,7 @@ func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref)
 	for _, deployment := range deployments {
 		data, err := s.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
 		if err != nil {
-			return observation.Unknown[map[string]observation.BootstrapData](because("reading "+migration.BootstrapSecret(deployment).String(), err))
+			return observation.Unknown[map[string]observation.BootstrapData](reads.Because("reading "+migration.BootstrapSecret(deployment).String(), err))
 		}
 		seen[deployment.UID] = data
 	}
@@ -48,7 +49,7 @@ func (s *Session) bootstrapOf(ctx context.Context, ref observation.Ref) (observa
 		return observation.BootstrapData{Kubelet: observation.BootstrapMissing}, nil
 	case apierrors.IsForbidden(err):
 		return observation.BootstrapData{Kubelet: observation.BootstrapRefused}, nil
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, reads.ErrTooLarge):
 		return observation.BootstrapData{Kubelet: observation.BootstrapNotTold}, nil
 	case err != nil:
 		return observation.BootstrapData{}, err

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // unitWith is a kubelet's unit with an argument among the others.
@@ -139,7 +140,7 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 	secrets := corev1.Resource("secrets")
 	s, _ = sessionWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
 	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}))
-	s, _ = sessionWith(failing(errTooLarge))
+	s, _ = sessionWith(failing(reads.ErrTooLarge))
 	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}))
 	s, _ = sessionWith(failing(apierrors.NewTimeoutError("slow", 1)))
 	seen := s.Bootstraps(t.Context(), refs[:1])

@@ -24,6 +24,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // CreateCanary makes what is missing of the canary: a MachineDeployment like the target's, and the workload for its Node. What is
@@ -184,7 +185,7 @@ func (s *Session) Canary(ctx context.Context) observation.Observed[observation.C
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return observation.Unknown[observation.CanaryWorkload](because("reading the canary's "+kind, err))
+			return observation.Unknown[observation.CanaryWorkload](reads.Because("reading the canary's "+kind, err))
 		case object.GetLabels()[ucv1.CanaryLabel] == "":
 			return observation.Unknown[observation.CanaryWorkload](kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
 		}
@@ -194,7 +195,7 @@ func (s *Session) Canary(ctx context.Context) observation.Observed[observation.C
 		}
 		workload.Objects = append(workload.Objects, seen)
 	}
-	slices.SortFunc(workload.Objects, func(a, b observation.CanaryObject) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(workload.Objects, func(a, b observation.CanaryObject) int { return reads.Compare(a.Ref, b.Ref) })
 	workload.PodNode, workload.PodReady, workload.PodProblem = pod.Spec.NodeName, isPodReady(pod), podProblem(pod)
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
 		workload.Ingress = append(workload.Ingress, ingress.IP+ingress.Hostname)
@@ -203,7 +204,7 @@ func (s *Session) Canary(ctx context.Context) observation.Observed[observation.C
 		workload.Volume = claim.Spec.VolumeName
 		attached, err := s.attached(ctx, claim.Spec.VolumeName, pod.Spec.NodeName)
 		if err != nil {
-			return observation.Unknown[observation.CanaryWorkload](because("looking for the attachment of the canary's volume", err))
+			return observation.Unknown[observation.CanaryWorkload](reads.Because("looking for the attachment of the canary's volume", err))
 		}
 		workload.Attached = attached
 	}
@@ -261,7 +262,7 @@ func (s *Session) attached(ctx context.Context, volume, node string) (bool, erro
 	}
 	attached := false
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
-	err := list(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
+	err := reads.List(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
 		attached = attached || slices.ContainsFunc(page.Items, func(a storagev1.VolumeAttachment) bool {
 			return ptr.Deref(a.Spec.Source.PersistentVolumeName, "") == volume && a.Spec.NodeName == node && a.Status.Attached
 		})

@@ -19,6 +19,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 func failingApply(c client.WithWatch, err error) client.Client {
@@ -58,7 +59,7 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	}
 	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", ucv1.CanaryName, "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(s.RemoveCanary(t.Context(), append(refs, refOf(live)))).To(Succeed())
+	g.Expect(s.RemoveCanary(t.Context(), append(refs, reads.RefOf(live)))).To(Succeed())
 	g.Expect(s.Canary(t.Context()).Value().Objects).To(BeEmpty())
 	g.Expect(s.RemoveCanary(t.Context(), refs)).To(Succeed(), "also when it is gone")
 	g.Expect(s.RemoveCanary(t.Context(), []observation.Ref{breakerRef()})).To(MatchError(ContainSubstring("is not of it")))

@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -91,16 +92,16 @@ func (s secretSource) failed(err error) observation.Connection {
 		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
-	if address := (*addressError)(nil); errors.As(err, &address) {
+	if address := (*reads.AddressError)(nil); errors.As(err, &address) {
 		return observation.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
-			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.what)}
+			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.What)}
 	}
 	reason := ucv1.UnreachableReason
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, reads.ErrTooLarge) {
 		reason = ucv1.ResponseTooLargeReason
 	}
 	return observation.Connection{Reason: reason, Message: fmt.Sprintf(
-		"The API server of the user cluster %s: check it, and the server in %s", describe(err), s)}
+		"The API server of the user cluster %s: check it, and the server in %s", reads.Describe(err), s)}
 }
 
 func neverTried(source secretSource) observation.Connection {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // maxDrains is how many Machines are looked at: messages name fewer.
@@ -23,21 +24,21 @@ func (s *Session) Drains(ctx context.Context, machines []observation.Machine) ob
 	}
 	attachments, err := s.attachments(ctx)
 	if err != nil {
-		return observation.Unknown[[]observation.Drain](because("listing VolumeAttachments", err))
+		return observation.Unknown[[]observation.Drain](reads.Because("listing VolumeAttachments", err))
 	}
 	budgets, err := s.disruptionBudgets(ctx)
 	if err != nil {
-		return observation.Unknown[[]observation.Drain](because("listing PodDisruptionBudgets", err))
+		return observation.Unknown[[]observation.Drain](reads.Because("listing PodDisruptionBudgets", err))
 	}
 	var drains []observation.Drain
 	for _, machine := range machines[:min(len(machines), maxDrains)] {
 		drain := observation.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
 		if machine.NodeName != "" {
-			err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
-				drain.Pods = append(drain.Pods, keep(ctx, drainedPods(page.Items, budgets))...)
+			err := reads.List(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+				drain.Pods = append(drain.Pods, reads.Keep(ctx, drainedPods(page.Items, budgets))...)
 			}, client.MatchingFields{"spec.nodeName": machine.NodeName})
 			if err != nil {
-				return observation.Unknown[[]observation.Drain](because("listing the Pods of Node "+machine.NodeName, err))
+				return observation.Unknown[[]observation.Drain](reads.Because("listing the Pods of Node "+machine.NodeName, err))
 			}
 			drain.Attachments = attachedTo(machine.NodeName, attachments)
 		}
@@ -58,9 +59,9 @@ func foreignFinalizers(finalizers []string) []string {
 func (s *Session) disruptionBudgets(ctx context.Context) ([]policyv1.PodDisruptionBudget, error) {
 	var budgets []policyv1.PodDisruptionBudget
 	empty := func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} }
-	err := list(ctx, s.client, empty, func(page *policyv1.PodDisruptionBudgetList) {
+	err := reads.List(ctx, s.client, empty, func(page *policyv1.PodDisruptionBudgetList) {
 		for _, budget := range page.Items {
-			budgets = append(budgets, keep(ctx, policyv1.PodDisruptionBudget{
+			budgets = append(budgets, reads.Keep(ctx, policyv1.PodDisruptionBudget{
 				ObjectMeta: metav1.ObjectMeta{Namespace: budget.Namespace, Name: budget.Name},
 				Spec:       policyv1.PodDisruptionBudgetSpec{Selector: budget.Spec.Selector},
 				Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: budget.Status.DisruptionsAllowed},

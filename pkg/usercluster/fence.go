@@ -15,6 +15,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // LeaseVerbs are what a candidate needs to be elected, and what is asked about.
@@ -31,7 +32,7 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) observation.O
 	for _, want := range provider.FenceObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return observation.Unknown[observation.Fence](because("reading "+refOf(want).String(), err))
+			return observation.Unknown[observation.Fence](reads.Because("reading "+reads.RefOf(want).String(), err))
 		}
 		fence.Open = fence.Open && err == nil && sameContent(want, live)
 	}
@@ -78,7 +79,7 @@ func (s *Session) subjectMayUseLease(ctx context.Context, who subject, id provid
 		},
 	}}
 	if err := s.client.Create(ctx, review); err != nil {
-		return false, because(attempt, err)
+		return false, reads.Because(attempt, err)
 	}
 	if !review.Status.Allowed && review.Status.EvaluationError != "" {
 		return false, attempt + ": " + review.Status.EvaluationError
@@ -92,12 +93,7 @@ func UserName(id provider.Identity) string {
 }
 
 func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(want.GroupVersionKind())
-	if err := s.clientOf(want).Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
-		return nil, err
-	}
-	return live, nil
+	return reads.Live(ctx, s.clientOf(want), want)
 }
 
 // sameContent compares all but metadata and status.
@@ -117,7 +113,7 @@ func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return fmt.Errorf("open the fence of %s with %s: %w", UserName(id), refOf(object), err)
+			return fmt.Errorf("open the fence of %s with %s: %w", UserName(id), reads.RefOf(object), err)
 		}
 	}
 	return nil
@@ -131,7 +127,7 @@ func (s *Session) CloseFence(ctx context.Context, id provider.Identity) error {
 		object := objects[len(objects)-1-i]
 		err := s.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("close the fence of %s with %s: %w", UserName(id), refOf(object), err)
+			return fmt.Errorf("close the fence of %s with %s: %w", UserName(id), reads.RefOf(object), err)
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
@@ -23,24 +24,24 @@ func (s *Session) driverProblem(ctx context.Context, set provider.Set, described
 	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
 	images := programsOf(set)
 	var workloads []string
-	_ = pages(ctx, s.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+	_ = reads.Pages(ctx, s.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
+				workloads = append(workloads, reads.Keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
-	_ = pages(ctx, s.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+	_ = reads.Pages(ctx, s.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
+				workloads = append(workloads, reads.Keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
-	_ = pages(ctx, s.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+	_ = reads.Pages(ctx, s.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))
+				workloads = append(workloads, reads.Keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))
 			}
 		}
 	})

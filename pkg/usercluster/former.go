@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then
@@ -41,15 +40,15 @@ func (s *Session) Processes(ctx context.Context, id provider.Identity, access *m
 
 // processes that are there now.
 func (s *Session) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []observation.Process, why string) {
-	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+	err := reads.List(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			if page.Items[i].Spec.ServiceAccountName == id.ServiceAccountName {
-				processes = append(processes, keep(ctx, controlplane.ProcessesOf(&page.Items[i]))...)
+				processes = append(processes, reads.Keep(ctx, controlplane.ProcessesOf(&page.Items[i]))...)
 			}
 		}
 	}, client.InNamespace(id.ServiceAccountNamespace))
 	if err != nil {
-		return nil, because("listing Pods of "+id.ServiceAccountNamespace, err)
+		return nil, reads.Because("listing Pods of "+id.ServiceAccountNamespace, err)
 	}
 	if access == nil {
 		return processes, ""
@@ -59,7 +58,7 @@ func (s *Session) processes(ctx context.Context, id provider.Identity, access *m
 		return nil, "listing Pods of " + access.Secret.Namespace + ": " + err.Error()
 	}
 	for i := range pods.Items {
-		if reads(&pods.Items[i], access.Secret.Name) {
+		if readsSecret(&pods.Items[i], access.Secret.Name) {
 			processes = append(processes, controlplane.ProcessesOf(&pods.Items[i])...)
 		}
 	}
@@ -69,13 +68,10 @@ func (s *Session) processes(ctx context.Context, id provider.Identity, access *m
 // watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment
 // only.
 func (s *Session) watchProcesses(id provider.Identity) {
-	if s.network == nil || id.ServiceAccountName == "" {
-		return
+	if id.ServiceAccountName != "" {
+		s.watches.PodsOf(types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName},
+			&formerStore{former: s.former, wake: s.watches.Wake})
 	}
-	s.reflect("pods of "+UserName(id), &formerStore{former: s.former, wake: s.wake}, &corev1.Pod{}, cache.NewFilteredListWatchFromClient(
-		s.network.pods, "pods", id.ServiceAccountNamespace, func(options *metav1.ListOptions) {
-			options.FieldSelector = fields.OneTermEqualSelector("spec.serviceAccountName", id.ServiceAccountName).String()
-		}))
 }
 
 // formerStore remembers what a watch shows, and wakes.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // deletedEvent is what the service loop says of a Service whose load balancer it deleted, in KCM as in the CCM.
@@ -46,7 +47,7 @@ func (s *Session) Gone(ctx context.Context, missing baseline.Missing) observatio
 		})
 	}
 	seen := make([]observation.Gone, len(searches))
-	err := concurrently(ctx, len(searches), func(ctx context.Context, i int) (err error) {
+	err := reads.Concurrently(ctx, len(searches), func(ctx context.Context, i int) (err error) {
 		seen[i], err = s.gone.recall(ctx, uids[i], searches[i])
 		return err
 	})
@@ -85,7 +86,7 @@ func (s *Session) goneService(ctx context.Context, balancer observation.LoadBala
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: balancer.Namespace, Name: balancer.Name}, service)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return observation.Gone{}, &lookError{because("reading Service "+balancer.Namespace+"/"+balancer.Name, err)}
+		return observation.Gone{}, reads.Unseen(reads.Because("reading Service "+balancer.Namespace+"/"+balancer.Name, err))
 	case err == nil && string(service.UID) == balancer.UID:
 		return observation.Gone{Left: fmt.Sprintf("has type %s and no load balancer any more", service.Spec.Type)}, nil
 	}
@@ -96,7 +97,7 @@ func (s *Session) goneService(ctx context.Context, balancer observation.LoadBala
 func (s *Session) deletedBy(ctx context.Context, balancer observation.LoadBalancer) (by string) {
 	only := client.MatchingFields{"involvedObject.kind": "Service", "reason": deletedEvent}
 	empty := func() *corev1.EventList { return &corev1.EventList{} }
-	_ = pages(ctx, s.client, "events of Services", empty, func(list *corev1.EventList) {
+	_ = reads.Pages(ctx, s.client, "events of Services", empty, func(list *corev1.EventList) {
 		for i := range list.Items {
 			event := &list.Items[i]
 			about := string(event.InvolvedObject.UID) == balancer.UID && event.Reason == deletedEvent
@@ -119,7 +120,7 @@ func (s *Session) goneClaim(ctx context.Context, volume observation.Volume) (obs
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, claim)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return observation.Gone{}, &lookError{because("reading PersistentVolumeClaim "+volume.Claim, err)}
+		return observation.Gone{}, reads.Unseen(reads.Because("reading PersistentVolumeClaim "+volume.Claim, err))
 	case err == nil && claim.Spec.VolumeName == volume.Name:
 		return observation.Gone{Left: "is gone, and its claim " + volume.Claim + " is still there"}, nil
 	}

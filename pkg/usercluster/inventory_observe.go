@@ -10,30 +10,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // Inventory reads load balancers, volumes, their attachments and classes, which must be the same before and after. The Nodes are
 // read anyway, and join it in migration.WithNodes.
 func (s *Session) Inventory(ctx context.Context) observation.Observed[observation.Inventory] {
 	inventory := observation.Inventory{LoadBalancers: []observation.LoadBalancer{}, Volumes: []observation.Volume{}}
-	err := list(ctx, s.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
+	err := reads.List(ctx, s.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
 		for i := range page.Items {
 			if service := &page.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
-				inventory.LoadBalancers = append(inventory.LoadBalancers, keep(ctx, toLoadBalancer(service)))
+				inventory.LoadBalancers = append(inventory.LoadBalancers, reads.Keep(ctx, toLoadBalancer(service)))
 			}
 		}
 	})
 	if err != nil {
-		return observation.Unknown[observation.Inventory](because("listing Services", err))
+		return observation.Unknown[observation.Inventory](reads.Because("listing Services", err))
 	}
 	emptyVolumes := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
-	err = list(ctx, s.client, emptyVolumes, func(page *corev1.PersistentVolumeList) {
+	err = reads.List(ctx, s.client, emptyVolumes, func(page *corev1.PersistentVolumeList) {
 		for i := range page.Items {
-			inventory.Volumes = append(inventory.Volumes, keep(ctx, toVolume(&page.Items[i])))
+			inventory.Volumes = append(inventory.Volumes, reads.Keep(ctx, toVolume(&page.Items[i])))
 		}
 	})
 	if err != nil {
-		return observation.Unknown[observation.Inventory](because("listing PersistentVolumes", err))
+		return observation.Unknown[observation.Inventory](reads.Because("listing PersistentVolumes", err))
 	}
 	slices.SortFunc(inventory.LoadBalancers, func(a, b observation.LoadBalancer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // A kubelet with an external cloud provider registers its Node with the taint, and nothing else adds that taint; one with the
@@ -122,7 +123,7 @@ func (s *Session) lookAtKubelets(ctx context.Context, seen *kubeletLook) {
 		return
 	}
 	only := client.MatchingFields{"involvedObject.kind": "Node", "reason": syncedEvent}
-	err := pages(ctx, s.client, "events of Nodes", func() *corev1.EventList { return &corev1.EventList{} },
+	err := reads.Pages(ctx, s.client, "events of Nodes", func() *corev1.EventList { return &corev1.EventList{} },
 		func(list *corev1.EventList) { s.kubelets.synced(list.Items) }, only)
 	if err != nil {
 		s.log.V(1).Info("Could not list events of Nodes", "error", err.Error())

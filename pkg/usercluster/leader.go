@@ -40,6 +40,6 @@ func (s *Session) lookAtLeader(ctx context.Context) {
 	s.leader.alive = alive
 	s.leader.mu.Unlock()
 	if changed {
-		s.wake()
+		s.watches.Wake()
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // LeaderNode is the Node that the CCM leads on; absent when none leads. A leader is known by its hostname: that is the name of
@@ -30,7 +31,7 @@ func (s *Session) LeaderNode(ctx context.Context, id provider.Identity, lease ob
 	case apierrors.IsNotFound(err):
 		return observation.Known(hostname)
 	case err != nil:
-		return observation.Unknown[string](because("looking at Pod "+hostname, err))
+		return observation.Unknown[string](reads.Because("looking at Pod "+hostname, err))
 	}
 	return observation.Known(pod.Spec.NodeName)
 }

@@ -4,16 +4,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 func TestALeaderThatStopsToRenewWakes(t *testing.T) {
 	g := NewWithT(t)
 	s, clk := sessionWith(interceptor.Funcs{})
 	woken := 0
-	s.wake = func() { woken++ }
+	s.watches = watches.New(watches.Clients{}, func() { woken++ }, logr.Discard())
 	s.lookAtLeader(t.Context())
 	g.Expect(woken).To(BeZero(), "no Lease is named yet")
 

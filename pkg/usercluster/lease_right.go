@@ -16,6 +16,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may
@@ -23,13 +24,13 @@ import (
 func (s *Session) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
 	may, unanswered := s.mayPatch(ctx, lease)
 	if unanswered != nil && !answered(unanswered) {
-		return observation.Unknown[observation.LeaseRight](because("asking whether we may patch "+lease.String(), unanswered))
+		return observation.Unknown[observation.LeaseRight](reads.Because("asking whether we may patch "+lease.String(), unanswered))
 	}
 	right, denied := observation.LeaseRight{May: may}, unanswered == nil && !may
 	for _, object := range provider.KCMLeaseObjects(lease, "") {
 		_, err := s.get(ctx, object)
 		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
-			return observation.Unknown[observation.LeaseRight](because("reading "+refOf(object).String(), err))
+			return observation.Unknown[observation.LeaseRight](reads.Because("reading "+reads.RefOf(object).String(), err))
 		}
 		right.There = right.There || err == nil
 	}
@@ -74,7 +75,7 @@ func (s *Session) grantLease(ctx context.Context, lease observation.Ref) error {
 	for _, object := range provider.KCMLeaseObjects(lease, user) {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return fmt.Errorf("with %s: %w", refOf(object), err)
+			return fmt.Errorf("with %s: %w", reads.RefOf(object), err)
 		}
 	}
 	return nil
@@ -102,7 +103,7 @@ func answered(err error) bool {
 func (s *Session) RevokeLease(ctx context.Context, lease observation.Ref) error {
 	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
 		if err := s.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
-			return fmt.Errorf("take back our right to %s with %s: %w", lease, refOf(object), err)
+			return fmt.Errorf("take back our right to %s with %s: %w", lease, reads.RefOf(object), err)
 		}
 	}
 	return nil

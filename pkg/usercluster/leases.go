@@ -15,13 +15,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
 // the timestamps in it come from clocks that no one vouches for.
 func (s *Session) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	s.watchLease(key)
+	s.watches.Lease(key, &leaseStore{key: key, tracker: s.leases, wake: s.watches.Wake})
 	since := s.leases.get(key).version
 	lease := &coordinationv1.Lease{}
 	switch err := s.client.Get(ctx, key, lease); {
@@ -29,7 +30,7 @@ func (s *Session) Lease(ctx context.Context, namespace, name string) observation
 		s.leases.observe(key, nil)
 		return observation.Absent[observation.Lease]()
 	case err != nil:
-		return observation.Unknown[observation.Lease](because("reading Lease "+key.String(), err))
+		return observation.Unknown[observation.Lease](reads.Because("reading Lease "+key.String(), err))
 	}
 	record := s.leases.read(key, since, lease)
 	return observation.Known(observation.Lease{

@@ -18,6 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // lockVerbs are what client-go's election does to a Lease that exists.
@@ -34,11 +35,11 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) obser
 	for _, want := range provider.LockObjects(id) {
 		live, err := s.get(ctx, want)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return observation.Unknown[observation.Lock](because("reading "+refOf(want).String(), err))
+			return observation.Unknown[observation.Lock](reads.Because("reading "+reads.RefOf(want).String(), err))
 		}
 		lock.Granted = lock.Granted && err == nil && sameContent(want, live)
 		if err == nil {
-			lock.Left = append(lock.Left, refOf(want))
+			lock.Left = append(lock.Left, reads.RefOf(want))
 		}
 	}
 	slices.Reverse(lock.Left) // The binding goes first: it is what grants.
@@ -79,7 +80,7 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
-			return fmt.Errorf("allow the migration lock with %s: %w", refOf(object), err)
+			return fmt.Errorf("allow the migration lock with %s: %w", reads.RefOf(object), err)
 		}
 	}
 	return nil
@@ -139,7 +140,7 @@ func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen obs
 	slices.Reverse(objects)
 	for _, object := range objects {
 		if err := s.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("remove the migration lock with %s: %w", refOf(object), err)
+			return fmt.Errorf("remove the migration lock with %s: %w", reads.RefOf(object), err)
 		}
 	}
 	if seen.Name == "" {

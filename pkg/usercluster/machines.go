@@ -17,6 +17,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // The kinds of the machine-controller. Its CRDs have no schema, so they are read as they are.
@@ -42,16 +43,16 @@ func (s *Session) Machines(ctx context.Context) observation.Observed[observation
 	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
 	for i, each := range []func(*unstructured.Unstructured){
 		func(object *unstructured.Unstructured) {
-			result.Machines = append(result.Machines, keep(ctx, toMachine(object)))
+			result.Machines = append(result.Machines, reads.Keep(ctx, toMachine(object)))
 		},
-		func(object *unstructured.Unstructured) { sets = append(sets, keep(ctx, *object)) },
-		func(object *unstructured.Unstructured) { deployments = append(deployments, keep(ctx, *object)) },
+		func(object *unstructured.Unstructured) { sets = append(sets, reads.Keep(ctx, *object)) },
+		func(object *unstructured.Unstructured) { deployments = append(deployments, reads.Keep(ctx, *object)) },
 	} {
 		switch err := s.eachOfMachineKind(ctx, kinds[i], each); {
 		case apierrors.IsNotFound(err):
 			missing++
 		case err != nil:
-			return observation.Unknown[observation.Machines](because("listing "+kinds[i]+"s", err))
+			return observation.Unknown[observation.Machines](reads.Because("listing "+kinds[i]+"s", err))
 		}
 	}
 	switch missing {
@@ -68,7 +69,7 @@ func (s *Session) Machines(ctx context.Context) observation.Observed[observation
 }
 
 func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
-	return list(ctx, s.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
+	return reads.List(ctx, s.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			each(&page.Items[i])
 		}
@@ -77,7 +78,7 @@ func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(
 
 func (s *Session) machineDeployments(ctx context.Context) ([]unstructured.Unstructured, error) {
 	var items []unstructured.Unstructured
-	err := s.eachOfMachineKind(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, keep(ctx, *object)) })
+	err := s.eachOfMachineKind(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) })
 	return items, err
 }
 
@@ -89,19 +90,14 @@ func emptyMachineKind(kind string) *unstructured.UnstructuredList {
 
 // watchMachines starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
 func (s *Session) watchMachines() {
-	store := &wakeStore{wake: s.wake}
 	for _, resource := range []string{"machines", "machinesets", "machinedeployments"} {
-		s.watch(machineGroupVersion().WithResource(resource), store)
+		s.watches.Resources(machineGroupVersion().WithResource(resource))
 	}
 }
 
 // lookForMachines notices that the CRDs were installed after the last pass, for which nothing else would wake us.
 func (s *Session) lookForMachines(ctx context.Context) {
-	s.mu.Lock()
-	_, watched := s.started[machineGroupVersion().WithResource("machines").String()]
-	idle := s.stop == nil
-	s.mu.Unlock()
-	if watched || idle {
+	if !s.watches.Misses(machineGroupVersion().WithResource("machines")) {
 		return
 	}
 	if err := s.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
@@ -119,14 +115,10 @@ func withOwners(result observation.Machines, sets, deployments []unstructured.Un
 	for i := range sets {
 		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
 	}
-	slices.SortFunc(result.Deployments, func(a, b observation.MachineDeployment) int { return compareRefs(a.Ref, b.Ref) })
-	slices.SortFunc(result.Sets, func(a, b observation.MachineSet) int { return compareRefs(a.Ref, b.Ref) })
-	slices.SortFunc(result.Machines, func(a, b observation.Machine) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(result.Deployments, func(a, b observation.MachineDeployment) int { return reads.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(result.Sets, func(a, b observation.MachineSet) int { return reads.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(result.Machines, func(a, b observation.Machine) int { return reads.Compare(a.Ref, b.Ref) })
 	return result
-}
-
-func compareRefs(a, b observation.Ref) int {
-	return strings.Compare(a.String(), b.String())
 }
 
 func toMachineDeployment(object *unstructured.Unstructured) observation.MachineDeployment {
@@ -139,7 +131,7 @@ func toMachineDeployment(object *unstructured.Unstructured) observation.MachineD
 	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
 	surge, unavailable, problem := limitsOf(object, int(replicas))
 	return observation.MachineDeployment{
-		Ref:            refOf(object),
+		Ref:            reads.RefOf(object),
 		Paused:         paused,
 		Deleting:       object.GetDeletionTimestamp() != nil,
 		RestartValue:   restartValue(object),
@@ -171,7 +163,7 @@ func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailab
 		}
 		resolved, err := intstr.GetScaledValueFromIntOrPercent(&value, replicas, limit.roundUp)
 		if err != nil || resolved < 0 {
-			return 0, 0, refOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) + " is no number and no percentage; correct it"
+			return 0, 0, reads.RefOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) + " is no number and no percentage; correct it"
 		}
 		*limit.into = int32(resolved)
 	}
@@ -196,7 +188,7 @@ func toMachineSet(object *unstructured.Unstructured, templates map[string]map[st
 	owner := controllerOf(object, machineDeploymentKind)
 	template, owned := templates[owner]
 	return observation.MachineSet{
-		Ref:          refOf(object),
+		Ref:          reads.RefOf(object),
 		Deployment:   owner,
 		RestartValue: restartValue(object),
 		CreatedAt:    object.GetCreationTimestamp().Time,
@@ -210,7 +202,7 @@ func toMachineSet(object *unstructured.Unstructured, templates map[string]map[st
 func toMachine(object *unstructured.Unstructured) observation.Machine {
 	node, _, _ := unstructured.NestedString(object.Object, "status", "nodeRef", "name")
 	machine := observation.Machine{
-		Ref:        refOf(object),
+		Ref:        reads.RefOf(object),
 		Set:        controllerOf(object, machineSetKind),
 		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
 		NodeName:   node,
@@ -226,10 +218,6 @@ func toMachine(object *unstructured.Unstructured) observation.Machine {
 	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
 	machine.Problem = strings.Trim(reason+": "+message, ": ")
 	return machine
-}
-
-func refOf(object *unstructured.Unstructured) observation.Ref {
-	return observation.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
 }
 
 func controllerOf(object *unstructured.Unstructured, kind string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // measurements are what a session remembers of its looks at Nodes and at events of Services.
@@ -75,7 +76,7 @@ func (s *Session) serviceStates(ctx context.Context, balancers []observation.Loa
 	for _, balancer := range balancers {
 		updates[balancer.UID] = 0
 	}
-	err := pages(ctx, s.client, "events of Services", func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
+	err := reads.Pages(ctx, s.client, "events of Services", func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
 		for i := range list.Items {
 			event := &list.Items[i]
 			uid := string(event.InvolvedObject.UID)

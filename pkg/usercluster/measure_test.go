@@ -22,6 +22,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 // withEvents is a session whose API server selects events by the kind that they are about, as the real one does.
@@ -35,7 +36,7 @@ func withEvents(faults interceptor.Funcs) (*Session, *clocktesting.FakeClock) {
 			}
 			return []string{event.InvolvedObject.Kind}
 		}).Build()
-	return newSession(c, clk, logr.Discard(), func() {}), clk
+	return newSession(c, clk, logr.Discard(), watches.New(watches.Clients{}, func() {}, logr.Discard())), clk
 }
 
 func eventOf(kind, name, reason string, uid types.UID, count int32) *corev1.Event {

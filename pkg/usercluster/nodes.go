@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // uninitializedTaint is on a Node until the CCM has initialized it.
@@ -19,23 +20,23 @@ const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 // Nodes reads all Nodes, with the CSI drivers that registered on them.
 func (s *Session) Nodes(ctx context.Context) observation.Observed[[]observation.Node] {
 	registered := map[string][]string{}
-	err := list(ctx, s.client, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }, func(page *storagev1.CSINodeList) {
+	err := reads.List(ctx, s.client, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }, func(page *storagev1.CSINodeList) {
 		for _, item := range page.Items {
-			registered[keep(ctx, item.Name)] = keep(ctx, driversOf(item))
+			registered[reads.Keep(ctx, item.Name)] = reads.Keep(ctx, driversOf(item))
 		}
 	})
 	if err != nil {
-		return observation.Unknown[[]observation.Node](because("listing CSINodes", err))
+		return observation.Unknown[[]observation.Node](reads.Because("listing CSINodes", err))
 	}
 	result, kubelets := []observation.Node{}, s.kubelets.begin(s.clock.Now())
-	err = list(ctx, s.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
+	err = reads.List(ctx, s.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
 		kubelets.add(page.Items)
 		for i := range page.Items {
-			result = append(result, keep(ctx, toNode(&page.Items[i], registered[page.Items[i].Name])))
+			result = append(result, reads.Keep(ctx, toNode(&page.Items[i], registered[page.Items[i].Name])))
 		}
 	})
 	if err != nil {
-		return observation.Unknown[[]observation.Node](because("listing Nodes", err))
+		return observation.Unknown[[]observation.Node](reads.Because("listing Nodes", err))
 	}
 	s.lookAtKubelets(ctx, kubelets)
 	for i := range result {

@@ -11,13 +11,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 const (
@@ -104,14 +105,10 @@ func (s *Session) OtherManagers(ctx context.Context, recognize Recognize, ours O
 // watchForManagers looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
 // status: every workload of the user cluster is watched.
 func (s *Session) watchForManagers() {
-	if s.network == nil {
-		return
-	}
+	changed := func() { s.others.invalidate(); s.watches.Wake() }
 	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
-		store := &addonStore{wakeStore: wakeStore{wake: func() {}}, atRest: s.atRest,
-			invalidate: func() { s.others.invalidate(); s.wake() }}
-		source := s.network.metadata.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource})
-		s.watchMetadata("all "+resource, source, metav1.ListOptions{}, store)
+		s.watches.Resource(appsv1.SchemeGroupVersion.WithResource(resource),
+			&watches.SpecStore{Changed: changed, Wake: func() {}, AtRest: s.watches.AtRest})
 	}
 }
 
@@ -127,7 +124,7 @@ type look struct {
 }
 
 func (l *look) deployments(ctx context.Context) error {
-	return pages(ctx, l.session.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+	return reads.Pages(ctx, l.session.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
 		for i := range list.Items {
 			item := &list.Items[i]
 			l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
@@ -136,7 +133,7 @@ func (l *look) deployments(ctx context.Context) error {
 }
 
 func (l *look) statefulSets(ctx context.Context) error {
-	return pages(ctx, l.session.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+	return reads.Pages(ctx, l.session.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
 		for i := range list.Items {
 			item := &list.Items[i]
 			l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
@@ -145,7 +142,7 @@ func (l *look) statefulSets(ctx context.Context) error {
 }
 
 func (l *look) daemonSets(ctx context.Context) error {
-	return pages(ctx, l.session.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+	return reads.Pages(ctx, l.session.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
 		for i := range list.Items {
 			item := &list.Items[i]
 			counted := item.Status.ObservedGeneration >= item.Generation
@@ -163,7 +160,7 @@ func (l *look) workload(ctx context.Context, kind string, object client.Object, 
 		return
 	}
 	manager, is := l.recognize(labelsOf(object, template.Labels), &template.Spec)
-	l.answered[keep(ctx, ref)] = !is || !idle
+	l.answered[reads.Keep(ctx, ref)] = !is || !idle
 	if is {
 		l.add(ctx, ref, object, manager, &template.Spec, idle)
 	}
@@ -175,7 +172,7 @@ func (l *look) add(ctx context.Context, ref observation.Ref, object client.Objec
 		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
 	}
 	found.UID = string(object.GetUID())
-	l.found = append(l.found, keep(ctx, found))
+	l.found = append(l.found, reads.Keep(ctx, found))
 }
 
 // labelsOf a workload and of its pods; the pods' count first.
@@ -204,11 +201,11 @@ func (l *look) pods(ctx context.Context) error {
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 		return list
 	}
-	err := pages(ctx, l.session.client, "Pods", names, func(list *metav1.PartialObjectMetadataList) {
+	err := reads.Pages(ctx, l.session.client, "Pods", names, func(list *metav1.PartialObjectMetadataList) {
 		for i := range list.Items {
 			owner := workloadOf(&list.Items[i])
 			if !l.answered[owner] && !l.ours.has(owner) {
-				loose[keep(ctx, client.ObjectKeyFromObject(&list.Items[i]))] = keep(ctx, owner)
+				loose[reads.Keep(ctx, client.ObjectKeyFromObject(&list.Items[i]))] = reads.Keep(ctx, owner)
 			}
 		}
 	})
@@ -222,7 +219,7 @@ func (l *look) pods(ctx context.Context) error {
 func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]observation.Ref) error {
 	const few = 50
 	if len(loose) > few {
-		return pages(ctx, l.session.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+		return reads.Pages(ctx, l.session.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 			for i := range list.Items {
 				if owner, is := loose[client.ObjectKeyFromObject(&list.Items[i])]; is {
 					l.pod(ctx, &list.Items[i], owner)
@@ -234,7 +231,7 @@ func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]observa
 		pod := &corev1.Pod{}
 		err := l.session.client.Get(ctx, key, pod)
 		if client.IgnoreNotFound(err) != nil {
-			return &lookError{because("reading Pod "+key.String(), err)}
+			return reads.Unseen(reads.Because("reading Pod "+key.String(), err))
 		}
 		if err == nil {
 			l.pod(ctx, pod, owner)

@@ -18,12 +18,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 // DryRun is the same way into the user cluster, on which nothing can be changed: every request that would change something, and
 // every review, asks for a dry run. It watches nothing, and remembers no comparison; what preflight read it shares.
 func (s *Session) DryRun() *Session {
-	reading := newSession(client.NewDryRunClient(s.client), s.clock, s.log, func() {})
+	reading := newSession(client.NewDryRunClient(s.client), s.clock, s.log, watches.New(watches.Clients{}, func() {}, s.log))
 	reading.leases, reading.network, reading.beside = s.leases, s.network, s.beside
 	reading.credentials, reading.preflight = s.credentials, s.preflight
 	if s.beside.client != nil {
@@ -68,7 +70,7 @@ func (s *Session) DryObjects(ctx context.Context, inventory []InventoryEntry, se
 		objects = append(objects, set.Objects...)
 	}
 	found := make([]*plan.Object, len(objects))
-	if err := concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
+	if err := reads.Concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
 		found[i], err = s.dryObject(ctx, objects[i].DeepCopy())
 		return err
 	}); err != nil {
@@ -84,7 +86,7 @@ func (s *Session) DryObjects(ctx context.Context, inventory []InventoryEntry, se
 }
 
 func (s *Session) dryObject(ctx context.Context, want *unstructured.Unstructured) (*plan.Object, error) {
-	dry := &plan.Object{Object: refOf(want).String(), Action: plan.Change}
+	dry := &plan.Object{Object: reads.RefOf(want).String(), Action: plan.Change}
 	live, err := s.get(ctx, want)
 	switch {
 	case meta.IsNoMatchError(err):
@@ -94,7 +96,7 @@ func (s *Session) dryObject(ctx context.Context, want *unstructured.Unstructured
 		dry.Action = plan.Create
 		return dry, s.dryCreate(ctx, want, dry)
 	case err != nil:
-		return nil, &lookError{because("reading "+dry.Object, err)}
+		return nil, reads.Unseen(reads.Because("reading "+dry.Object, err))
 	}
 	compared := s.planOf(ctx, want, live)
 	if compared.Problem != "" {
@@ -115,7 +117,7 @@ func (s *Session) dryCreate(ctx context.Context, want *unstructured.Unstructured
 	case apierrors.IsNotFound(err):
 		dry.Note = "a dry run cannot show it, because its namespace or its definition is not there yet"
 	case err != nil && ctx.Err() != nil:
-		return &lookError{because("comparing "+dry.Object, err)}
+		return reads.Unseen(reads.Because("comparing "+dry.Object, err))
 	case err != nil:
 		dry.Note = refusal(err)
 	}
@@ -126,7 +128,7 @@ func (s *Session) dryCreate(ctx context.Context, want *unstructured.Unstructured
 func Refs(objects []*unstructured.Unstructured) []observation.Ref {
 	refs := make([]observation.Ref, 0, len(objects))
 	for _, object := range objects {
-		refs = append(refs, refOf(object))
+		refs = append(refs, reads.RefOf(object))
 	}
 	return refs
 }
@@ -138,7 +140,7 @@ func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &lookError{because("listing "+machineDeploymentKind+"s", err)}
+		return nil, reads.Unseen(reads.Because("listing "+machineDeploymentKind+"s", err))
 	}
 	pools := map[string]plan.Pool{}
 	for i := range deployments {
@@ -154,19 +156,19 @@ func (s *Session) Evictable(ctx context.Context) observation.Observed[plan.Pods]
 	found := plan.Pods{OnNode: map[string]int{}}
 	budgets, err := s.disruptionBudgets(ctx)
 	if err != nil {
-		return observation.Unknown[plan.Pods](because("listing PodDisruptionBudgets", err))
+		return observation.Unknown[plan.Pods](reads.Because("listing PodDisruptionBudgets", err))
 	}
 	guards := guardsOf(budgets)
-	err = pages(ctx, s.client, "pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+	err = reads.Pages(ctx, s.client, "pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 		for i := range list.Items {
 			pod := &list.Items[i]
 			if !evictable(pod) {
 				continue
 			}
-			found.OnNode[keep(ctx, pod.Spec.NodeName)]++
+			found.OnNode[reads.Keep(ctx, pod.Spec.NodeName)]++
 			for j := range guards {
 				if guards[j].namespace == pod.Namespace && guards[j].selector.Matches(labels.Set(pod.Labels)) {
-					guards[j].budget.Nodes = append(guards[j].budget.Nodes, keep(ctx, pod.Spec.NodeName))
+					guards[j].budget.Nodes = append(guards[j].budget.Nodes, reads.Keep(ctx, pod.Spec.NodeName))
 				}
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to
@@ -50,7 +51,7 @@ func (s *Session) denied(ctx context.Context, id provider.Identity) observation.
 	for _, attributes := range rightsNeeded(id) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
 		if err := s.client.Create(ctx, review); err != nil {
-			return observation.Unknown[[]string](because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
+			return observation.Unknown[[]string](reads.Because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
 		}
 		if !review.Status.Allowed {
 			denied = append(denied, strings.TrimSpace(attributes.Verb+" "+attributes.Resource+" "+
@@ -71,12 +72,12 @@ func (s *Session) server(ctx context.Context) observation.Observed[preflight.Ser
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.network.probe.Get().AbsPath("/version").URL().String(), nil)
 	if err != nil {
-		return observation.Unknown[preflight.Server](because(attempt, err))
+		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
 	}
 	before := s.clock.Now()
 	response, err := s.network.http.Do(request)
 	if err != nil {
-		return observation.Unknown[preflight.Server](because(attempt, err))
+		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
 	}
 	defer func() { _ = response.Body.Close() }()
 	between := before.Add(s.clock.Now().Sub(before) / 2)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // The reasons of events that a CCM writes:
@@ -33,7 +34,7 @@ func (s *Session) Cloud(ctx context.Context, since time.Time) observation.Observ
 	latest := map[string]map[string]corev1.Event{}
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
 		latest[reason] = map[string]corev1.Event{}
-		if err := pages(ctx, s.client, "events "+reason, func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
+		if err := reads.Pages(ctx, s.client, "events "+reason, func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
 			addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
 		}, client.MatchingFields{"reason": reason}); err != nil {
 			return observation.Unknown[preflight.Cloud](err.Error())
@@ -103,7 +104,7 @@ func addLatest(ctx context.Context, latest map[string]corev1.Event, events []cor
 			continue
 		}
 		event.Message = strings.Clone(event.Message[:min(len(event.Message), maxComplaint)])
-		latest[keep(ctx, object)] = keep(ctx, corev1.Event{
+		latest[reads.Keep(ctx, object)] = reads.Keep(ctx, corev1.Event{
 			ObjectMeta: metav1.ObjectMeta{CreationTimestamp: event.CreationTimestamp}, Message: event.Message,
 			LastTimestamp: event.LastTimestamp, EventTime: event.EventTime, Series: event.Series,
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -25,9 +26,9 @@ const (
 
 func (s *Session) nodeDetails(ctx context.Context) observation.Observed[[]preflight.NodeDetail] {
 	details := []preflight.NodeDetail{}
-	err := pages(ctx, s.client, "Nodes", func() *corev1.NodeList { return &corev1.NodeList{} }, func(list *corev1.NodeList) {
+	err := reads.Pages(ctx, s.client, "Nodes", func() *corev1.NodeList { return &corev1.NodeList{} }, func(list *corev1.NodeList) {
 		for i := range list.Items {
-			details = append(details, keep(ctx, toNodeDetail(&list.Items[i])))
+			details = append(details, reads.Keep(ctx, toNodeDetail(&list.Items[i])))
 		}
 	})
 	if err != nil {
@@ -62,13 +63,13 @@ func toNodeDetail(node *corev1.Node) preflight.NodeDetail {
 
 func (s *Session) loadBalancers(ctx context.Context) observation.Observed[[]preflight.Service] {
 	services := []preflight.Service{}
-	err := pages(ctx, s.client, "Services", func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(list *corev1.ServiceList) {
+	err := reads.Pages(ctx, s.client, "Services", func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(list *corev1.ServiceList) {
 		for i := range list.Items {
 			service := &list.Items[i]
 			if service.Spec.Type != corev1.ServiceTypeLoadBalancer && !slices.Contains(service.Finalizers, cleanupFinalizer) {
 				continue
 			}
-			services = append(services, keep(ctx, preflight.Service{
+			services = append(services, reads.Keep(ctx, preflight.Service{
 				Namespace: service.Namespace, Name: service.Name, Class: ptr.Deref(service.Spec.LoadBalancerClass, ""),
 				Ingress: toLoadBalancer(service).Ingress, Deleting: service.DeletionTimestamp != nil, CreatedAt: service.CreationTimestamp.Time,
 			}))
@@ -83,10 +84,10 @@ func (s *Session) loadBalancers(ctx context.Context) observation.Observed[[]pref
 func (s *Session) volumes(ctx context.Context) observation.Observed[[]preflight.Volume] {
 	volumes := []preflight.Volume{}
 	empty := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
-	err := pages(ctx, s.client, "PersistentVolumes", empty, func(list *corev1.PersistentVolumeList) {
+	err := reads.Pages(ctx, s.client, "PersistentVolumes", empty, func(list *corev1.PersistentVolumeList) {
 		for i := range list.Items {
 			volume := &list.Items[i]
-			volumes = append(volumes, keep(ctx, preflight.Volume{
+			volumes = append(volumes, reads.Keep(ctx, preflight.Volume{
 				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec.PersistentVolumeSource),
 				Terms: termsOf(volume.Spec.NodeAffinity),
 			}))
@@ -120,7 +121,7 @@ func termsOf(affinity *corev1.VolumeNodeAffinity) []preflight.Term {
 func (s *Session) attachmentProblems(ctx context.Context) observation.Observed[[]preflight.Attachment] {
 	attachments := []preflight.Attachment{}
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
-	err := pages(ctx, s.client, "VolumeAttachments", empty, func(list *storagev1.VolumeAttachmentList) {
+	err := reads.Pages(ctx, s.client, "VolumeAttachments", empty, func(list *storagev1.VolumeAttachmentList) {
 		for i := range list.Items {
 			item := &list.Items[i]
 			attachment := preflight.Attachment{
@@ -131,7 +132,7 @@ func (s *Session) attachmentProblems(ctx context.Context) observation.Observed[[
 					attachment.Problem = problem.Message
 				}
 			}
-			attachments = append(attachments, keep(ctx, attachment))
+			attachments = append(attachments, reads.Keep(ctx, attachment))
 		}
 	})
 	if err != nil {
@@ -143,10 +144,10 @@ func (s *Session) attachmentProblems(ctx context.Context) observation.Observed[[
 func (s *Session) budgets(ctx context.Context) observation.Observed[[]preflight.Budget] {
 	budgets := []preflight.Budget{}
 	empty := func() *policyv1.PodDisruptionBudgetList { return &policyv1.PodDisruptionBudgetList{} }
-	err := pages(ctx, s.client, "PodDisruptionBudgets", empty, func(list *policyv1.PodDisruptionBudgetList) {
+	err := reads.Pages(ctx, s.client, "PodDisruptionBudgets", empty, func(list *policyv1.PodDisruptionBudgetList) {
 		for i := range list.Items {
 			item := &list.Items[i]
-			budgets = append(budgets, keep(ctx, preflight.Budget{
+			budgets = append(budgets, reads.Keep(ctx, preflight.Budget{
 				Namespace: item.Namespace, Name: item.Name, Expected: item.Status.ExpectedPods, Healthy: item.Status.CurrentHealthy,
 				Allowed: item.Status.DisruptionsAllowed, Stale: item.Status.ObservedGeneration < item.Generation,
 			}))

@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // maxPods bounds how many pods of a kind are remembered: a cluster may have tens of thousands that all pull from one registry.
@@ -21,7 +22,7 @@ const maxPods = 200
 // podFacts reads all pods, page by page, and remembers the few that matter.
 func (s *Session) podFacts(ctx context.Context, registries observation.Registries) observation.Observed[preflight.Pods] {
 	facts := preflight.Pods{Inline: map[string][]string{}, Pulling: map[string][]string{}}
-	err := pages(ctx, s.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+	err := reads.Pages(ctx, s.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 		for i := range list.Items {
 			addPod(&facts, &list.Items[i], registries)
 		}
@@ -75,18 +76,18 @@ func (s *Session) machinePools(ctx context.Context) observation.Observed[[]prefl
 	case apierrors.IsNotFound(err):
 		return observation.Absent[[]preflight.Pool]()
 	case err != nil:
-		return observation.Unknown[[]preflight.Pool](because("listing "+machineDeploymentKind+"s", err))
+		return observation.Unknown[[]preflight.Pool](reads.Because("listing "+machineDeploymentKind+"s", err))
 	}
 	pools := make([]preflight.Pool, 0, len(items))
 	for i := range items {
 		pools = append(pools, toPool(&items[i]))
 	}
-	slices.SortFunc(pools, func(a, b preflight.Pool) int { return compareRefs(a.Ref, b.Ref) })
+	slices.SortFunc(pools, func(a, b preflight.Pool) int { return reads.Compare(a.Ref, b.Ref) })
 	return observation.Known(pools)
 }
 
 func toPool(object *unstructured.Unstructured) preflight.Pool {
-	pool := preflight.Pool{Ref: refOf(object), Tool: toolOf(object), Surge: surgeOf(object)}
+	pool := preflight.Pool{Ref: reads.RefOf(object), Tool: toolOf(object), Surge: surgeOf(object)}
 	for annotation := range object.GetAnnotations() {
 		// https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.30.0/cluster-autoscaler/cloudprovider/clusterapi/README.md
 		pool.Autoscaled = pool.Autoscaled || strings.HasSuffix(annotation, "cluster-api-autoscaler-node-group-max-size")

@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // addonResource is a resource that our addons have, or that is made of them.
@@ -54,7 +55,7 @@ func (s *Session) webhooks(ctx context.Context) observation.Observed[[]preflight
 	}
 	namespace := &corev1.Namespace{}
 	if err := s.client.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, namespace); err != nil {
-		return observation.Unknown[[]preflight.Webhook](because("reading Namespace "+metav1.NamespaceSystem, err))
+		return observation.Unknown[[]preflight.Webhook](reads.Because("reading Namespace "+metav1.NamespaceSystem, err))
 	}
 	found := []preflight.Webhook{}
 	for _, hook := range hooks {
@@ -85,10 +86,10 @@ func (s *Session) hooks(ctx context.Context) ([]hook, error) {
 	emptyValidating := func() *admissionregistrationv1.ValidatingWebhookConfigurationList {
 		return &admissionregistrationv1.ValidatingWebhookConfigurationList{}
 	}
-	err := pages(ctx, s.client, "ValidatingWebhookConfigurations", emptyValidating, func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
+	err := reads.Pages(ctx, s.client, "ValidatingWebhookConfigurations", emptyValidating, func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
 		for _, item := range list.Items {
 			for _, w := range item.Webhooks {
-				hooks = append(hooks, keep(ctx, hook{"ValidatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+				hooks = append(hooks, reads.Keep(ctx, hook{"ValidatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
 			}
 		}
 	})
@@ -98,10 +99,10 @@ func (s *Session) hooks(ctx context.Context) ([]hook, error) {
 	emptyMutating := func() *admissionregistrationv1.MutatingWebhookConfigurationList {
 		return &admissionregistrationv1.MutatingWebhookConfigurationList{}
 	}
-	err = pages(ctx, s.client, "MutatingWebhookConfigurations", emptyMutating, func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
+	err = reads.Pages(ctx, s.client, "MutatingWebhookConfigurations", emptyMutating, func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
 		for _, item := range list.Items {
 			for _, w := range item.Webhooks {
-				hooks = append(hooks, keep(ctx, hook{"MutatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+				hooks = append(hooks, reads.Keep(ctx, hook{"MutatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
 			}
 		}
 	})
@@ -155,13 +156,13 @@ func selects(selector *metav1.LabelSelector, set map[string]string) (bool, error
 // https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 func (s *Session) answers(ctx context.Context, namespace, name string) observation.Observed[bool] {
 	ready := false
-	err := list(ctx, s.client, func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} }, func(page *discoveryv1.EndpointSliceList) {
+	err := reads.List(ctx, s.client, func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} }, func(page *discoveryv1.EndpointSliceList) {
 		for _, slice := range page.Items {
 			ready = ready || slices.ContainsFunc(slice.Endpoints, func(endpoint discoveryv1.Endpoint) bool { return ptr.Deref(endpoint.Conditions.Ready, true) })
 		}
 	}, client.InNamespace(namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name})
 	if err != nil {
-		return observation.Unknown[bool](because("listing EndpointSlices of Service "+namespace+"/"+name, err))
+		return observation.Unknown[bool](reads.Because("listing EndpointSlices of Service "+namespace+"/"+name, err))
 	}
 	return observation.Known(ready)
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // The syncer of vSphere's CSI driver registers in-tree volumes in vCenter, and makes an object for each, with the volume's path.
@@ -33,10 +34,10 @@ func (s *Session) RegisteredVolumes(ctx context.Context) observation.Observed[ma
 		list.SetGroupVersionKind(registrationGroupVersion().WithKind(registrationKind + "List"))
 		return list
 	}
-	err := list(ctx, s.client, empty, func(page *unstructured.UnstructuredList) {
+	err := reads.List(ctx, s.client, empty, func(page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			if path, found, err := unstructured.NestedString(page.Items[i].Object, "spec", "volumepath"); found && err == nil && path != "" {
-				paths[keep(ctx, path)] = true
+				paths[reads.Keep(ctx, path)] = true
 			}
 		}
 	})
@@ -44,7 +45,7 @@ func (s *Session) RegisteredVolumes(ctx context.Context) observation.Observed[ma
 	case apierrors.IsNotFound(err):
 		return observation.Absent[map[string]bool]()
 	case err != nil:
-		return observation.Unknown[map[string]bool](because("listing "+registrationKind+"s", err))
+		return observation.Unknown[map[string]bool](reads.Because("listing "+registrationKind+"s", err))
 	}
 	return observation.Known(paths)
 }

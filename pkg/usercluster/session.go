@@ -3,7 +3,6 @@ package usercluster
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +33,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 // requestTimeout bounds every read and write; watches have none.
@@ -43,13 +44,13 @@ const requestTimeout = 10 * time.Second
 // API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since when
 // a Node is new, or something of the baseline gone.
 type Session struct {
-	client client.Client
-	clock  clock.Clock
-	log    logr.Logger
-	wake   func()
-	leases *leaseTracker
-	addons *addonMemory
-	others *otherMemory
+	client  client.Client
+	clock   clock.Clock
+	log     logr.Logger
+	watches *watches.Watches
+	leases  *leaseTracker
+	addons  *addonMemory
+	others  *otherMemory
 	// preflight is what was read before the start.
 	preflight   *preflightMemory
 	credentials credentials
@@ -68,28 +69,18 @@ type Session struct {
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool
-
-	// The mutex guards the watches.
-	mu       sync.Mutex
-	closed   bool
-	stop     chan struct{}
-	guard    chan struct{}
-	started  map[string]struct{}
-	watchers sync.WaitGroup
 }
 
 // network is what only a session with a real API server has.
 type network struct {
-	http     *http.Client
-	bounds   *bounded
-	probe    rest.Interface
-	metadata metadata.Interface
-	leases   rest.Interface
-	pods     rest.Interface
+	http    *http.Client
+	bounds  *bounded
+	probe   rest.Interface
+	clients watches.Clients
 }
 
-func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
-	return &Session{client: c, clock: clk, log: log, wake: wake,
+func newSession(c client.Client, clk clock.Clock, log logr.Logger, watching *watches.Watches) *Session {
+	return &Session{client: c, clock: clk, log: log, watches: watching,
 		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
 		former: controlplane.NewFormer(clk)}
 }
@@ -113,7 +104,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	if err != nil {
 		return nil, err
 	}
-	session := newSession(c, options.Clock, options.Log, wake)
+	session := newSession(c, options.Clock, options.Log, watches.New(network.clients, wake, options.Log))
 	network.bounds = bounds
 	session.network, session.credentials = network, credentialsOf(config)
 	return session, nil
@@ -154,25 +145,18 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the pod client: %w", err)
 	}
-	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient(), pods: pods.RESTClient()}, nil
+	clients := watches.Clients{Metadata: metadataClient, Leases: leases.RESTClient(), Pods: pods.RESTClient()}
+	return &network{http: httpClient, probe: probe, clients: clients}, nil
 }
 
 // Client is an uncached client of the user cluster, for the machine-controller's Deployments in it, and for static pods.
 func (s *Session) Client() client.Client {
-	return smallerPages{s.client}
+	return reads.Smaller{Client: s.client}
 }
 
 // close ends the watches and the connections. It waits for the watches.
 func (s *Session) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.stopLocked()
-	if s.guard != nil {
-		close(s.guard)
-		s.guard = nil
-	}
-	s.mu.Unlock()
-	s.watchers.Wait()
+	s.watches.Close()
 	if s.network != nil {
 		utilnet.CloseIdleConnectionsFor(s.network.http.Transport)
 	}

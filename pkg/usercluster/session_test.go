@@ -22,6 +22,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -31,7 +32,7 @@ func sessionWith(faults interceptor.Funcs, objects ...client.Object) (*Session, 
 	clk := clocktesting.NewFakeClock(start)
 	c := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().
 		WithObjects(objects...).WithInterceptorFuncs(faults).Build()
-	return newSession(c, clk, logr.Discard(), func() {}), clk
+	return newSession(c, clk, logr.Discard(), watches.New(watches.Clients{}, func() {}, logr.Discard())), clk
 }
 
 // failing makes every read end with the error.

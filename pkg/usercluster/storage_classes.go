@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // Either of the annotations makes a class the default:
@@ -29,7 +30,7 @@ const (
 func (s *Session) StorageClasses(ctx context.Context) observation.Observed[[]observation.StorageClass] {
 	classes := []observation.StorageClass{}
 	err := s.eachClass(ctx, func(class *storagev1.StorageClass) {
-		classes = append(classes, keep(ctx, observation.StorageClass{
+		classes = append(classes, reads.Keep(ctx, observation.StorageClass{
 			Ref:         observation.Ref{Kind: "StorageClass", Name: class.Name, UID: string(class.UID)},
 			Provisioner: class.Provisioner,
 			Default:     isDefault(class),
@@ -37,13 +38,13 @@ func (s *Session) StorageClasses(ctx context.Context) observation.Observed[[]obs
 		}))
 	})
 	if err != nil {
-		return observation.Unknown[[]observation.StorageClass](because("listing StorageClasses", err))
+		return observation.Unknown[[]observation.StorageClass](reads.Because("listing StorageClasses", err))
 	}
 	return observation.Known(classes)
 }
 
 func (s *Session) eachClass(ctx context.Context, do func(*storagev1.StorageClass)) error {
-	return list(ctx, s.client, func() *storagev1.StorageClassList { return &storagev1.StorageClassList{} }, func(page *storagev1.StorageClassList) {
+	return reads.List(ctx, s.client, func() *storagev1.StorageClassList { return &storagev1.StorageClassList{} }, func(page *storagev1.StorageClassList) {
 		for i := range page.Items {
 			do(&page.Items[i])
 		}

@@ -12,17 +12,18 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // PodsOf names the pods that run as an identity and have not finished, whoever made them: those of its ServiceAccount, and
 // those beside the control plane that read its Secret there.
 func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) observation.Observed[[]string] {
 	names := []string{}
-	err := list(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
-		names = append(names, keep(ctx, unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }))...)
+	err := reads.List(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+		names = append(names, reads.Keep(ctx, unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }))...)
 	}, client.InNamespace(id.ServiceAccountNamespace))
 	if err != nil {
-		return observation.Unknown[[]string](because("listing Pods of "+id.ServiceAccountNamespace, err))
+		return observation.Unknown[[]string](reads.Because("listing Pods of "+id.ServiceAccountNamespace, err))
 	}
 	slices.Sort(names)
 	if access == nil {
@@ -32,10 +33,10 @@ func (s *Session) PodsOf(ctx context.Context, id provider.Identity, access *mani
 	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
 		return observation.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
 	}
-	return observation.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return reads(pod, access.Secret.Name) })...))
+	return observation.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return readsSecret(pod, access.Secret.Name) })...))
 }
 
-func reads(pod *corev1.Pod, secret string) bool {
+func readsSecret(pod *corev1.Pod, secret string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
 		return volume.Secret != nil && volume.Secret.SecretName == secret
 	})
@@ -59,7 +60,7 @@ func unfinished(pods *corev1.PodList, is func(*corev1.Pod) bool) []string {
 func (s *Session) Attachments(ctx context.Context) observation.Observed[[]observation.Attachment] {
 	attachments, err := s.attachments(ctx)
 	if err != nil {
-		return observation.Unknown[[]observation.Attachment](because("listing VolumeAttachments", err))
+		return observation.Unknown[[]observation.Attachment](reads.Because("listing VolumeAttachments", err))
 	}
 	return observation.Known(attachments)
 }
@@ -67,9 +68,9 @@ func (s *Session) Attachments(ctx context.Context) observation.Observed[[]observ
 func (s *Session) attachments(ctx context.Context) ([]observation.Attachment, error) {
 	attachments := []observation.Attachment{}
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
-	err := list(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
+	err := reads.List(ctx, s.client, empty, func(page *storagev1.VolumeAttachmentList) {
 		for _, item := range page.Items {
-			attachments = append(attachments, keep(ctx, observation.Attachment{
+			attachments = append(attachments, reads.Keep(ctx, observation.Attachment{
 				Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
 				Problem: attachmentProblem(item.Status),
 			}))

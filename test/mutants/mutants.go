@@ -21,6 +21,8 @@ const (
 	vspherePackage           = "pkg/provider/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
+	readsPackage             = "pkg/usercluster/reads"
+	watchesPackage           = "pkg/usercluster/watches"
 	webhooksPackage          = "webhooks"
 	demoPackage              = "test/testbed/demo"
 	loopsPackage             = "test/testbed/loops"

@@ -25,7 +25,7 @@ func statuses() []mutant {
 		of(clusterControllerPackage, rule, "a culprit is read again at once", "patience", always("deaths")),
 		of(clusterControllerPackage, rule, "a success does not clear a suspect", "Suspects.end", skips("delete")),
 		of(clusterControllerPackage, rule, "a pass that panicked calls no person", "Reconciler.interrupt", skips("StalledCondition ConditionTrue")),
-		of(userClusterPackage, rule, "a panic beside others is lost", "concurrently", never("ok")),
+		of(readsPackage, rule, "a panic beside others is lost", "Concurrently", never("ok")),
 	}
 }
 

@@ -1,4 +1,4 @@
-package usercluster
+package reads
 
 import (
 	"context"
@@ -8,11 +8,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// concurrently calls work for each index below count, some of them side by side, and returns the first error. A panic of one
+// Concurrency is how many requests go to a user cluster side by side: a set has dozens of objects, and every one takes three round
+// trips.
+const Concurrency = 8
+
+// Concurrently calls work for each index below count, some of them side by side, and returns the first error. A panic of one
 // of them is one of the caller, in whose goroutine it can be recovered: elsewhere it would end the manager, for all clusters.
-func concurrently(ctx context.Context, count int, work func(ctx context.Context, i int) error) error {
+func Concurrently(ctx context.Context, count int, work func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(applyConcurrency)
+	group.SetLimit(Concurrency)
 	for i := range count {
 		group.Go(func() (err error) {
 			defer func() {

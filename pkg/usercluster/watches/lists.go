@@ -1,4 +1,4 @@
-package usercluster
+package watches
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -49,9 +51,9 @@ func (b *boundedLists) IsWatchListSemanticsUnSupported() bool { return true }
 // wakes: each page says that. Else, what tells an object from others and from its former versions is kept.
 func listForWatch(ctx context.Context, source metadata.ResourceInterface, only metav1.ListOptions, wakes bool) (*metav1.PartialObjectMetadataList, error) {
 	kept := &metav1.PartialObjectMetadataList{}
-	ctx, cancel := context.WithTimeout(withBudgetOf(ctx, maxKeptOfWatch), listTimeout)
+	ctx, cancel := context.WithTimeout(reads.WithBudgetOf(ctx, maxKeptOfWatch), listTimeout)
 	defer cancel()
-	err := eachPage(ctx, func(ctx context.Context, limit int64, next string) (string, error) {
+	err := reads.EachPage(ctx, func(ctx context.Context, limit int64, next string) (string, error) {
 		page, err := source.List(ctx, metav1.ListOptions{LabelSelector: only.LabelSelector, FieldSelector: only.FieldSelector, Limit: limit, Continue: next})
 		if err != nil {
 			return "", err
@@ -61,7 +63,7 @@ func listForWatch(ctx context.Context, source metadata.ResourceInterface, only m
 			return "", nil
 		}
 		for i := range page.Items {
-			kept.Items = append(kept.Items, keep(ctx, identityOfObject(&page.Items[i])))
+			kept.Items = append(kept.Items, reads.Keep(ctx, identityOfObject(&page.Items[i])))
 		}
 		return page.Continue, nil
 	})

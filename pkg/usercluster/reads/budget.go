@@ -1,19 +1,16 @@
-package usercluster
+package reads
 
 import (
 	"context"
-	"errors"
 	"math"
 	"reflect"
 	"sync/atomic"
 	"time"
 )
 
-// maxKept is what is kept of all lists of one pass, in bytes. 5,000 Nodes with 25 labels each, their Machines, volumes and
+// MaxKept is what is kept of all lists of one pass, in bytes. 5,000 Nodes with 25 labels each, their Machines, volumes and
 // attachments come to half of it, and what preflight and a plan keep beside them to less than the rest.
-const maxKept = 32 << 20
-
-var errTooMuch = errors.New("has more objects than are kept")
+const MaxKept = 32 << 20
 
 // budget is shared by the reads of one pass.
 type budget struct {
@@ -28,10 +25,10 @@ type budgetKey struct{}
 // WithBudget bounds what the reads of one pass keep together. Without one, as in a command that a person runs, nothing is bounded
 // but each page.
 func WithBudget(ctx context.Context) context.Context {
-	return withBudgetOf(ctx, maxKept)
+	return WithBudgetOf(ctx, MaxKept)
 }
 
-func withBudgetOf(ctx context.Context, most int64) context.Context {
+func WithBudgetOf(ctx context.Context, most int64) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{most: most})
 }
 
@@ -43,19 +40,22 @@ func budgetOf(ctx context.Context) *budget {
 	return &budget{most: math.MaxInt64}
 }
 
-// keep counts what stays of a page.
-func keep[T any](ctx context.Context, value T) T {
+// Keep counts what stays of a page.
+func Keep[T any](ctx context.Context, value T) T {
 	budgetOf(ctx).kept.Add(sizeOf(reflect.ValueOf(&value).Elem()))
 	return value
 }
+
+// Kept is what the reads of this pass keep by now, in bytes.
+func Kept(ctx context.Context) int64 { return budgetOf(ctx).kept.Load() }
 
 // firstLimit is that of the list before, doubled: pages of an API server that answers too much begin small, and grow where they
 // fit.
 func (b *budget) firstLimit() int64 {
 	if last := b.limit.Load(); last > 0 {
-		return min(2*last, pageSize)
+		return min(2*last, PageSize)
 	}
-	return pageSize
+	return PageSize
 }
 
 // sizeOf is about the memory of a value with all that it leads to.

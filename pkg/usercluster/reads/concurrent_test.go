@@ -1,4 +1,4 @@
-package usercluster
+package reads
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 func TestAPanicBesideOthersIsOneOfTheCaller(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(func() {
-		_ = concurrently(t.Context(), 3, func(_ context.Context, i int) error {
+		_ = Concurrently(t.Context(), 3, func(_ context.Context, i int) error {
 			if i == 1 {
 				panic("no")
 			}
@@ -19,11 +19,11 @@ func TestAPanicBesideOthersIsOneOfTheCaller(t *testing.T) {
 		})
 	}).To(PanicWith("no"))
 	failed := errors.New("failed")
-	g.Expect(concurrently(t.Context(), 3, func(_ context.Context, i int) error {
+	g.Expect(Concurrently(t.Context(), 3, func(_ context.Context, i int) error {
 		if i == 1 {
 			return failed
 		}
 		return nil
 	})).To(MatchError(failed))
-	g.Expect(concurrently(t.Context(), 0, nil)).To(Succeed())
+	g.Expect(Concurrently(t.Context(), 0, nil)).To(Succeed())
 }
