@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -91,32 +89,18 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.
 	return change[verb.Kind]()
 }
 
-// changeObjects of the user cluster, one after the other.
+// changeObjects of the user cluster.
 func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
-	change := func(ref observation.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
 	switch verb.Kind {
 	case migration.VerbSwitchDefaultClass:
 		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
 	case migration.VerbCreateCanary:
-		return s.session.CreateCanary(ctx, verb.Objects[0], *verb.Canary)
+		return s.session.Canary.Create(ctx, verb.Objects[0], *verb.Canary)
 	case migration.VerbRemoveCanary:
-		return s.session.RemoveCanary(ctx, verb.Objects)
-	case migration.VerbMarkMachines:
-		change = func(ref observation.Ref) error { return s.session.MarkMachine(ctx, ref) }
-	case migration.VerbStepMachineSet:
-		return s.session.StepMachineSet(ctx, verb.Objects[0], *verb.Step)
+		return s.session.Canary.Remove(ctx, verb.Objects)
 	default:
+		return s.session.Machines.Change(ctx, verb)
 	}
-	return each(verb.Objects, change)
-}
-
-// each is changed: one that is refused keeps no other from it.
-func each(objects []observation.Ref, change func(observation.Ref) error) error {
-	failed := make([]error, 0, len(objects))
-	for _, ref := range objects {
-		failed = append(failed, change(ref))
-	}
-	return errors.Join(failed...)
 }
 
 func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migration.ArgumentChange) error {

@@ -130,7 +130,7 @@ func (r *Reconciler) observeForLook(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = s.session.Machines(ctx)
+	s.observed.Machines = s.session.Machines.Observe(ctx)
 	s.observed.Nodes = s.session.Nodes(ctx)
 	s.observed.CCMLease = s.session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()

@@ -183,7 +183,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = session.Machines(ctx)
+	s.observed.Machines = session.Machines.Observe(ctx)
 	s.observed.Nodes = baseline.WithProofs(session.Nodes(ctx), s.observed.Proofs)
 	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
 	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
@@ -214,13 +214,13 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 // observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
 func (s *scope) observeRoll(ctx context.Context) {
 	if s.needs().Canary {
-		s.observed.Canary = s.session.Canary(ctx)
+		s.observed.Canary = s.session.Canary.Observe(ctx)
 	}
 	s.observed.Drains = s.session.Drains(ctx, migration.DrainsOf(s.observed.Machines.Value(), s.now))
 	if s.needs().RegisteredVolumes {
 		s.observed.Registered = s.session.RegisteredVolumes(ctx)
 	}
-	s.observed.Bootstraps = s.session.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
+	s.observed.Bootstraps = s.session.Machines.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
 		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}

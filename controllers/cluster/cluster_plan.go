@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,7 +35,7 @@ func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *u
 	r.observeUserCluster(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
 	s.observed.StorageClasses = s.session.StorageClasses(ctx)
-	s.observed.Canary = s.session.Canary(ctx)
+	s.observed.Canary = s.session.Canary.Observe(ctx)
 	r.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
 	s.cluster.Status.Inherited = before
 
@@ -42,12 +43,20 @@ func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *u
 	if err := r.planObjects(ctx, s, &input); err != nil {
 		return plan.Plan{}, err
 	}
-	pools, err := s.session.Pools(ctx)
-	if err != nil {
-		return plan.Plan{}, err
+	if s.observed.Machines.IsUnknown() {
+		return plan.Plan{}, errors.New(s.observed.Machines.Why())
 	}
-	input.Pools = pools
+	input.Pools = poolsOf(s.observed.Machines.Value())
 	return plan.Make(input), nil
+}
+
+// poolsOf says how the Machines of each MachineDeployment are replaced, by its UID.
+func poolsOf(machines observation.Machines) map[string]plan.Pool {
+	pools := map[string]plan.Pool{}
+	for _, deployment := range machines.Deployments {
+		pools[deployment.UID] = plan.Pool{MaxSurge: deployment.MaxSurge, MaxUnavailable: deployment.MaxUnavailable}
+	}
+	return pools
 }
 
 // planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.

@@ -91,7 +91,7 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 		if err != nil {
 			return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
 		}
-		observed.Machines, observed.Nodes = session.Machines(ctx), session.Nodes(ctx)
+		observed.Machines, observed.Nodes = session.Machines.Observe(ctx), session.Nodes(ctx)
 		observed.Inventory = baseline.WithNodes(session.Inventory(ctx), observed.Nodes, observed.Machines)
 		observed.Gone = session.Gone(ctx, baseline.MissingOf(observed.Baseline, observed.Inventory))
 	}

@@ -2,7 +2,6 @@ package usercluster
 
 import (
 	"context"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -32,7 +31,7 @@ func (s *Session) Drains(ctx context.Context, machines []observation.Machine) ob
 	}
 	var drains []observation.Drain
 	for _, machine := range machines[:min(len(machines), maxDrains)] {
-		drain := observation.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: foreignFinalizers(machine.Finalizers)}
+		drain := observation.Drain{Machine: machine.Ref, Node: machine.NodeName, Finalizers: machine.Finalizers}
 		if machine.NodeName != "" {
 			err := reads.List(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 				drain.Pods = append(drain.Pods, reads.Keep(ctx, drainedPods(page.Items, budgets))...)
@@ -45,14 +44,6 @@ func (s *Session) Drains(ctx context.Context, machines []observation.Machine) ob
 		drains = append(drains, drain)
 	}
 	return observation.Known(drains)
-}
-
-// foreignFinalizers are those that the machine-controller does not set.
-// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machine/controller.go
-func foreignFinalizers(finalizers []string) []string {
-	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
-		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
-	})
 }
 
 // disruptionBudgets has what is known of a PodDisruptionBudget when a pod is judged.

@@ -180,7 +180,7 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 		}
 	}
 	note(s.Nodes(ctx).Why())
-	note(s.Machines(ctx).Why())
+	note(s.Machines.Observe(ctx).Why())
 	note(s.Inventory(ctx).Why())
 	note(lookForOthers(ctx, s, Ours{}).Why())
 	note(s.podFacts(ctx, observation.Registries{}).Why())
@@ -219,7 +219,6 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 			var unknown []string
 			peak := peakOf(t, func() {
 				s.setWatching(true)
-				s.watchMachines()
 				unknown = everything(t.Context(), s)
 				// Watches end on their own account, or go on at their pace.
 				g.Eventually(h.asked.Load, patience).ShouldNot(BeZero())

@@ -89,7 +89,7 @@ func TestALargeHealthyClusterIsRead(t *testing.T) {
 		nodes := s.Nodes(ctx)
 		g.Expect(nodes.Why()).To(BeEmpty())
 		g.Expect(nodes.Value()).To(HaveLen(5000))
-		machines := s.Machines(ctx)
+		machines := s.Machines.Observe(ctx)
 		g.Expect(machines.Why()).To(BeEmpty())
 		g.Expect(machines.Value().Machines).To(HaveLen(5000))
 		inventory := s.Inventory(ctx)

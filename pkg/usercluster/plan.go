@@ -133,24 +133,6 @@ func Refs(objects []*unstructured.Unstructured) []observation.Ref {
 	return refs
 }
 
-// Pools say how the machine-controller would replace the Machines of each MachineDeployment, by its UID.
-func (s *Session) Pools(ctx context.Context) (map[string]plan.Pool, error) {
-	deployments, err := s.machineDeployments(ctx)
-	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, reads.Unseen(reads.Because("listing "+machineDeploymentKind+"s", err))
-	}
-	pools := map[string]plan.Pool{}
-	for i := range deployments {
-		object := &deployments[i]
-		surge, unavailable, _ := limitsOf(object, int(integerOr(object, 1, "spec", "replicas")))
-		pools[string(object.GetUID())] = plan.Pool{MaxSurge: surge, MaxUnavailable: unavailable}
-	}
-	return pools, nil
-}
-
 // Evictable are the pods that have to move when their Nodes go, and the PodDisruptionBudgets that have a say in it.
 func (s *Session) Evictable(ctx context.Context) observation.Observed[plan.Pods] {
 	found := plan.Pods{OnNode: map[string]int{}}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -85,34 +84,4 @@ func TestPodsThatHaveToMove(t *testing.T) {
 	g.Expect(pods.Budgets).To(ConsistOf(
 		plan.PodBudget{Name: "web/front", Allowed: 1, Nodes: []string{"n1", "n1", "n2"}}, plan.PodBudget{Name: "elsewhere/all"},
 	))
-}
-
-func TestHowMachinesAreReplaced(t *testing.T) {
-	for name, test := range map[string]struct {
-		spec map[string]any
-		want plan.Pool
-	}{
-		"nothing is said": {spec: map[string]any{}, want: plan.Pool{MaxSurge: 1}},
-		"numbers":         {spec: rolling(int64(3), int64(2)), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"percentages":     {spec: rolling("25%", "25%"), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"not a number":    {spec: rolling("many", "few"), want: plan.Pool{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			test.spec["replicas"] = int64(10)
-			object := &unstructured.Unstructured{Object: map[string]any{"spec": test.spec}}
-			object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-			object.SetNamespace("kube-system")
-			object.SetName("workers")
-			object.SetUID("u")
-			session, _ := sessionWith(interceptor.Funcs{}, object)
-			pools, err := session.Pools(t.Context())
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(pools).To(Equal(map[string]plan.Pool{"u": test.want}))
-		})
-	}
-}
-
-func rolling(surge, unavailable any) map[string]any {
-	return map[string]any{"strategy": map[string]any{"rollingUpdate": map[string]any{"maxSurge": surge, "maxUnavailable": unavailable}}}
 }

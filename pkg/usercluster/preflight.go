@@ -76,7 +76,7 @@ func (s *Session) readPreflight(ctx context.Context, in PreflightInput) prefligh
 		StorageClasses: s.StorageClasses(ctx),
 		Pods:           s.podFacts(ctx, in.Registries),
 		Budgets:        s.budgets(ctx),
-		Pools:          s.machinePools(ctx),
+		Pools:          s.Machines.Pools(ctx),
 		Webhooks:       s.webhooks(ctx),
 		Denied:         s.denied(ctx, in.Identity),
 		Credentials:    s.Credentials(in.Source),

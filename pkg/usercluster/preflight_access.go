@@ -21,16 +21,13 @@ import (
 
 // rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to
 // see what became of a volume.
-func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
-	needed := []authorizationv1.ResourceAttributes{
-		{Group: machineGroupVersion().Group, Resource: "machinedeployments", Verb: "patch"},
-		{Group: machineGroupVersion().Group, Resource: "machinesets", Verb: "patch"},
-		{Group: machineGroupVersion().Group, Resource: "machines", Verb: "patch"},
+func rightsNeeded(id provider.Identity, machines []authorizationv1.ResourceAttributes) []authorizationv1.ResourceAttributes {
+	needed := append(slices.Clone(machines), []authorizationv1.ResourceAttributes{
 		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
 		{Resource: "persistentvolumeclaims", Verb: "get"},
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: id.LeaseNamespace, Name: id.LeaseName, Verb: "get"},
 		{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Verb: "create"},
-	}
+	}...)
 	if id.LeaseName == "" {
 		return needed // The provider is not known, which is a finding of its own.
 	}
@@ -48,7 +45,7 @@ func rightsNeeded(id provider.Identity) []authorizationv1.ResourceAttributes {
 // denied are the rights that our own credentials lack.
 func (s *Session) denied(ctx context.Context, id provider.Identity) observation.Observed[[]string] {
 	denied := []string{}
-	for _, attributes := range rightsNeeded(id) {
+	for _, attributes := range rightsNeeded(id, s.machineRights) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
 		if err := s.client.Create(ctx, review); err != nil {
 			return observation.Unknown[[]string](reads.Because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))

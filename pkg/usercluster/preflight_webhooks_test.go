@@ -8,23 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
-
-// poolObject is a MachineDeployment of two Machines.
-func poolObject(change func(map[string]any)) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"namespace": "kube-system", "name": "workers"}, "spec": map[string]any{"replicas": int64(2)},
-	}}
-	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-	change(object.Object)
-	return object
-}
 
 // validating is a webhook for Deployments that are made, with a Service.
 func validating(change func(*admissionregistrationv1.ValidatingWebhook)) *admissionregistrationv1.ValidatingWebhookConfiguration {

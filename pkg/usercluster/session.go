@@ -1,6 +1,7 @@
 package usercluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -33,6 +34,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
@@ -44,6 +47,13 @@ const requestTimeout = 10 * time.Second
 // API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since when
 // a Node is new, or something of the baseline gone.
 type Session struct {
+	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
+	Machines machines.API
+	Canary   *machines.Canary
+	// machineRights are those that Machines needs, and lookForMachines is what it does after a probe.
+	machineRights   []authorizationv1.ResourceAttributes
+	lookForMachines func(context.Context)
+
 	client  client.Client
 	clock   clock.Clock
 	log     logr.Logger
@@ -63,7 +73,6 @@ type Session struct {
 	gone     goneMemory
 	leader   leaderMemory
 
-	revisions revisionMemory
 	// former are the processes of the CCM.
 	former *controlplane.Former
 
@@ -80,7 +89,10 @@ type network struct {
 }
 
 func newSession(c client.Client, clk clock.Clock, log logr.Logger, watching *watches.Watches) *Session {
+	machineController := machinecontroller.New(c, clk, watching)
 	return &Session{client: c, clock: clk, log: log, watches: watching,
+		Machines: machineController, Canary: machines.NewCanary(c, machineController),
+		machineRights: machinecontroller.Rights(), lookForMachines: machineController.LookForKinds,
 		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
 		former: controlplane.NewFormer(clk)}
 }
@@ -185,6 +197,8 @@ func knownKinds() meta.RESTMapper {
 	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
 	add(registrationGroupVersion(), meta.RESTScopeRoot, registrationKind)
-	add(machineGroupVersion(), meta.RESTScopeNamespace, machineKind, machineSetKind, machineDeploymentKind)
+	for _, kind := range machinecontroller.Kinds() {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
 	return mapper
 }

@@ -53,7 +53,7 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	addons := renderSimcloud(t)
 	for name, look := range map[string]func(ctx context.Context, s *Session) (unknown bool, why string){
 		"Machines": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.Machines(ctx)
+			o := s.Machines.Observe(ctx)
 			return o.IsUnknown(), o.Why()
 		},
 		"Nodes": func(ctx context.Context, s *Session) (bool, string) { o := s.Nodes(ctx); return o.IsUnknown(), o.Why() },

@@ -21,6 +21,8 @@ const (
 	vspherePackage           = "pkg/provider/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
+	machinesPackage          = "pkg/usercluster/machines"
+	machineControllerPackage = "pkg/usercluster/machines/machinecontroller"
 	readsPackage             = "pkg/usercluster/reads"
 	watchesPackage           = "pkg/usercluster/watches"
 	webhooksPackage          = "webhooks"

@@ -34,7 +34,7 @@ func bounds() []mutant {
 	const rule = "bounds"
 	return []mutant{
 		of(userClusterPackage, rule, "a kubeconfig may have any size", "loadKubeconfig", never("maxKubeconfig")),
-		of(userClusterPackage, rule, "a kubeconfig may use aliases", "boundedNode", never("AliasNode")),
-		of(userClusterPackage, rule, "a kubeconfig may be as deep as it likes", "boundedNode", never("depth 0")),
+		of(readsPackage, rule, "a kubeconfig may use aliases", "YAMLProblem", never("AliasNode")).onlyBy(userClusterPackage),
+		of(readsPackage, rule, "a kubeconfig may be as deep as it likes", "YAMLProblem", never("depth 0")).onlyBy(userClusterPackage),
 	}
 }

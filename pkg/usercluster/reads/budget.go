@@ -28,6 +28,7 @@ func WithBudget(ctx context.Context) context.Context {
 	return WithBudgetOf(ctx, MaxKept)
 }
 
+// WithBudgetOf is WithBudget for reads that no pass waits for.
 func WithBudgetOf(ctx context.Context, most int64) context.Context {
 	return context.WithValue(ctx, budgetKey{}, &budget{most: most})
 }

@@ -34,6 +34,7 @@ func (t Turns) Take(ctx context.Context) (*Turn, error) {
 	return &Turn{of: t}, nil
 }
 
+// End lets the next one have its turn; that of a list's page ends with the page.
 func (t *Turn) End() {
 	if t != nil && t.of != nil {
 		<-t.of

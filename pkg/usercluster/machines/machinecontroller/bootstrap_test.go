@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"encoding/base64"
@@ -129,7 +129,7 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 	refs := []observation.Ref{pool, {Namespace: "kube-system", Name: "b", UID: "b"}, {Namespace: "kube-system", Name: "c", UID: "c"}}
 
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, secret, other)
+	s := adapterWith(interceptor.Funcs{}, secret, other)
 	g.Expect(s.Bootstraps(t.Context(), refs).Value()).To(Equal(map[string]observation.BootstrapData{
 		"md": {Kubelet: observation.BootstrapExternal, Revision: "2"},
 		"b":  {Kubelet: observation.BootstrapNotTold},
@@ -138,11 +138,11 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 	g.Expect(s.Bootstraps(t.Context(), nil).IsAbsent()).To(BeTrue(), "no one asks")
 
 	secrets := corev1.Resource("secrets")
-	s, _ = sessionWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
+	s = adapterWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
 	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}))
-	s, _ = sessionWith(failing(reads.ErrTooLarge))
+	s = adapterWith(failing(reads.ErrTooLarge))
 	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}))
-	s, _ = sessionWith(failing(apierrors.NewTimeoutError("slow", 1)))
+	s = adapterWith(failing(apierrors.NewTimeoutError("slow", 1)))
 	seen := s.Bootstraps(t.Context(), refs[:1])
 	g.Expect(seen.IsUnknown()).To(BeTrue(), "an API server that does not answer says nothing of the data")
 	g.Expect(seen.Why()).To(ContainSubstring("cloud-init-settings/workers-kube-system-provisioning-config"))

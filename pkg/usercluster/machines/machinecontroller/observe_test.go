@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // machineObject reads an object of the machine-controller.
@@ -50,7 +51,7 @@ status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplic
 metadata: {annotations: {v1.kubelet-flags.machine-controller.kubermatic.io/ExternalCloudProvider: "true"}, finalizers: [a]}
 status: {nodeRef: {name: node-1}, errorReason: CreateError, errorMessage: quota}`), "MachineSet", "current")
 	machine.SetDeletionTimestamp(new(metav1.NewTime(start)))
-	s, _ := sessionWith(interceptor.Funcs{}, deployment, machine,
+	s := adapterWith(interceptor.Funcs{}, deployment, machine,
 		machineObject(t, "MachineDeployment", "paused", "spec: {paused: true}"),
 		ownedBy(machineObject(t, "MachineSet", "current", `
 spec: {replicas: 2, template: {metadata: {creationTimestamp: null, labels: {a: b, machine-template-hash: "7"},
@@ -59,7 +60,7 @@ spec: {replicas: 2, template: {metadata: {creationTimestamp: null, labels: {a: b
 spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: "6"}}, spec: {versions: {kubelet: v}}}}`), "MachineDeployment", "md"),
 		machineObject(t, "Machine", "alone", "spec: {metadata: {}}"),
 	)
-	machines, known := s.Machines(t.Context()).Get()
+	machines, known := s.Observe(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
 	ref := func(kind, name string) observation.Ref {
 		return observation.Ref{Kind: kind, Namespace: "kube-system", Name: name, UID: name + "-uid"}
@@ -116,13 +117,13 @@ func TestMachinesWithoutCRDs(t *testing.T) {
 		}}
 	}
 	t.Run("all three missing is absent", func(t *testing.T) {
-		s, _ := sessionWith(without("Machine", "MachineSet", "MachineDeployment"))
-		NewWithT(t).Expect(s.Machines(t.Context()).IsAbsent()).To(BeTrue())
+		s := adapterWith(without("Machine", "MachineSet", "MachineDeployment"))
+		NewWithT(t).Expect(s.Observe(t.Context()).IsAbsent()).To(BeTrue())
 	})
 	t.Run("one missing is not understood", func(t *testing.T) {
 		g := NewWithT(t)
-		s, _ := sessionWith(without("MachineSet"), machineObject(t, "Machine", "a", "{}"), machineObject(t, "MachineDeployment", "a", "{}"))
-		machines := s.Machines(t.Context())
+		s := adapterWith(without("MachineSet"), machineObject(t, "Machine", "a", "{}"), machineObject(t, "MachineDeployment", "a", "{}"))
+		machines := s.Observe(t.Context())
 		g.Expect(machines.IsUnknown()).To(BeTrue())
 		g.Expect(machines.Why()).To(ContainSubstring("only some"))
 	})
@@ -130,29 +131,29 @@ func TestMachinesWithoutCRDs(t *testing.T) {
 
 func TestRollMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
 	ref := observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
-	g.Expect(s.RollMachineDeployment(t.Context(), ref, s.asSeen(t, rolls("17", false)))).To(Succeed())
+	g.Expect(s.roll(t.Context(), ref, s.asSeen(t, rolls("17", false)))).To(Succeed())
 
-	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
+	live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineDeployment", "md", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
 	annotations, _, _ := unstructured.NestedStringMap(live.Object, "spec", "template", "metadata", "annotations")
 	g.Expect(annotations).To(Equal(map[string]string{"a": "b", "forceRestart": "17"}))
-	g.Expect(fieldManagers(live)).To(ContainElement("ccm-migration-controller"))
+	g.Expect(live.GetManagedFields()).To(ContainElement(HaveField("Manager", "ccm-migration-controller")))
 
 	ref.UID = ""
-	g.Expect(s.RollMachineDeployment(t.Context(), ref, rolls("17", false))).To(MatchError(ContainSubstring("UID")))
+	g.Expect(s.roll(t.Context(), ref, rolls("17", false))).To(MatchError(ContainSubstring("UID")))
 }
 
 func TestRollOfADeletedMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "machinedeployments"}, "md", errors.New("uid mismatch"))
-	s, _ := sessionWith(interceptor.Funcs{})
+	s := adapterWith(interceptor.Funcs{})
 	s.client = interceptor.NewClient(s.client.(client.WithWatch), interceptor.Funcs{
 		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 			return conflict
 		}})
-	err := s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))
+	err := s.roll(t.Context(), breakerRef(), rolls("17", true))
 	g.Expect(err).To(MatchError(ContainSubstring("deleted meanwhile")))
 	g.Expect(apierrors.IsConflict(err)).To(BeTrue())
 }

@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"context"
@@ -26,13 +26,13 @@ const (
 
 // Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has
 // tokens and certificates, and is dropped here: what is kept is one of a few words, and the revision.
-func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
+func (a *Adapter) Bootstraps(ctx context.Context, deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
 	if len(deployments) == 0 {
 		return observation.Absent[map[string]observation.BootstrapData]()
 	}
 	seen := make(map[string]observation.BootstrapData, len(deployments))
 	for _, deployment := range deployments {
-		data, err := s.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
+		data, err := a.bootstrapOf(ctx, migration.BootstrapSecret(deployment))
 		if err != nil {
 			return observation.Unknown[map[string]observation.BootstrapData](reads.Because("reading "+migration.BootstrapSecret(deployment).String(), err))
 		}
@@ -41,9 +41,9 @@ func (s *Session) Bootstraps(ctx context.Context, deployments []observation.Ref)
 	return observation.Known(seen)
 }
 
-func (s *Session) bootstrapOf(ctx context.Context, ref observation.Ref) (observation.BootstrapData, error) {
+func (a *Adapter) bootstrapOf(ctx context.Context, ref observation.Ref) (observation.BootstrapData, error) {
 	secret := &corev1.Secret{}
-	err := s.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	err := a.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return observation.BootstrapData{Kubelet: observation.BootstrapMissing}, nil

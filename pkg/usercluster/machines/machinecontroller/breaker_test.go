@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 func breakerRef() observation.Ref {
@@ -24,9 +25,9 @@ func rolls(value string, endless bool) migration.Verb {
 }
 
 // asSeen has the version that the object has now.
-func (s *Session) asSeen(t *testing.T, verb migration.Verb) migration.Verb {
+func (s *Adapter) asSeen(t *testing.T, verb migration.Verb) migration.Verb {
 	t.Helper()
-	live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
+	live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineDeployment", "md", "{}"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	verb.Versions = []string{live.GetResourceVersion()}
 	return verb
@@ -34,7 +35,7 @@ func (s *Session) asSeen(t *testing.T, verb migration.Verb) migration.Verb {
 
 func TestBreakerTakesAndGivesBack(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
 	for _, step := range []struct {
 		about string
 		verb  migration.Verb
@@ -46,25 +47,25 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 		{"a rollback takes nothing", rolls("18", false), observation.Guard{}, "18"},
 		{"nothing is left", rolls("", false), observation.Guard{}, ""},
 	} {
-		g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), s.asSeen(t, step.verb))).To(Succeed(), step.about)
-		live, err := s.get(t.Context(), machineObject(t, "MachineDeployment", "md", "{}"))
+		g.Expect(s.roll(t.Context(), breakerRef(), s.asSeen(t, step.verb))).To(Succeed(), step.about)
+		live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineDeployment", "md", "{}"))
 		g.Expect(err).NotTo(HaveOccurred())
 		spec, _, _ := unstructured.NestedMap(live.Object, "spec")
 		g.Expect(spec).To(HaveKeyWithValue("replicas", BeEquivalentTo(2)), "what is not ours stays")
 		g.Expect(guardOf(live)).To(Equal(step.want), step.about)
 		g.Expect(restartValue(live)).To(Equal(step.value), step.about)
 	}
-	g.Expect(s.RollMachineDeployment(t.Context(), observation.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
+	g.Expect(s.roll(t.Context(), observation.Ref{Name: "md"}, rolls("17", true))).To(MatchError(ContainSubstring("UID")))
 }
 
 func TestWhatIsRolledIsAsItWasSeen(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"))
 	verb := s.asSeen(t, rolls("17", true))
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(Succeed())
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
+	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(Succeed())
+	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
 	verb.Versions = nil
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("resourceVersion are needed")))
+	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("resourceVersion are needed")))
 }
 
 func TestAStepLowersWhatWasSeen(t *testing.T) {
@@ -83,14 +84,14 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
+			s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
 				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"))
-			live, err := s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))
+			live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
 			g.Expect(err).NotTo(HaveOccurred())
 			step := migration.MachineSetStep{Deployment: ref("MachineDeployment", "md"), Generation: 7, Version: live.GetResourceVersion(), Replicas: 2}
 			tc.change(&step)
-			err = s.StepMachineSet(t.Context(), ref("MachineSet", "old"), step)
-			live, _ = s.get(t.Context(), machineObject(t, "MachineSet", "old", "{}"))
+			err = s.step(t.Context(), ref("MachineSet", "old"), step)
+			live, _ = reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
 			if tc.says == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(integerOr(live, 0, "spec", "replicas")).To(BeEquivalentTo(2))
@@ -104,9 +105,9 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 
 func TestAMarkedMachineGoesFirst(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
-	g.Expect(s.MarkMachine(t.Context(), observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
-	live, err := s.get(t.Context(), machineObject(t, "Machine", "m", "{}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
+	g.Expect(s.mark(t.Context(), observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
+	live, err := reads.Live(t.Context(), s.client, machineObject(t, "Machine", "m", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(toMachine(live).GoesFirst).To(BeTrue())
 }
@@ -203,7 +204,7 @@ spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a
 
 func TestARollSaysWhatFailed(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{})
+	s := adapterWith(interceptor.Funcs{})
 	s.client = failingApply(s.client.(client.WithWatch), errors.New("no"))
-	g.Expect(s.RollMachineDeployment(t.Context(), breakerRef(), rolls("17", true))).To(MatchError("roll MachineDeployment kube-system/md: no"))
+	g.Expect(s.roll(t.Context(), breakerRef(), rolls("17", true))).To(MatchError("roll MachineDeployment kube-system/md: no"))
 }

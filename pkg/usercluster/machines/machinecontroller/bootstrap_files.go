@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"encoding/base64"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -48,7 +50,7 @@ func bootFiles(data []byte) ([]bootFile, bool) {
 // cloudInitFiles walks the tree, in which an alias is not copied to where it stands.
 func cloudInitFiles(data []byte) ([]bootFile, bool) {
 	var document yaml.Node
-	if yaml.Unmarshal(data, &document) != nil || boundedNode(&document, maxBootstrapDepth) != nil || len(document.Content) != 1 {
+	if yaml.Unmarshal(data, &document) != nil || reads.YAMLProblem(&document, maxBootstrapDepth) != "" || len(document.Content) != 1 {
 		return nil, false
 	}
 	list := fieldOf(document.Content[0], "write_files")

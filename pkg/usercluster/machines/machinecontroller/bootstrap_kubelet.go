@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"path"

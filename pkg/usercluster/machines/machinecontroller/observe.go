@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// The kinds of the machine-controller. Its CRDs have no schema, so they are read as they are.
+// The kinds of the machine-controller.
 const (
 	machineKind           = "Machine"
 	machineSetKind        = "MachineSet"
@@ -30,14 +31,34 @@ const (
 // templateHashLabel is what the machine-controller adds to the template of a MachineSet.
 const templateHashLabel = "machine-template-hash"
 
+// Kinds of the machine-controller.
+func Kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{machineGroupVersion().WithKind(machineKind), machineGroupVersion().WithKind(machineSetKind), machineGroupVersion().WithKind(machineDeploymentKind)}
+}
+
+func resources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		machineGroupVersion().WithResource("machines"), machineGroupVersion().WithResource("machinesets"), machineGroupVersion().WithResource("machinedeployments"),
+	}
+}
+
+// Rights that a migration needs and would miss only when it is under way.
+func Rights() []authorizationv1.ResourceAttributes {
+	needed := []authorizationv1.ResourceAttributes{}
+	for _, resource := range []string{"machinedeployments", "machinesets", "machines"} {
+		needed = append(needed, authorizationv1.ResourceAttributes{Group: machineGroupVersion().Group, Resource: resource, Verb: "patch"})
+	}
+	return needed
+}
+
 func machineGroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: "cluster.k8s.io", Version: "v1alpha1"}
 }
 
-// Machines reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
+// Observe reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
 // machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
 // it was made in between.
-func (s *Session) Machines(ctx context.Context) observation.Observed[observation.Machines] {
+func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.Machines] {
 	result, missing := observation.Machines{}, 0
 	var sets, deployments []unstructured.Unstructured
 	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
@@ -48,7 +69,7 @@ func (s *Session) Machines(ctx context.Context) observation.Observed[observation
 		func(object *unstructured.Unstructured) { sets = append(sets, reads.Keep(ctx, *object)) },
 		func(object *unstructured.Unstructured) { deployments = append(deployments, reads.Keep(ctx, *object)) },
 	} {
-		switch err := s.eachOfMachineKind(ctx, kinds[i], each); {
+		switch err := a.eachOf(ctx, kinds[i], each); {
 		case apierrors.IsNotFound(err):
 			missing++
 		case err != nil:
@@ -62,23 +83,23 @@ func (s *Session) Machines(ctx context.Context) observation.Observed[observation
 	default:
 		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
 	}
-	s.watchMachines()
+	a.watch()
 	result = withOwners(result, sets, deployments)
-	s.revisions.date(result.Sets, s.clock.Now())
+	a.revisions.date(result.Sets, a.clock.Now())
 	return observation.Known(result)
 }
 
-func (s *Session) eachOfMachineKind(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
-	return reads.List(ctx, s.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
+func (a *Adapter) eachOf(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
+	return reads.List(ctx, a.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
 		for i := range page.Items {
 			each(&page.Items[i])
 		}
 	})
 }
 
-func (s *Session) machineDeployments(ctx context.Context) ([]unstructured.Unstructured, error) {
+func (a *Adapter) deployments(ctx context.Context) ([]unstructured.Unstructured, error) {
 	var items []unstructured.Unstructured
-	err := s.eachOfMachineKind(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) })
+	err := a.eachOf(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) })
 	return items, err
 }
 
@@ -88,20 +109,18 @@ func emptyMachineKind(kind string) *unstructured.UnstructuredList {
 	return list
 }
 
-// watchMachines starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
-func (s *Session) watchMachines() {
-	for _, resource := range []string{"machines", "machinesets", "machinedeployments"} {
-		s.watches.Resources(machineGroupVersion().WithResource(resource))
-	}
+// watch starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
+func (a *Adapter) watch() {
+	a.watches.Resources(resources()...)
 }
 
-// lookForMachines notices that the CRDs were installed after the last pass, for which nothing else would wake us.
-func (s *Session) lookForMachines(ctx context.Context) {
-	if !s.watches.Misses(machineGroupVersion().WithResource("machines")) {
+// LookForKinds notices that the CRDs were installed after the last pass, for which nothing else would wake us.
+func (a *Adapter) LookForKinds(ctx context.Context) {
+	if !a.watches.Misses(resources()[0]) {
 		return
 	}
-	if err := s.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
-		s.watchMachines()
+	if err := a.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
+		a.watch()
 	}
 }
 
@@ -207,7 +226,7 @@ func toMachine(object *unstructured.Unstructured) observation.Machine {
 		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
 		NodeName:   node,
 		CreatedAt:  object.GetCreationTimestamp().Time,
-		Finalizers: object.GetFinalizers(),
+		Finalizers: foreignFinalizers(object.GetFinalizers()),
 		OfCanary:   object.GetLabels()[ucv1.CanaryLabel] != "",
 		GoesFirst:  object.GetAnnotations()[ucv1.DeleteMachineAnnotation] != "",
 	}
@@ -246,6 +265,14 @@ func integerOr(object *unstructured.Unstructured, fallback int64, path ...string
 	default:
 		return fallback
 	}
+}
+
+// foreignFinalizers are those that the machine-controller does not set.
+// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machine/controller.go
+func foreignFinalizers(finalizers []string) []string {
+	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
+		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
+	})
 }
 
 // normalizedTemplate is the template without what the machine-controller adds: the hash label, and the empty fields

@@ -1,4 +1,4 @@
-package usercluster
+package machinecontroller
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// RollMachineDeployment makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
+// roll makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
 // and an endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless
 // another owner wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would
 // make a deleted object again, and the version, because what a person changed meanwhile is looked at first.
-func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref, verb migration.Verb) error {
+func (a *Adapter) roll(ctx context.Context, ref observation.Ref, verb migration.Verb) error {
 	version := verb.VersionOf(ref)
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
@@ -40,36 +40,36 @@ func (s *Session) RollMachineDeployment(ctx context.Context, ref observation.Ref
 	if len(spec) > 0 {
 		object.Object["spec"] = spec
 	}
-	err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 	return changing("roll", ref, err)
 }
 
-// MarkMachine has the machine-controller take a Machine first when its MachineSet is scaled down.
-func (s *Session) MarkMachine(ctx context.Context, ref observation.Ref) error {
-	return s.patchMachineKind(ctx, "mark", ref, map[string]any{
+// mark has the machine-controller take a Machine first when its MachineSet is scaled down.
+func (a *Adapter) mark(ctx context.Context, ref observation.Ref) error {
+	return a.patch(ctx, "mark", ref, map[string]any{
 		"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
 	})
 }
 
-// StepMachineSet lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
+// step lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
 // machine-controller would bring the MachineSet back to what it was, with a Machine that can never boot.
-func (s *Session) StepMachineSet(ctx context.Context, set observation.Ref, step migration.MachineSetStep) error {
+func (a *Adapter) step(ctx context.Context, set observation.Ref, step migration.MachineSetStep) error {
 	deployment := &unstructured.Unstructured{}
 	deployment.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	key := types.NamespacedName{Namespace: step.Deployment.Namespace, Name: step.Deployment.Name}
-	if err := s.client.Get(ctx, key, deployment); err != nil {
+	if err := a.client.Get(ctx, key, deployment); err != nil {
 		return fmt.Errorf("lower %s: look at %s: %w", set, step.Deployment, err)
 	}
 	if string(deployment.GetUID()) != step.Deployment.UID || deployment.GetGeneration() != step.Generation {
 		return fmt.Errorf("lower %s: %s was changed meanwhile, look again", set, step.Deployment)
 	}
-	return s.patchMachineKind(ctx, "lower", set, map[string]any{
+	return a.patch(ctx, "lower", set, map[string]any{
 		"metadata": map[string]any{"uid": set.UID, "resourceVersion": step.Version},
 		"spec":     map[string]any{"replicas": step.Replicas},
 	})
 }
 
-func (s *Session) patchMachineKind(ctx context.Context, what string, ref observation.Ref, patch map[string]any) error {
+func (a *Adapter) patch(ctx context.Context, what string, ref observation.Ref, patch map[string]any) error {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", what, ref, err)
@@ -78,7 +78,7 @@ func (s *Session) patchMachineKind(ctx context.Context, what string, ref observa
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(ref.Kind))
 	object.SetNamespace(ref.Namespace)
 	object.SetName(ref.Name)
-	return changing(what, ref, s.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)))
+	return changing(what, ref, a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)))
 }
 
 // guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is
