@@ -76,15 +76,15 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb migration.Verb)
 // KCM's.
 func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.Verb) error {
 	change := map[migration.VerbKind]func() error{
-		migration.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
-		migration.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
-		migration.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
-		migration.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
-		migration.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
+		migration.VerbOpenFence:       func() error { return s.session.Leases.OpenFence(ctx, s.identity) },
+		migration.VerbCloseFence:      func() error { return s.session.Leases.CloseFence(ctx, s.identity) },
+		migration.VerbAllowLock:       func() error { return s.session.Leases.AllowLock(ctx, s.identity) },
+		migration.VerbReleaseLock:     func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
+		migration.VerbReleaseCCMLease: func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
 		migration.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
-		migration.VerbFreeLease:       func() error { return s.session.FreeLease(ctx, *verb.Lease) },
-		migration.VerbGrantLease:      func() error { return s.session.GrantLease(ctx, verb.Lease.Ref) },
-		migration.VerbRevokeLease:     func() error { return s.session.RevokeLease(ctx, s.kcmLease()) },
+		migration.VerbFreeLease:       func() error { return s.session.Leases.FreeLease(ctx, *verb.Lease) },
+		migration.VerbGrantLease:      func() error { return s.session.Leases.GrantLease(ctx, verb.Lease.Ref) },
+		migration.VerbRevokeLease:     func() error { return s.session.Leases.RevokeLease(ctx, s.kcmLease()) },
 	}
 	return change[verb.Kind]()
 }

@@ -25,7 +25,7 @@ func (r *Reconciler) observeLock(ctx context.Context, s *scope) observation.Obse
 	if s.identity == (provider.Identity{}) {
 		return observation.Unknown[observation.Lock]("the provider is not known")
 	}
-	observed := s.session.MigrationLock(ctx, s.identity)
+	observed := s.session.Leases.MigrationLock(ctx, s.identity)
 	lock, known := observed.Get()
 	if !known {
 		return observed
@@ -72,7 +72,7 @@ func (r *Reconciler) applyLockFile(ctx context.Context, s *scope, file migration
 }
 
 func (r *Reconciler) removeLock(ctx context.Context, s *scope) error {
-	if err := s.session.RemoveLock(ctx, s.identity, s.observed.Lock.Value().Lease); err != nil {
+	if err := s.session.Leases.RemoveLock(ctx, s.identity, s.observed.Lock.Value().Lease); err != nil {
 		return err
 	}
 	file := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}}

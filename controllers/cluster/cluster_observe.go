@@ -191,16 +191,16 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	if s.needs().Measurements {
 		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
-	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
-	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.CCMLease = session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	session.Leases.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
 	s.observed.CCMProcesses = r.observeProcesses(ctx, s)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = session.Lease(ctx, namespace, name)
+	s.observed.KCMLease = session.Leases.Lease(ctx, namespace, name)
 	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
 	if s.needs().KCMLeaseRight {
-		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
+		s.observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
 	}
-	s.observed.Fence = session.Fence(ctx, s.identity)
+	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
 	s.observed.Lock = r.observeLock(ctx, s)
 	r.observeAddons(ctx, s)
 	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
@@ -222,7 +222,7 @@ func (s *scope) observeRoll(ctx context.Context) {
 	}
 	s.observed.Bootstraps = s.session.Machines.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
-		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
+		s.observed.CCMNode = s.session.Leases.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}
 }
 
@@ -231,7 +231,7 @@ func (s *scope) observeForUndo(ctx context.Context) {
 	if !s.needs().Undo {
 		return
 	}
-	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)
+	s.observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)
 	s.observed.Attachments = s.session.Attachments(ctx)
 }
 
@@ -250,7 +250,7 @@ func (r *Reconciler) observeProcesses(ctx context.Context, s *scope) observation
 	if r.ControlPlane.Ledger != nil {
 		beside = r.ControlPlane.Ledger.Former
 	}
-	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), beside)
+	return s.session.Leases.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), beside)
 }
 
 func (s *scope) unreachable(why string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
 // observeOtherManagers looks for cloud-controller-managers of the user cluster that are not ours.
@@ -26,7 +27,7 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) observa
 		ours.Workloads = r.Catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
 	}
 	for _, id := range []provider.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
-		ours.Identities = append(ours.Identities, usercluster.UserName(id))
+		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
 	handover := s.cluster.Status.Handover
 	return s.session.OtherManagers(ctx, r.Catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)

@@ -55,7 +55,7 @@ func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set pro
 		return observation.Unknown[observation.Probe](err.Error())
 	}
 	id = provider.ProbeIdentity(id)
-	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
+	lease := s.Leases.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
 		return observation.Unknown[observation.Probe](lease.Why())
 	}

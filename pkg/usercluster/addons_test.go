@@ -245,3 +245,18 @@ func TestPruneAddons(t *testing.T) {
 	g.Expect(left).To(ConsistOf("CSIDriver", "StorageClass"))
 	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs)).To(Succeed(), "it does not carry our label")
 }
+
+func TestWhatIsWithdrawnIsObsoleteButForWhatLasts(t *testing.T) {
+	g := NewWithT(t)
+	addons := renderSimcloud(t)
+	inventory := Merge(InventoryOf(addons.CCM.Objects), InventoryOf(addons.CSI.Objects))
+	addons.CCM.Withdrawn, addons.CSI.Withdrawn = true, true
+	s, _ := sessionWith(interceptor.Funcs{})
+	seen, known := s.Addons(t.Context(), inventory, addons).Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(seen.CCM.Withdrawn && seen.CSI.Withdrawn).To(BeTrue())
+	g.Expect(seen.Obsolete).NotTo(BeEmpty())
+	for _, ref := range seen.Obsolete {
+		g.Expect(ref.Kind).NotTo(BeElementOf("CSIDriver", "StorageClass"), "volumes hang on to it")
+	}
+}

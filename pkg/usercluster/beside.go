@@ -58,6 +58,11 @@ func (s *Session) readerOf(object *unstructured.Unstructured) client.Reader {
 	return s.client
 }
 
+// get reads an object live, in the cluster that it belongs into.
+func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return reads.Live(ctx, s.clientOf(want), want)
+}
+
 // generations of the workloads there, from the cache: a change of one ends what is remembered of a comparison at once.
 func (b beside) generations(ctx context.Context, set provider.Set) ([]int64, error) {
 	var generations []int64

@@ -20,11 +20,9 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
 // hosted is a session whose CCM is beside the control plane, with an API server that gives tokens for a day.
@@ -194,29 +192,4 @@ func TestWhatIsBesideIsPrunedThereAndOnlyThere(t *testing.T) {
 	g.Expect(h.management.List(t.Context(), secrets)).To(Succeed())
 	g.Expect(deployments.Items).To(BeEmpty())
 	g.Expect(secrets.Items).To(BeEmpty())
-}
-
-func TestPodsBesideCountAsTheCCMs(t *testing.T) {
-	g := NewWithT(t)
-	h := newHosted(t)
-	mounting := func(namespace, name, secret string) *corev1.Pod {
-		pod := podOf(namespace, name, "", corev1.PodRunning)
-		pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}}
-		return pod
-	}
-	for _, pod := range []*corev1.Pod{
-		mounting("user-a", "ours", h.set.Access.Secret.Name), mounting("user-a", "other", "something"), mounting("user-b", "elsewhere", h.set.Access.Secret.Name),
-	} {
-		g.Expect(h.management.Create(t.Context(), pod)).To(Succeed())
-	}
-	pods, known := h.PodsOf(t.Context(), simcloud.Profile{}.Identity(), h.set.Access).Get()
-	g.Expect(known).To(BeTrue())
-	g.Expect(pods).To(Equal([]string{"ours"}))
-
-	h.beside.live = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithInterceptorFuncs(interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
-			return context.DeadlineExceeded
-		},
-	}).Build()
-	g.Expect(h.PodsOf(t.Context(), simcloud.Profile{}.Identity(), h.set.Access).IsUnknown()).To(BeTrue(), "could not look is not absent")
 }

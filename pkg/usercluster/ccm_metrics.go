@@ -36,7 +36,7 @@ func (s *Session) ccmCounts(ctx context.Context, id provider.Identity) map[slo.I
 	if s.network == nil || now.Before(memory.next) {
 		return maps.Clone(memory.seen)
 	}
-	pods, known := s.PodsOf(ctx, id, nil).Get()
+	pods, known := s.Leases.PodsOf(ctx, id, nil).Get()
 	memory.next, memory.seen = now.Add(refusedPeriod), nil
 	if !known || len(pods) == 0 {
 		return nil

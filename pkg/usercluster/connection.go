@@ -176,12 +176,8 @@ func open(kubeconfig []byte, cluster types.NamespacedName, options Options, mapp
 		return nil, err
 	}
 	options.Log = options.Log.WithValues("cluster", cluster.String())
-	session, err := connect(config, options, mapper, wake)
-	if err != nil {
-		return nil, err
-	}
-	session.beside = beside{client: options.Management, live: options.SecretReader, namespace: cluster.Namespace, endpoint: endpoint}
-	return session, nil
+	return connect(config, options, mapper, wake,
+		beside{client: options.Management, live: options.SecretReader, namespace: cluster.Namespace, endpoint: endpoint})
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.
@@ -250,7 +246,7 @@ func (r *Registry) probeIfDue(ctx context.Context, e *entry) {
 	if err == nil {
 		session.watchWorkloads()
 		session.lookForMachines(probing)
-		session.lookAtLeader(probing)
+		session.Leases.LookAtLeader(probing)
 	}
 }
 

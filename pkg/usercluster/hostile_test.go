@@ -185,7 +185,7 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 	note(lookForOthers(ctx, s, Ours{}).Why())
 	note(s.podFacts(ctx, observation.Registries{}).Why())
 	note(s.Evictable(ctx).Why())
-	note(s.Lease(ctx, "kube-system", "a").Why())
+	note(s.Leases.Lease(ctx, "kube-system", "a").Why())
 	return unknown
 }
 

@@ -36,7 +36,7 @@ func withEvents(faults interceptor.Funcs) (*Session, *clocktesting.FakeClock) {
 			}
 			return []string{event.InvolvedObject.Kind}
 		}).Build()
-	return newSession(c, clk, logr.Discard(), watches.New(watches.Clients{}, func() {}, logr.Discard())), clk
+	return newSession(parts{client: c, clock: clk, log: logr.Discard(), watches: watches.New(watches.Clients{}, func() {}, logr.Discard())}), clk
 }
 
 func eventOf(kind, name, reason string, uid types.UID, count int32) *corev1.Event {

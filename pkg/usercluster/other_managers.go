@@ -17,6 +17,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
@@ -189,7 +190,7 @@ func identityOf(namespace string, pod *corev1.PodSpec) string {
 	if account == "" {
 		account = "default"
 	}
-	return UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
+	return leases.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
 }
 
 // pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or

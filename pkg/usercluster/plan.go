@@ -25,12 +25,14 @@ import (
 // DryRun is the same way into the user cluster, on which nothing can be changed: every request that would change something, and
 // every review, asks for a dry run. It watches nothing, and remembers no comparison; what preflight read it shares.
 func (s *Session) DryRun() *Session {
-	reading := newSession(client.NewDryRunClient(s.client), s.clock, s.log, watches.New(watches.Clients{}, func() {}, s.log))
-	reading.leases, reading.network, reading.beside = s.leases, s.network, s.beside
-	reading.credentials, reading.preflight = s.credentials, s.preflight
+	dry := s.parts
+	dry.client, dry.watches = client.NewDryRunClient(s.client), watches.New(watches.Clients{}, func() {}, s.log)
 	if s.beside.client != nil {
-		reading.beside.client = client.NewDryRunClient(s.beside.client)
+		dry.beside.client = client.NewDryRunClient(s.beside.client)
 	}
+	reading := newSession(dry)
+	reading.Leases.Remember(s.Leases)
+	reading.preflight = s.preflight
 	return reading
 }
 

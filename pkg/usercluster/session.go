@@ -33,7 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -50,34 +50,36 @@ type Session struct {
 	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
 	Machines machines.API
 	Canary   *machines.Canary
+	// Leases of managers, and who may hold them.
+	Leases *leases.Elections
 	// machineRights are those that Machines needs, and lookForMachines is what it does after a probe.
 	machineRights   []authorizationv1.ResourceAttributes
 	lookForMachines func(context.Context)
 
-	client  client.Client
-	clock   clock.Clock
-	log     logr.Logger
-	watches *watches.Watches
-	leases  *leaseTracker
-	addons  *addonMemory
-	others  *otherMemory
+	parts
+	addons *addonMemory
+	others *otherMemory
 	// preflight is what was read before the start.
-	preflight   *preflightMemory
-	credentials credentials
-	plan        planMemory
-	network     *network
-	beside      beside
+	preflight *preflightMemory
+	plan      planMemory
 
 	measured measurements
 	kubelets kubeletMemory
 	gone     goneMemory
-	leader   leaderMemory
-
-	// former are the processes of the CCM.
-	former *controlplane.Former
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool
+}
+
+// parts are what a session is made of.
+type parts struct {
+	client      client.Client
+	clock       clock.Clock
+	log         logr.Logger
+	watches     *watches.Watches
+	credentials credentials
+	network     *network
+	beside      beside
 }
 
 // network is what only a session with a real API server has.
@@ -88,17 +90,20 @@ type network struct {
 	clients watches.Clients
 }
 
-func newSession(c client.Client, clk clock.Clock, log logr.Logger, watching *watches.Watches) *Session {
-	machineController := machinecontroller.New(c, clk, watching)
-	return &Session{client: c, clock: clk, log: log, watches: watching,
-		Machines: machineController, Canary: machines.NewCanary(c, machineController),
+func newSession(p parts) *Session {
+	machineController := machinecontroller.New(p.client, p.clock, p.watches)
+	return &Session{
+		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
 		machineRights: machinecontroller.Rights(), lookForMachines: machineController.LookForKinds,
-		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
-		former: controlplane.NewFormer(clk)}
+		Leases: leases.New(leases.Options{
+			Client: p.client, Management: p.beside.live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
+		}),
+		addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
+	}
 }
 
 // connect makes a session; nothing is sent yet.
-func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(), beside beside) (*Session, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = ucv1.FieldManager
 	config.WarningHandler = rest.NoWarnings{}
@@ -116,10 +121,11 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	if err != nil {
 		return nil, err
 	}
-	session := newSession(c, options.Clock, options.Log, watches.New(network.clients, wake, options.Log))
 	network.bounds = bounds
-	session.network, session.credentials = network, credentialsOf(config)
-	return session, nil
+	return newSession(parts{
+		client: c, clock: options.Clock, log: options.Log, watches: watches.New(network.clients, wake, options.Log),
+		credentials: credentialsOf(config), network: network, beside: beside,
+	}), nil
 }
 
 func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
@@ -149,7 +155,7 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the metadata client: %w", err)
 	}
-	leases, err := coordinationclient.NewForConfigAndClient(config, httpClient)
+	leaseClient, err := coordinationclient.NewForConfigAndClient(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make the lease client: %w", err)
 	}
@@ -157,7 +163,7 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the pod client: %w", err)
 	}
-	clients := watches.Clients{Metadata: metadataClient, Leases: leases.RESTClient(), Pods: pods.RESTClient()}
+	clients := watches.Clients{Metadata: metadataClient, Leases: leaseClient.RESTClient(), Pods: pods.RESTClient()}
 	return &network{http: httpClient, probe: probe, clients: clients}, nil
 }
 

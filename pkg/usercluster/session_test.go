@@ -32,7 +32,7 @@ func sessionWith(faults interceptor.Funcs, objects ...client.Object) (*Session, 
 	clk := clocktesting.NewFakeClock(start)
 	c := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().
 		WithObjects(objects...).WithInterceptorFuncs(faults).Build()
-	return newSession(c, clk, logr.Discard(), watches.New(watches.Clients{}, func() {}, logr.Discard())), clk
+	return newSession(parts{client: c, clock: clk, log: logr.Discard(), watches: watches.New(watches.Clients{}, func() {}, logr.Discard())}), clk
 }
 
 // failing makes every read end with the error.
@@ -62,15 +62,15 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			return o.IsUnknown(), o.Why()
 		},
 		"Lease": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.Lease(ctx, "a", "b")
+			o := s.Leases.Lease(ctx, "a", "b")
 			return o.IsUnknown(), o.Why()
 		},
 		"Fence": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.Fence(ctx, simcloud.Profile{}.Identity())
+			o := s.Leases.Fence(ctx, simcloud.Profile{}.Identity())
 			return o.IsUnknown(), o.Why()
 		},
 		"PodsOf": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.PodsOf(ctx, simcloud.Profile{}.Identity(), nil)
+			o := s.Leases.PodsOf(ctx, simcloud.Profile{}.Identity(), nil)
 			return o.IsUnknown(), o.Why()
 		},
 		"Attachments": func(ctx context.Context, s *Session) (bool, string) {

@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -81,8 +81,8 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s, _ := sessionWith(test.funcs())
-			s.credentials.user = test.says
+			s, _ := electionsWith(test.funcs())
+			s.user = test.says
 			g.Expect(s.GrantLease(t.Context(), lease) != nil).To(Equal(test.fails))
 			seen := s.LeaseRight(t.Context(), lease)
 			g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
@@ -107,7 +107,7 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 func TestAGrantThatHangsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s, _ := sessionWith(interceptor.Funcs{
+		s, _ := electionsWith(interceptor.Funcs{
 			Create: reviewer{name: "us"}.funcs().Create,
 			Apply: func(ctx context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 				<-ctx.Done()
@@ -141,7 +141,7 @@ func TestARightThatMayNotBeDeletedIsSeen(t *testing.T) {
 			funcs.Delete = func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
 				return test.refuses
 			}
-			s, _ := sessionWith(funcs)
+			s, _ := electionsWith(funcs)
 			lease := observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"}
 			g.Expect(s.GrantLease(t.Context(), lease)).To(Succeed())
 			g.Expect(s.RevokeLease(t.Context(), lease) != nil).To(Equal(test.fails))
@@ -167,7 +167,7 @@ func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 			funcs.Get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "roles"}, "", errors.New("no RBAC rule"))
 			}
-			s, _ := sessionWith(funcs)
+			s, _ := electionsWith(funcs)
 			seen := s.LeaseRight(t.Context(), observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kcm"})
 			g.Expect(seen.IsKnown()).To(Equal(test.want.IsKnown()), seen.Why())
 			g.Expect(seen.Value()).To(Equal(test.want.Value()))
@@ -178,7 +178,7 @@ func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {
 	g := NewWithT(t)
 	sent := ""
-	s, _ := sessionWith(interceptor.Funcs{Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	s, _ := electionsWith(interceptor.Funcs{Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
 		data, err := patch.Data(object)
 		sent = string(data)
 		return err

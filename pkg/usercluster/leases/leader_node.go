@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // LeaderNode is the Node that the CCM leads on; absent when none leads. A leader is known by its hostname: that is the name of
 // its pod, or of its Node when the pod has the network of the host.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go (leaderElectAndRun)
-func (s *Session) LeaderNode(ctx context.Context, id provider.Identity, lease observation.Observed[observation.Lease]) observation.Observed[string] {
+func (e *Elections) LeaderNode(ctx context.Context, id provider.Identity, lease observation.Observed[observation.Lease]) observation.Observed[string] {
 	seen, known := lease.Get()
 	hostname, _, _ := strings.Cut(seen.Holder, "_")
 	switch {
@@ -26,7 +26,7 @@ func (s *Session) LeaderNode(ctx context.Context, id provider.Identity, lease ob
 		return observation.Absent[string]()
 	}
 	pod := &corev1.Pod{}
-	err := s.client.Get(ctx, types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: hostname}, pod)
+	err := e.client.Get(ctx, types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: hostname}, pod)
 	switch {
 	case apierrors.IsNotFound(err):
 		return observation.Known(hostname)

@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -21,14 +21,14 @@ import (
 
 // LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may
 // not read is absent only when the API server says that we have no such right, because then nothing that is there grants one.
-func (s *Session) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
-	may, unanswered := s.mayPatch(ctx, lease)
+func (e *Elections) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
+	may, unanswered := e.mayPatch(ctx, lease)
 	if unanswered != nil && !answered(unanswered) {
 		return observation.Unknown[observation.LeaseRight](reads.Because("asking whether we may patch "+lease.String(), unanswered))
 	}
 	right, denied := observation.LeaseRight{May: may}, unanswered == nil && !may
 	for _, object := range provider.KCMLeaseObjects(lease, "") {
-		_, err := s.get(ctx, object)
+		_, err := reads.Live(ctx, e.client, object)
 		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
 			return observation.Unknown[observation.LeaseRight](reads.Because("reading "+reads.RefOf(object).String(), err))
 		}
@@ -37,13 +37,13 @@ func (s *Session) LeaseRight(ctx context.Context, lease observation.Ref) observa
 	return observation.Known(right)
 }
 
-func (s *Session) mayPatch(ctx context.Context, lease observation.Ref) (bool, error) {
+func (e *Elections) mayPatch(ctx context.Context, lease observation.Ref) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: lease.Namespace, Name: lease.Name, Verb: "patch",
 		},
 	}}
-	err := s.client.Create(ctx, review)
+	err := e.client.Create(ctx, review)
 	return err == nil && review.Status.Allowed, err
 }
 
@@ -54,26 +54,26 @@ const grantTimeout = 5 * time.Second
 // GrantLease lets us free a Lease, unless we may anyway. The right only makes a wait shorter, so whatever the API server answers,
 // and an answer that does not come in time, is no error: the Lease is left alone. Only a user cluster that cannot be reached is
 // one.
-func (s *Session) GrantLease(ctx context.Context, lease observation.Ref) error {
+func (e *Elections) GrantLease(ctx context.Context, lease observation.Ref) error {
 	inTime, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
-	err := s.grantLease(inTime, lease)
+	err := e.grantLease(inTime, lease)
 	if err == nil || answered(err) || ctx.Err() == nil && inTime.Err() != nil {
 		return nil
 	}
 	return fmt.Errorf("let us free %s: %w", lease, err)
 }
 
-func (s *Session) grantLease(ctx context.Context, lease observation.Ref) error {
-	if may, err := s.mayPatch(ctx, lease); err != nil || may {
+func (e *Elections) grantLease(ctx context.Context, lease observation.Ref) error {
+	if may, err := e.mayPatch(ctx, lease); err != nil || may {
 		return err
 	}
-	user, err := s.whoWeAre(ctx)
+	user, err := e.whoWeAre(ctx)
 	if err != nil || user == "" {
 		return err
 	}
 	for _, object := range provider.KCMLeaseObjects(lease, user) {
-		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
 			return fmt.Errorf("with %s: %w", reads.RefOf(object), err)
 		}
@@ -83,11 +83,11 @@ func (s *Session) grantLease(ctx context.Context, lease observation.Ref) error {
 
 // whoWeAre is what the API server says, from 1.28 on; before, what our credentials say.
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#self-subject-review
-func (s *Session) whoWeAre(ctx context.Context) (string, error) {
+func (e *Elections) whoWeAre(ctx context.Context) (string, error) {
 	self := &authenticationv1.SelfSubjectReview{}
-	err := s.client.Create(ctx, self)
+	err := e.client.Create(ctx, self)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return s.credentials.user, nil
+		return e.user, nil
 	}
 	return self.Status.UserInfo.Username, err
 }
@@ -100,9 +100,9 @@ func answered(err error) bool {
 
 // RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what
 // is left, which is no error, because asked at once it would be refused again.
-func (s *Session) RevokeLease(ctx context.Context, lease observation.Ref) error {
+func (e *Elections) RevokeLease(ctx context.Context, lease observation.Ref) error {
 	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
-		if err := s.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
+		if err := e.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
 			return fmt.Errorf("take back our right to %s with %s: %w", lease, reads.RefOf(object), err)
 		}
 	}

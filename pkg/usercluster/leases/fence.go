@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -23,21 +23,21 @@ func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"}
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants.
-func (s *Session) Fence(ctx context.Context, id provider.Identity) observation.Observed[observation.Fence] {
+func (e *Elections) Fence(ctx context.Context, id provider.Identity) observation.Observed[observation.Fence] {
 	fence := observation.Fence{
 		Open:     true,
 		Identity: UserName(id),
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
 	}
 	for _, want := range provider.FenceObjects(id) {
-		live, err := s.get(ctx, want)
+		live, err := reads.Live(ctx, e.client, want)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[observation.Fence](reads.Because("reading "+reads.RefOf(want).String(), err))
 		}
 		fence.Open = fence.Open && err == nil && sameContent(want, live)
 	}
 	for _, verb := range LeaseVerbs() {
-		allowed, problem := s.mayUseLease(ctx, id, verb)
+		allowed, problem := e.mayUseLease(ctx, id, verb)
 		if problem != "" {
 			return observation.Unknown[observation.Fence](problem)
 		}
@@ -49,8 +49,8 @@ func (s *Session) Fence(ctx context.Context, id provider.Identity) observation.O
 }
 
 // mayUseLease asks the API server's own authorizers. An answer that one of them could not give is no answer.
-func (s *Session) mayUseLease(ctx context.Context, id provider.Identity, verb string) (allowed bool, problem string) {
-	return s.subjectMayUseLease(ctx, subjectOf(id), id, verb)
+func (e *Elections) mayUseLease(ctx context.Context, id provider.Identity, verb string) (allowed bool, problem string) {
+	return e.subjectMayUseLease(ctx, subjectOf(id), id, verb)
 }
 
 // subject is someone as authorizers know him.
@@ -64,7 +64,7 @@ func subjectOf(id provider.Identity) subject {
 	return subject{user: UserName(id), groups: groups}
 }
 
-func (s *Session) subjectMayUseLease(ctx context.Context, who subject, id provider.Identity, verb string) (allowed bool, problem string) {
+func (e *Elections) subjectMayUseLease(ctx context.Context, who subject, id provider.Identity, verb string) (allowed bool, problem string) {
 	name := id.LeaseName
 	if verb == "create" {
 		name = "" // Creating with POST is authorized without a name.
@@ -78,7 +78,7 @@ func (s *Session) subjectMayUseLease(ctx context.Context, who subject, id provid
 			Namespace: id.LeaseNamespace, Name: name, Verb: verb,
 		},
 	}}
-	if err := s.client.Create(ctx, review); err != nil {
+	if err := e.client.Create(ctx, review); err != nil {
 		return false, reads.Because(attempt, err)
 	}
 	if !review.Status.Allowed && review.Status.EvaluationError != "" {
@@ -90,10 +90,6 @@ func (s *Session) subjectMayUseLease(ctx context.Context, who subject, id provid
 // UserName is the CCM's ServiceAccount as authorizers know it.
 func UserName(id provider.Identity) string {
 	return fmt.Sprintf("system:serviceaccount:%s:%s", id.ServiceAccountNamespace, id.ServiceAccountName)
-}
-
-func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	return reads.Live(ctx, s.clientOf(want), want)
 }
 
 // sameContent compares all but metadata and status.
@@ -108,9 +104,9 @@ func sameContent(a, b *unstructured.Unstructured) bool {
 }
 
 // OpenFence lets the CCM's identity write its Lease.
-func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
+func (e *Elections) OpenFence(ctx context.Context, id provider.Identity) error {
 	for _, object := range provider.FenceObjects(id) {
-		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
 			return fmt.Errorf("open the fence of %s with %s: %w", UserName(id), reads.RefOf(object), err)
@@ -121,11 +117,11 @@ func (s *Session) OpenFence(ctx context.Context, id provider.Identity) error {
 
 // CloseFence takes that right away again; a CCM that leads then ends at its renew deadline. The binding goes first: it
 // is what grants.
-func (s *Session) CloseFence(ctx context.Context, id provider.Identity) error {
+func (e *Elections) CloseFence(ctx context.Context, id provider.Identity) error {
 	objects := provider.FenceObjects(id)
 	for i := range objects {
 		object := objects[len(objects)-1-i]
-		err := s.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		err := e.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("close the fence of %s with %s: %w", UserName(id), reads.RefOf(object), err)
 		}

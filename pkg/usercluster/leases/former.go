@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 // Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then
 // its pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those
 // beside the control plane.
-func (s *Session) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease observation.Lease, management *controlplane.Former,
+func (e *Elections) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease observation.Lease, management *controlplane.Former,
 ) observation.Observed[[]observation.Process] {
-	s.watchProcesses(id)
-	former := s.former.Processes(id.ServiceAccountNamespace, "")
+	e.watchProcesses(id)
+	former := e.former.Processes(id.ServiceAccountNamespace, "")
 	if access != nil && management != nil {
 		former = append(former, management.Processes(access.Secret.Namespace, "")...)
 	}
@@ -30,7 +30,7 @@ func (s *Session) Processes(ctx context.Context, id provider.Identity, access *m
 	if !slices.ContainsFunc(former, func(p observation.Process) bool { return p.Ended && p.Hostname == hostname }) {
 		return observation.Known([]observation.Process{})
 	}
-	listed, why := s.processes(ctx, id, access)
+	listed, why := e.processes(ctx, id, access)
 	if why != "" {
 		return observation.Unknown[[]observation.Process](why)
 	}
@@ -39,8 +39,8 @@ func (s *Session) Processes(ctx context.Context, id provider.Identity, access *m
 }
 
 // processes that are there now.
-func (s *Session) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []observation.Process, why string) {
-	err := reads.List(ctx, s.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+func (e *Elections) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []observation.Process, why string) {
+	err := reads.List(ctx, e.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			if page.Items[i].Spec.ServiceAccountName == id.ServiceAccountName {
 				processes = append(processes, reads.Keep(ctx, controlplane.ProcessesOf(&page.Items[i]))...)
@@ -54,7 +54,7 @@ func (s *Session) processes(ctx context.Context, id provider.Identity, access *m
 		return processes, ""
 	}
 	pods := &corev1.PodList{}
-	if err := s.beside.live.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
+	if err := e.management.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
 		return nil, "listing Pods of " + access.Secret.Namespace + ": " + err.Error()
 	}
 	for i := range pods.Items {
@@ -67,10 +67,10 @@ func (s *Session) processes(ctx context.Context, id provider.Identity, access *m
 
 // watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment
 // only.
-func (s *Session) watchProcesses(id provider.Identity) {
+func (e *Elections) watchProcesses(id provider.Identity) {
 	if id.ServiceAccountName != "" {
-		s.watches.PodsOf(types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName},
-			&formerStore{former: s.former, wake: s.watches.Wake})
+		e.watches.PodsOf(types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName},
+			&formerStore{former: e.former, wake: e.watches.Wake})
 	}
 }
 

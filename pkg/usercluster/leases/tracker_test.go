@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func lease(holder string, renewed time.Time) *coordinationv1.Lease {
 
 func TestLeaseChangesAreTimedByOurClock(t *testing.T) {
 	g := NewWithT(t)
-	s, clk := sessionWith(interceptor.Funcs{})
+	s, clk := electionsWith(interceptor.Funcs{})
 	g.Expect(s.Lease(t.Context(), "kube-system", "manager").IsAbsent()).To(BeTrue())
 
 	clk.Step(time.Minute)
@@ -48,10 +48,10 @@ func TestLeaseChangesAreTimedByOurClock(t *testing.T) {
 
 func TestLeaseWatch(t *testing.T) {
 	g := NewWithT(t)
-	s, clk := sessionWith(interceptor.Funcs{})
+	s, clk := electionsWith(interceptor.Funcs{})
 	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
 	woken := 0
-	store := &leaseStore{key: key, tracker: s.leases, wake: func() { woken++ }}
+	store := &leaseStore{key: key, tracker: s.tracker, wake: func() { woken++ }}
 	at := func(version string, l *coordinationv1.Lease) *coordinationv1.Lease {
 		l.ResourceVersion = version
 		return l
@@ -59,17 +59,17 @@ func TestLeaseWatch(t *testing.T) {
 
 	g.Expect(store.Replace([]any{at("10", lease("a", start))}, "10")).To(Succeed())
 	g.Expect(woken).To(BeNumerically(">", 0))
-	g.Expect(s.leases.get(key).changedAt).To(Equal(start))
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start))
 
 	woken = 0
 	clk.Step(time.Second)
 	g.Expect(store.Update(at("11", lease("a", start.Add(time.Second))))).To(Succeed())
 	g.Expect(woken).To(BeZero(), "a renewal wakes no one")
-	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Second)), "but it is a change")
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start.Add(time.Second)), "but it is a change")
 
 	clk.Step(time.Second)
 	g.Expect(store.Update(at("10", lease("a", start)))).To(Succeed())
-	g.Expect(s.leases.get(key).changedAt).To(Equal(start.Add(time.Second)), "what arrives late is no change")
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start.Add(time.Second)), "what arrives late is no change")
 
 	g.Expect(store.Update(at("12", lease("b", start.Add(2*time.Second))))).To(Succeed())
 	g.Expect(woken).To(Equal(1), "another holder wakes")
@@ -89,22 +89,22 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var s *Session
+			var s *Elections
 			key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
 			of := func(holder, version string) *coordinationv1.Lease {
 				l := lease(holder, start)
 				l.ResourceVersion = version
 				return l
 			}
-			s, clk := sessionWith(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			s, clk := electionsWith(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 				of("a", "10").DeepCopyInto(o.(*coordinationv1.Lease))
 				if given.meanwhile != "" {
-					s.leases.deliver(key, of("b", given.meanwhile))
+					s.tracker.deliver(key, of("b", given.meanwhile))
 				}
 				return nil
 			}})
 			if given.before != "" {
-				s.leases.observe(key, of("b", given.before))
+				s.tracker.observe(key, of("b", given.before))
 			}
 			clk.Step(time.Minute)
 			seen := s.Lease(t.Context(), key.Namespace, key.Name).Value()
@@ -112,7 +112,7 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 			g.Expect(seen.ChangedAt).To(Equal(start.Add(time.Minute)))
 
 			clk.Step(time.Minute)
-			g.Expect(s.leases.deliver(key, of("b", "12"))).To(Equal(given.holder == "a"), "whether the holder changed")
+			g.Expect(s.tracker.deliver(key, of("b", "12"))).To(Equal(given.holder == "a"), "whether the holder changed")
 		})
 	}
 }

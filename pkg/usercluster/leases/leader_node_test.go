@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestTheNodeThatTheCCMLeadsOn(t *testing.T) {
-	s, _ := sessionWith(interceptor.Funcs{}, &corev1.Pod{
+	s, _ := electionsWith(interceptor.Funcs{}, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "ccm-1"}, Spec: corev1.PodSpec{NodeName: "node-1"},
 	})
 	held := func(holder string) observation.Observed[observation.Lease] {

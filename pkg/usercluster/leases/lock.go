@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -25,15 +25,15 @@ import (
 func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
-func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) observation.Observed[observation.Lock] {
+func (e *Elections) MigrationLock(ctx context.Context, id provider.Identity) observation.Observed[observation.Lock] {
 	id.LeaseName = migration.LockName
-	lease := s.Lease(ctx, id.LeaseNamespace, id.LeaseName)
+	lease := e.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
 		return observation.Unknown[observation.Lock](lease.Why())
 	}
 	lock := observation.Lock{Lease: lease.Value(), Granted: lease.IsKnown()}
 	for _, want := range provider.LockObjects(id) {
-		live, err := s.get(ctx, want)
+		live, err := reads.Live(ctx, e.client, want)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[observation.Lock](reads.Because("reading "+reads.RefOf(want).String(), err))
 		}
@@ -47,19 +47,19 @@ func (s *Session) MigrationLock(ctx context.Context, id provider.Identity) obser
 		lock.Left = append(lock.Left, lease.Value().Ref)
 	}
 	var problem string
-	lock.Denied, problem = s.lockDenied(ctx, id)
+	lock.Denied, problem = e.lockDenied(ctx, id)
 	if problem != "" {
 		return observation.Unknown[observation.Lock](problem)
 	}
 	return observation.Known(lock)
 }
 
-func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
+func (e *Elections) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
 	managers := []subject{subjectOf(id), {user: migration.KCMUser, groups: []string{"system:authenticated"}}}
 	for _, manager := range managers {
 		var verbs []string
 		for _, verb := range lockVerbs() {
-			allowed, problem := s.subjectMayUseLease(ctx, manager, id, verb)
+			allowed, problem := e.subjectMayUseLease(ctx, manager, id, verb)
 			if problem != "" {
 				return nil, problem
 			}
@@ -75,9 +75,9 @@ func (s *Session) lockDenied(ctx context.Context, id provider.Identity) (denied 
 }
 
 // AllowLock makes the Lease of the migration lock, and lets both managers hold it.
-func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
+func (e *Elections) AllowLock(ctx context.Context, id provider.Identity) error {
 	for _, object := range append(provider.LockObjects(id), provider.LockLease(id)) {
-		err := s.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
 			return fmt.Errorf("allow the migration lock with %s: %w", reads.RefOf(object), err)
@@ -89,15 +89,15 @@ func (s *Session) AllowLock(ctx context.Context, id provider.Identity) error {
 // ReleaseLease clears the holder from a Lease, if no one renewed it since it was seen: for client-go a Lease without a
 // holder is free at once.
 // https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
-func (s *Session) ReleaseLease(ctx context.Context, seen observation.Lease) error {
-	lease, err := s.unrenewed(ctx, seen, "release")
+func (e *Elections) ReleaseLease(ctx context.Context, seen observation.Lease) error {
+	lease, err := e.unrenewed(ctx, seen, "release")
 	if err != nil || lease == nil {
 		return err
 	}
 	before := lease.DeepCopy()
 	lease.Spec.HolderIdentity = nil
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := s.client.Patch(ctx, lease, patch, client.FieldOwner(ucv1.FieldManager)); client.IgnoreNotFound(err) != nil {
+	if err := e.client.Patch(ctx, lease, patch, client.FieldOwner(ucv1.FieldManager)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("release %s: %w", seen, err)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (s *Session) ReleaseLease(ctx context.Context, seen observation.Lease) erro
 
 // FreeLease clears the holder from a Lease as it was seen, and leaves everything else: one that was written since, or that is
 // another one, is a conflict.
-func (s *Session) FreeLease(ctx context.Context, seen observation.Lease) error {
+func (e *Elections) FreeLease(ctx context.Context, seen observation.Lease) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": seen.UID, "resourceVersion": seen.Version}, "spec": map[string]any{"holderIdentity": nil},
 	})
@@ -113,7 +113,7 @@ func (s *Session) FreeLease(ctx context.Context, seen observation.Lease) error {
 		return err
 	}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name}}
-	err = s.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager))
+	err = e.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("free %s: %w", seen, err)
 	}
@@ -121,9 +121,9 @@ func (s *Session) FreeLease(ctx context.Context, seen observation.Lease) error {
 }
 
 // unrenewed is the Lease, if it is as it was seen; nil when it is gone.
-func (s *Session) unrenewed(ctx context.Context, seen observation.Lease, to string) (*coordinationv1.Lease, error) {
+func (e *Elections) unrenewed(ctx context.Context, seen observation.Lease, to string) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	switch err := s.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
+	switch err := e.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
@@ -135,22 +135,22 @@ func (s *Session) unrenewed(ctx context.Context, seen observation.Lease, to stri
 }
 
 // RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by no one, if that is still so.
-func (s *Session) RemoveLock(ctx context.Context, id provider.Identity, seen observation.Lease) error {
+func (e *Elections) RemoveLock(ctx context.Context, id provider.Identity, seen observation.Lease) error {
 	objects := provider.LockObjects(id)
 	slices.Reverse(objects)
 	for _, object := range objects {
-		if err := s.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+		if err := e.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("remove the migration lock with %s: %w", reads.RefOf(object), err)
 		}
 	}
 	if seen.Name == "" {
 		return nil
 	}
-	lease, err := s.unrenewed(ctx, seen, "delete")
+	lease, err := e.unrenewed(ctx, seen, "delete")
 	if err != nil || lease == nil {
 		return err
 	}
-	err = s.client.Delete(ctx, lease, client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
+	err = e.client.Delete(ctx, lease, client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s: %w", seen, err)

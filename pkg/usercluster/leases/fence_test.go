@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func authorizer(answer func(*authorizationv1.SubjectAccessReview)) interceptor.F
 func TestFenceOpensAndCloses(t *testing.T) {
 	g := NewWithT(t)
 	id := simcloud.Profile{}.Identity()
-	s, _ := sessionWith(authorizer(func(*authorizationv1.SubjectAccessReview) {}))
+	s, _ := electionsWith(authorizer(func(*authorizationv1.SubjectAccessReview) {}))
 	look := func() observation.Fence {
 		fence, known := s.Fence(t.Context(), id).Get()
 		g.Expect(known).To(BeTrue())
@@ -80,7 +80,7 @@ func TestFenceAsksForEveryVerb(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s, _ := sessionWith(authorizer(tc.answer))
+			s, _ := electionsWith(authorizer(tc.answer))
 			fence := s.Fence(t.Context(), id)
 			g.Expect(fence.IsUnknown()).To(Equal(tc.unknown))
 			g.Expect(fence.Value().Allowed).To(Equal(tc.allowed))

@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"testing"
@@ -14,16 +14,16 @@ import (
 
 func TestALeaderThatStopsToRenewWakes(t *testing.T) {
 	g := NewWithT(t)
-	s, clk := sessionWith(interceptor.Funcs{})
+	s, clk := electionsWith(interceptor.Funcs{})
 	woken := 0
 	s.watches = watches.New(watches.Clients{}, func() { woken++ }, logr.Discard())
-	s.lookAtLeader(t.Context())
+	s.LookAtLeader(t.Context())
 	g.Expect(woken).To(BeZero(), "no Lease is named yet")
 
 	s.GuardLeader("kube-system", "manager")
 	live := lease("a", start)
 	g.Expect(s.client.Create(t.Context(), live)).To(Succeed())
-	s.lookAtLeader(t.Context())
+	s.LookAtLeader(t.Context())
 	g.Expect(woken).To(BeZero(), "the first look tells nothing")
 
 	renew := func(after time.Duration) {
@@ -33,7 +33,7 @@ func TestALeaderThatStopsToRenewWakes(t *testing.T) {
 	look := func(after time.Duration) int {
 		clk.SetTime(start.Add(after))
 		before := woken
-		s.lookAtLeader(t.Context())
+		s.LookAtLeader(t.Context())
 		return woken - before
 	}
 	renew(59 * time.Second)

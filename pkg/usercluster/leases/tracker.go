@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -20,19 +20,19 @@ import (
 
 // Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
 // the timestamps in it come from clocks that no one vouches for.
-func (s *Session) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
+func (e *Elections) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	s.watches.Lease(key, &leaseStore{key: key, tracker: s.leases, wake: s.watches.Wake})
-	since := s.leases.get(key).version
+	e.watches.Lease(key, &leaseStore{key: key, tracker: e.tracker, wake: e.watches.Wake})
+	since := e.tracker.get(key).version
 	lease := &coordinationv1.Lease{}
-	switch err := s.client.Get(ctx, key, lease); {
+	switch err := e.client.Get(ctx, key, lease); {
 	case apierrors.IsNotFound(err):
-		s.leases.observe(key, nil)
+		e.tracker.observe(key, nil)
 		return observation.Absent[observation.Lease]()
 	case err != nil:
 		return observation.Unknown[observation.Lease](reads.Because("reading Lease "+key.String(), err))
 	}
-	record := s.leases.read(key, since, lease)
+	record := e.tracker.read(key, since, lease)
 	return observation.Known(observation.Lease{
 		Ref:             observation.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
 		Holder:          ptr.Deref(record.spec.HolderIdentity, ""),

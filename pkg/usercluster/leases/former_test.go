@@ -1,4 +1,4 @@
-package usercluster
+package leases
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func ccmPod(name string, ended bool) *corev1.Pod {
 func TestProcessesThatMayHoldTheLease(t *testing.T) {
 	g := NewWithT(t)
 	lists := 0
-	s, clk := sessionWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+	s, clk := electionsWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
 		lists++
 		return c.List(ctx, l, o...)
 	}}, ccmPod("b", false))
@@ -60,7 +60,7 @@ func TestProcessesThatMayHoldTheLease(t *testing.T) {
 
 func TestProcessesThatCannotBeListedAreUnknown(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(failing(errors.New("timeout")))
+	s, _ := electionsWith(failing(errors.New("timeout")))
 	s.former.See(ccmPod("a", true))
 	seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, observation.Lease{Holder: "a_1"}, nil)
 	g.Expect(seen.IsUnknown()).To(BeTrue())
@@ -68,7 +68,7 @@ func TestProcessesThatCannotBeListedAreUnknown(t *testing.T) {
 
 func TestALeaseIsFreedAsItWasSeen(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, lease("a", start))
+	s, _ := electionsWith(interceptor.Funcs{}, lease("a", start))
 	seen := s.Lease(t.Context(), "kube-system", "manager").Value()
 	g.Expect(s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "manager"}, lease("", start))).To(Succeed())
 	renewed := lease("a", start)
@@ -92,7 +92,7 @@ func TestALeaseIsFreedAsItWasSeen(t *testing.T) {
 
 func TestALeaseTellsWhoWasSeenToTakeIt(t *testing.T) {
 	g := NewWithT(t)
-	s, clk := sessionWith(interceptor.Funcs{}, lease("a", start))
+	s, clk := electionsWith(interceptor.Funcs{}, lease("a", start))
 	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().HeldSince).To(BeZero(), "it was held when we looked first")
 	clk.SetTime(start.Add(1))
 	live := lease("b", start)
