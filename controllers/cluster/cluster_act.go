@@ -16,7 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // inventoryKey is the key in the ConfigMap of the addon inventory.
@@ -119,15 +119,15 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change migra
 // applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name migration.AddonSetName) error {
-	set, err := s.session.WithoutOthers(ctx, s.inventory, s.set(name))
+	set, err := s.session.Addons.WithoutOthers(ctx, s.inventory, s.set(name))
 	if err != nil {
 		return err
 	}
-	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Wanted()))
+	inventory := addons.Merge(s.inventory, addons.InventoryOf(set.Wanted()))
 	if err := r.writeInventory(ctx, s, inventory); err != nil {
 		return err
 	}
-	return s.session.ApplyAddons(ctx, set)
+	return s.session.Addons.Apply(ctx, set)
 }
 
 func (s *scope) set(name migration.AddonSetName) provider.Set {
@@ -143,20 +143,20 @@ func (s *scope) set(name migration.AddonSetName) provider.Set {
 
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
-	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
+	wanted := addons.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
 	if s.needs().Probe {
-		wanted = append(wanted, usercluster.InventoryOf(s.addons.Probe.Objects)...)
+		wanted = append(wanted, addons.InventoryOf(s.addons.Probe.Objects)...)
 	}
-	obsolete := usercluster.Subtract(s.inventory, wanted)
-	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
+	obsolete := addons.Subtract(s.inventory, wanted)
+	if err := s.session.Addons.Prune(ctx, obsolete); err != nil {
 		return err
 	}
 	// What someone else provides is wanted too, but never becomes ours here.
-	return r.writeInventory(ctx, s, usercluster.Subtract(s.inventory, obsolete))
+	return r.writeInventory(ctx, s, addons.Subtract(s.inventory, obsolete))
 }
 
-func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []usercluster.InventoryEntry) error {
-	encoded, err := usercluster.EncodeInventory(inventory)
+func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []addons.InventoryEntry) error {
+	encoded, err := addons.EncodeInventory(inventory)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
@@ -289,8 +289,8 @@ func (r *Reconciler) observeAddons(ctx context.Context, s *scope) {
 		return
 	}
 	s.inventory = inventory
-	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons)
-	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
+	s.observed.Addons = s.session.Addons.Observe(ctx, inventory, s.addons)
+	s.observed.Probe = s.session.Addons.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
 }
 
 func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {
@@ -301,7 +301,7 @@ func (r *Reconciler) observeMachineController(ctx context.Context, s *scope) obs
 	return r.ControlPlane.MachineController(ctx, s.cluster, user)
 }
 
-func (r *Reconciler) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
+func (r *Reconciler) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]addons.InventoryEntry, error) {
 	configMap := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
 	if apierrors.IsNotFound(err) {
@@ -310,5 +310,5 @@ func (r *Reconciler) readInventory(ctx context.Context, cluster *ucv1.Cluster) (
 	if err != nil {
 		return nil, err
 	}
-	return usercluster.DecodeInventory([]byte(configMap.Data[inventoryKey]))
+	return addons.DecodeInventory([]byte(configMap.Data[inventoryKey]))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
@@ -35,7 +36,7 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) observa
 
 // AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
 // rendered as in a pass, and nothing is written.
-func (r *Reconciler) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]usercluster.ObjectPlan, error) {
+func (r *Reconciler) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]addons.ObjectPlan, error) {
 	if cluster.Status.Inherited == nil {
 		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
 			"look at condition PreflightPassed, or Ready, for what stands against that")
@@ -53,5 +54,5 @@ func (r *Reconciler) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, se
 	if err != nil {
 		return nil, err
 	}
-	return session.AdoptionPlan(ctx, inventory, s.addons)
+	return session.Addons.AdoptionPlan(ctx, inventory, s.addons)
 }

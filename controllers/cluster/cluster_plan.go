@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -65,14 +66,14 @@ func (r *Reconciler) planObjects(ctx context.Context, s *scope, input *plan.Inpu
 		return nil
 	}
 	withNodes := s.addons.WithNodes()
-	ccm := usercluster.Refs(s.addons.CCM.Objects)
+	ccm := addons.Refs(s.addons.CCM.Objects)
 	input.Start.Objects = map[migration.AddonSetName][]observation.Ref{
-		migration.CCMSet: ccm, migration.CSISet: usercluster.Refs(s.addons.CSI.Objects), migration.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
+		migration.CCMSet: ccm, migration.CSISet: addons.Refs(s.addons.CSI.Objects), migration.ProbeSet: addons.Refs(s.addons.Probe.Objects),
 	}
-	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
+	if all := addons.Refs(withNodes.Objects); len(all) > len(ccm) {
 		input.Start.NodeAgents = all[len(ccm):]
 	}
-	dry, err := s.session.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
+	dry, err := s.session.Addons.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
 	input.Dry = dry
 	return err
 }

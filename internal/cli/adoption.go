@@ -12,6 +12,7 @@ import (
 	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 const adoptionHelp = `Prints what spec.addons.adoption: Adopt would change in the user cluster: for every object of the CCM and the CSI driver
@@ -24,9 +25,9 @@ rendered, and so there is nothing to compare.`
 
 // adoptionReport is what adoption prints.
 type adoptionReport struct {
-	Cluster  string                   `json:"cluster"`
-	Adoption string                   `json:"adoption"`
-	Objects  []usercluster.ObjectPlan `json:"objects"`
+	Cluster  string              `json:"cluster"`
+	Adoption string              `json:"adoption"`
+	Objects  []addons.ObjectPlan `json:"objects"`
 }
 
 type adoptionOptions struct {

@@ -16,6 +16,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -177,7 +178,7 @@ func open(kubeconfig []byte, cluster types.NamespacedName, options Options, mapp
 	}
 	options.Log = options.Log.WithValues("cluster", cluster.String())
 	return connect(config, options, mapper, wake,
-		beside{client: options.Management, live: options.SecretReader, namespace: cluster.Namespace, endpoint: endpoint})
+		addons.Beside{Client: options.Management, Live: options.SecretReader, Namespace: cluster.Namespace}, endpoint)
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.
@@ -244,7 +245,7 @@ func (r *Registry) probeIfDue(ctx context.Context, e *entry) {
 	}
 	r.record(e, session, err)
 	if err == nil {
-		session.watchWorkloads()
+		session.Addons.Watch()
 		session.lookForMachines(probing)
 		session.Leases.LookAtLeader(probing)
 	}

@@ -17,12 +17,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 const (
+	// lookInterval is how long a look that found no other manager holds, give or take half.
+	lookInterval = 10 * time.Minute
 	// freshInterval is how long a look that found no other manager holds while the loops are not handed over: workloads are
 	// watched, pods that no one answers for are not.
 	freshInterval = 20 * time.Second
@@ -34,7 +37,7 @@ type Recognize func(labels map[string]string, pod *corev1.PodSpec) (provider.Man
 // Ours tells what is ours from what is not.
 type Ours struct {
 	// Inventory of what we applied.
-	Inventory []InventoryEntry
+	Inventory []addons.InventoryEntry
 	// Workloads that our CCM and its probe may have.
 	Workloads []observation.Ref
 	// Identities are the user names that they run as.
@@ -42,7 +45,7 @@ type Ours struct {
 }
 
 func (o Ours) has(ref observation.Ref) bool {
-	return slices.ContainsFunc(o.Inventory, func(entry InventoryEntry) bool { return entry.Ref() == ref })
+	return slices.ContainsFunc(o.Inventory, func(entry addons.InventoryEntry) bool { return entry.Ref() == ref })
 }
 
 func (o Ours) names(ref observation.Ref) bool {
@@ -78,7 +81,7 @@ func (m *otherMemory) keep(found []observation.OtherManager, now time.Time, chan
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.change == change {
-		m.found, m.looked, m.expires = found, now, now.Add(wait.Jitter(compareInterval/2, 2))
+		m.found, m.looked, m.expires = found, now, now.Add(wait.Jitter(lookInterval/2, 2))
 	}
 }
 
@@ -169,7 +172,7 @@ func (l *look) workload(ctx context.Context, kind string, object client.Object, 
 
 func (l *look) add(ctx context.Context, ref observation.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
 	found := observation.OtherManager{
-		Ref: ref, Owner: ownerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
+		Ref: ref, Owner: addons.OwnerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
 		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
 	}
 	found.UID = string(object.GetUID())

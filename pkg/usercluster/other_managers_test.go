@@ -16,6 +16,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // ccmPodOf is one of a CCM; the first owner makes it.
@@ -67,7 +68,7 @@ func TestOtherManagers(t *testing.T) {
 		Spec:       appsv1.DaemonSetSpec{Template: corev1.PodTemplateSpec{Spec: ccmPodOf("").Spec}},
 	}
 	ours := Ours{
-		Inventory:  []InventoryEntry{{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"}},
+		Inventory:  []addons.InventoryEntry{{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"}},
 		Workloads:  []observation.Ref{{Kind: "Deployment", Namespace: "infra", Name: "pruned"}, {Kind: "Deployment", Namespace: "infra", Name: "ccm"}},
 		Identities: []string{"system:serviceaccount:infra:occm"},
 	}
@@ -154,7 +155,7 @@ func TestThatNoOneWasFoundIsRemembered(t *testing.T) {
 	clk.Step(freshInterval)
 	g.Expect(look(false)).To(BeZero())
 	g.Expect(look(true)).To(Equal(4), "before the hand-over it is looked again soon")
-	clk.Step(2 * compareInterval)
+	clk.Step(2 * lookInterval)
 	g.Expect(look(false)).To(Equal(4))
 	s.others.invalidate()
 	g.Expect(look(false)).To(Equal(4), "a workload changed")

@@ -32,7 +32,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
@@ -52,12 +55,13 @@ type Session struct {
 	Canary   *machines.Canary
 	// Leases of managers, and who may hold them.
 	Leases *leases.Elections
+	// Addons are the CCM and the CSI driver.
+	Addons *addons.Installer
 	// machineRights are those that Machines needs, and lookForMachines is what it does after a probe.
 	machineRights   []authorizationv1.ResourceAttributes
 	lookForMachines func(context.Context)
 
 	parts
-	addons *addonMemory
 	others *otherMemory
 	// preflight is what was read before the start.
 	preflight *preflightMemory
@@ -79,7 +83,9 @@ type parts struct {
 	watches     *watches.Watches
 	credentials credentials
 	network     *network
-	beside      beside
+	beside      addons.Beside
+	// endpoint is how pods beside the control plane get into the user cluster.
+	endpoint *clientcmdapi.Cluster
 }
 
 // network is what only a session with a real API server has.
@@ -92,18 +98,22 @@ type network struct {
 
 func newSession(p parts) *Session {
 	machineController := machinecontroller.New(p.client, p.clock, p.watches)
-	return &Session{
+	s := &Session{
 		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
 		machineRights: machinecontroller.Rights(), lookForMachines: machineController.LookForKinds,
-		Leases: leases.New(leases.Options{
-			Client: p.client, Management: p.beside.live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
-		}),
-		addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
+		others: &otherMemory{}, preflight: &preflightMemory{},
 	}
+	s.Leases = leases.New(leases.Options{
+		Client: p.client, Management: p.beside.Live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
+	})
+	s.Addons = addons.New(addons.Options{
+		Client: p.client, Beside: p.beside, Clock: p.clock, Watches: p.watches, Leases: s.Leases, Nodes: s.Nodes,
+	})
+	return s
 }
 
 // connect makes a session; nothing is sent yet.
-func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(), beside beside) (*Session, error) {
+func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(), management addons.Beside, endpoint *clientcmdapi.Cluster) (*Session, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = ucv1.FieldManager
 	config.WarningHandler = rest.NoWarnings{}
@@ -124,7 +134,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	network.bounds = bounds
 	return newSession(parts{
 		client: c, clock: options.Clock, log: options.Log, watches: watches.New(network.clients, wake, options.Log),
-		credentials: credentialsOf(config), network: network, beside: beside,
+		credentials: credentialsOf(config), network: network, beside: management, endpoint: endpoint,
 	}), nil
 }
 

@@ -50,7 +50,7 @@ func failing(err error) interceptor.Funcs {
 
 func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("no RBAC rule"))
-	addons := renderSimcloud(t)
+	sets := renderSimcloud(t)
 	for name, look := range map[string]func(ctx context.Context, s *Session) (unknown bool, why string){
 		"Machines": func(ctx context.Context, s *Session) (bool, string) {
 			o := s.Machines.Observe(ctx)
@@ -82,7 +82,7 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 			return o.IsUnknown(), o.Why()
 		},
 		"Addons": func(ctx context.Context, s *Session) (bool, string) {
-			o := s.Addons(ctx, nil, addons)
+			o := s.Addons.Observe(ctx, nil, sets)
 			return o.IsUnknown(), o.Why()
 		},
 	} {

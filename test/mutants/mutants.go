@@ -21,6 +21,7 @@ const (
 	vspherePackage           = "pkg/provider/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
+	addonsPackage            = "pkg/usercluster/addons"
 	leasesPackage            = "pkg/usercluster/leases"
 	machinesPackage          = "pkg/usercluster/machines"
 	machineControllerPackage = "pkg/usercluster/machines/machinecontroller"

@@ -37,6 +37,6 @@ func others() []mutant {
 		in("adoption", "what is left to another tool is repaired", "pass.addonsDrift", judged("CompletedAt", "false")),
 		in("adoption", "a roll goes on although the addons are left to another tool", "pass.addonsDrift", judged("finding", "p.facts.CompletedAt == nil")),
 		in("adoption", "what another tool has changed is not ready", "RowState.released", always("ForeignObjectsReason")),
-		of(userClusterPackage, "adoption", "a plan shows what is in a Secret", "collect", never("confidential")),
+		of(addonsPackage, "adoption", "a plan shows what is in a Secret", "collect", never("confidential")),
 	}
 }

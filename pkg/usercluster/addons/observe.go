@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -30,58 +30,58 @@ const compareInterval = 10 * time.Minute
 
 // Addons compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
 // has it.
-func (s *Session) Addons(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
-	ccmSet, err := s.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)
+func (in *Installer) Observe(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
+	ccmSet, err := in.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)
 	if err != nil {
 		return observation.Unknown[observation.Addons](err.Error())
 	}
-	csiSet, err := s.observeSet(ctx, migration.CSISet, inventory, sets.CSI)
+	csiSet, err := in.observeSet(ctx, migration.CSISet, inventory, sets.CSI)
 	if err != nil {
 		return observation.Unknown[observation.Addons](err.Error())
 	}
 	addons := observation.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
-	addons.Obsolete = s.refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
+	addons.Obsolete = in.refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
 	return observation.Known(addons)
 }
 
 // Probe looks at the probe of the CCM while it is wanted, and for what is left of it while it is not.
-func (s *Session) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) observation.Observed[observation.Probe] {
+func (in *Installer) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) observation.Observed[observation.Probe] {
 	if !wanted {
 		others := Subtract(inventory, InventoryOf(set.Objects))
-		return observation.Known(observation.Probe{Left: s.refsOf(Subtract(inventory, others))})
+		return observation.Known(observation.Probe{Left: in.refsOf(Subtract(inventory, others))})
 	}
-	observed, err := s.observeSet(ctx, migration.ProbeSet, inventory, set)
+	observed, err := in.observeSet(ctx, migration.ProbeSet, inventory, set)
 	if err != nil {
 		return observation.Unknown[observation.Probe](err.Error())
 	}
 	id = provider.ProbeIdentity(id)
-	lease := s.Leases.Lease(ctx, id.LeaseNamespace, id.LeaseName)
+	lease := in.leases.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
 		return observation.Unknown[observation.Probe](lease.Why())
 	}
 	return observation.Known(observation.Probe{Set: observed, Lease: lease.Value()})
 }
 
-func (s *Session) refsOf(inventory []InventoryEntry) []observation.Ref {
+func (in *Installer) refsOf(inventory []InventoryEntry) []observation.Ref {
 	var refs []observation.Ref
 	for _, entry := range inventory {
 		ref := entry.Ref()
 		if entry.BesideControlPlane {
-			ref.Namespace = s.beside.namespace
+			ref.Namespace = in.beside.Namespace
 		}
 		refs = append(refs, ref)
 	}
 	return refs
 }
 
-func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
+func (in *Installer) observeSet(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
 	result := observation.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
-	compared, err := s.compare(ctx, name, inventory, set)
+	compared, err := in.compare(ctx, name, inventory, set)
 	if err != nil {
 		return result, err
 	}
 	if compared.foreignDriver != "" {
-		serves, err := s.driverServes(ctx, set.Driver)
+		serves, err := in.driverServes(ctx, set.Driver)
 		if err != nil {
 			return result, err
 		}
@@ -89,7 +89,7 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 			result.SatisfiedBy = compared.foreignDriver
 			return result, nil
 		}
-		result.DriverProblem = s.driverProblem(ctx, set, compared.foreignDriver)
+		result.DriverProblem = in.driverProblem(ctx, set, compared.foreignDriver)
 	}
 	result.Drifted = slices.Clone(compared.drifted)
 	for _, theirs := range compared.foreign {
@@ -99,19 +99,19 @@ func (s *Session) observeSet(ctx context.Context, name migration.AddonSetName, i
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = s.unhealthy(ctx, compared.workloads)
+	result.Unhealthy, err = in.unhealthy(ctx, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
 		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
 	}
-	result.Unschedulable, err = s.hasNoNodes(ctx)
+	result.Unschedulable, err = hasNoNodes(ctx, in.client)
 	return result, err
 }
 
 // driverServes says that a driver is registered on a Node. It need not be on all: a new Node lacks it for a moment, and
 // that every Node has it is asked before the migration completes.
-func (s *Session) driverServes(ctx context.Context, driver string) (bool, error) {
-	observed := s.Nodes(ctx)
+func (in *Installer) driverServes(ctx context.Context, driver string) (bool, error) {
+	observed := in.nodes(ctx)
 	nodes, ok := observed.Get()
 	if !ok {
 		return false, fmt.Errorf("looking for CSI driver %s: %s", driver, observed.Why())
@@ -173,8 +173,8 @@ func (m *addonMemory) keep(name migration.AddonSetName, clean cleanComparison, c
 
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
 // at again in every pass: someone is about to fix it.
-func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
-	generations, err := s.beside.generations(ctx, set)
+func (in *Installer) compare(ctx context.Context, name migration.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+	generations, err := in.beside.generations(ctx, set)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -182,34 +182,34 @@ func (s *Session) compare(ctx context.Context, name migration.AddonSetName, inve
 	if err != nil {
 		return comparison{}, err
 	}
-	now := s.clock.Now()
-	kept, change := s.addons.recall(name, digest, now)
+	now := in.clock.Now()
+	kept, change := in.memory.recall(name, digest, now)
 	if kept != nil {
 		return *kept, nil
 	}
-	if set, err = s.WithoutOthers(ctx, inventory, set); err != nil {
+	if set, err = in.WithoutOthers(ctx, inventory, set); err != nil {
 		return comparison{}, err
 	}
-	result, err := s.compareObjects(ctx, inventory, set)
+	result, err := in.compareObjects(ctx, inventory, set)
 	if err != nil {
 		return comparison{}, err
 	}
-	if due, err := s.tokenDue(ctx, set, result); err != nil {
+	if due, err := in.tokenDue(ctx, set, result); err != nil {
 		return comparison{}, err
 	} else if due {
 		result.drifted = append(result.drifted, set.Access.Secret)
 	}
 	if len(result.drifted) == 0 && (len(result.foreign) == 0 || result.foreignDriver != "") {
-		s.addons.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
+		in.memory.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
 	}
 	return result, nil
 }
 
-func (s *Session) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
 	found := make([]objectComparison, len(set.Objects))
 	if err := reads.Concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
 		object := set.Objects[i]
-		found[i], err = s.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
+		found[i], err = in.compareObject(ctx, object.DeepCopy(), slices.ContainsFunc(inventory, entryOf(object).same))
 		return err
 	}); err != nil {
 		return comparison{}, err
@@ -242,17 +242,17 @@ type objectComparison struct {
 }
 
 // compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.
-func (s *Session) compareObject(ctx context.Context, want *unstructured.Unstructured, ours bool) (objectComparison, error) {
-	live, err := s.get(ctx, want)
+func (in *Installer) compareObject(ctx context.Context, want *unstructured.Unstructured, ours bool) (objectComparison, error) {
+	live, err := in.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return objectComparison{drifted: true}, nil
 	case err != nil:
 		return objectComparison{}, reads.Unseen(reads.Because("reading "+reads.RefOf(want).String(), err))
 	case !ours:
-		return objectComparison{foreign: new(s.planOf(ctx, want, live).takeover())}, nil
+		return objectComparison{foreign: new(in.planOf(ctx, want, live).takeover())}, nil
 	}
-	change, _, _, err := manager(s.clientOf(want)).Diff(ctx, want, comparing())
+	change, _, _, err := manager(in.clientOf(want)).Diff(ctx, want, comparing())
 	if err != nil {
 		return objectComparison{}, reads.Unseen(reads.Because("comparing "+reads.RefOf(want).String(), err))
 	}

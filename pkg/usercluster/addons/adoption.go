@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -50,28 +50,28 @@ func (p ObjectPlan) takeover() observation.Takeover {
 }
 
 // AdoptionPlan compares what is someone else's with what would be applied in its place. Nothing is changed.
-func (s *Session) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) ([]ObjectPlan, error) {
+func (in *Installer) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) ([]ObjectPlan, error) {
 	var plans []ObjectPlan
 	for _, object := range slices.Concat(sets.CSI.Objects, sets.CCM.Objects) {
 		if slices.ContainsFunc(inventory, entryOf(object).same) {
 			continue
 		}
-		live, err := s.get(ctx, object)
+		live, err := in.get(ctx, object)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, reads.Unseen(reads.Because("reading "+reads.RefOf(object).String(), err))
 		default:
-			plans = append(plans, s.planOf(ctx, object.DeepCopy(), live))
+			plans = append(plans, in.planOf(ctx, object.DeepCopy(), live))
 		}
 	}
 	return plans, nil
 }
 
 // planOf is the difference that the engine would make, by the API server's own dry run. That it refuses is a part of the plan.
-func (s *Session) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
+func (in *Installer) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
 	plan := ObjectPlan{Object: describeOwner(live), Kind: live.GetKind(), Changes: []FieldChange{}}
-	change, before, after, err := manager(s.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
+	change, before, after, err := manager(in.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	switch {
 	case err != nil:
 		plan.Problem = refusal(err)

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -32,46 +31,44 @@ const (
 	accountAnnotation = "ccm-migration.k8c.io/token-of"
 )
 
-// beside is the namespace of the Cluster in the management cluster, and how pods there get into the user cluster. It is
-// empty in a session that puts nothing there.
-type beside struct {
-	client client.Client
-	// live reads past the cache, which has little of a pod.
-	live      client.Reader
-	namespace string
-	endpoint  *clientcmdapi.Cluster
+// Beside is the namespace of the Cluster in the management cluster. It is empty in a session that puts nothing there.
+type Beside struct {
+	Client client.Client
+	// Live reads past the cache, which has little of a pod.
+	Live      client.Reader
+	Namespace string
 }
 
 // clientOf the cluster that an object belongs into.
-func (s *Session) clientOf(object *unstructured.Unstructured) client.Client {
+func (in *Installer) clientOf(object *unstructured.Unstructured) client.Client {
 	if manifest.BesideControlPlane(object) {
-		return s.beside.client
+		return in.beside.Client
 	}
-	return s.client
+	return in.client
 }
 
 // readerOf is clientOf for reading past a cache.
-func (s *Session) readerOf(object *unstructured.Unstructured) client.Reader {
+func (in *Installer) readerOf(object *unstructured.Unstructured) client.Reader {
 	if manifest.BesideControlPlane(object) {
-		return s.beside.live
+		return in.beside.Live
 	}
-	return s.client
+	return in.client
 }
 
 // get reads an object live, in the cluster that it belongs into.
-func (s *Session) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	return reads.Live(ctx, s.clientOf(want), want)
+func (in *Installer) get(ctx context.Context, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return reads.Live(ctx, in.clientOf(want), want)
 }
 
 // generations of the workloads there, from the cache: a change of one ends what is remembered of a comparison at once.
-func (b beside) generations(ctx context.Context, set provider.Set) ([]int64, error) {
+func (b Beside) generations(ctx context.Context, set provider.Set) ([]int64, error) {
 	var generations []int64
 	for _, object := range set.Objects {
 		if !manifest.BesideControlPlane(object) || object.GetKind() != "Deployment" {
 			continue
 		}
 		deployment := &appsv1.Deployment{}
-		err := b.client.Get(ctx, client.ObjectKeyFromObject(object), deployment)
+		err := b.Client.Get(ctx, client.ObjectKeyFromObject(object), deployment)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, reads.Unseen(fmt.Sprintf("reading %s: %s", reads.RefOf(object), err))
 		}
@@ -82,33 +79,33 @@ func (b beside) generations(ctx context.Context, set provider.Set) ([]int64, err
 
 // tokenDue says whether the CCM needs another token. While its Secret or its ServiceAccount are to be applied anyway, that
 // is not asked: applying renews the token too.
-func (s *Session) tokenDue(ctx context.Context, set provider.Set, found comparison) (bool, error) {
+func (in *Installer) tokenDue(ctx context.Context, set provider.Set, found comparison) (bool, error) {
 	if set.Access == nil || set.Withdrawn || slices.Contains(found.drifted, set.Access.Secret) || slices.Contains(found.drifted, set.Access.Account) {
 		return false, nil
 	}
-	account, err := s.account(ctx, set)
+	account, err := in.account(ctx, set)
 	if err != nil {
 		return false, err
 	}
-	return s.isTokenDue(ctx, set, account)
+	return in.isTokenDue(ctx, set, account)
 }
 
-func (s *Session) account(ctx context.Context, set provider.Set) (*corev1.ServiceAccount, error) {
+func (in *Installer) account(ctx context.Context, set provider.Set) (*corev1.ServiceAccount, error) {
 	account := &corev1.ServiceAccount{}
 	key := client.ObjectKey{Namespace: set.Access.Account.Namespace, Name: set.Access.Account.Name}
-	if err := s.client.Get(ctx, key, account); err != nil {
+	if err := in.client.Get(ctx, key, account); err != nil {
 		return nil, reads.Unseen(reads.Because("reading "+set.Access.Account.String(), err))
 	}
 	return account, nil
 }
 
-func (s *Session) isTokenDue(ctx context.Context, set provider.Set, account *corev1.ServiceAccount) (bool, error) {
+func (in *Installer) isTokenDue(ctx context.Context, set provider.Set, account *corev1.ServiceAccount) (bool, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: set.Access.Secret.Namespace, Name: set.Access.Secret.Name}
-	if err := s.beside.live.Get(ctx, key, secret); err != nil && !apierrors.IsNotFound(err) {
+	if err := in.beside.Live.Get(ctx, key, secret); err != nil && !apierrors.IsNotFound(err) {
 		return false, reads.Unseen(fmt.Sprintf("reading %s: %s", set.Access.Secret, err))
 	}
-	return len(secret.Data[set.Access.Key]) == 0 || s.clock.Now().After(renewal(secret)) ||
+	return len(secret.Data[set.Access.Key]) == 0 || in.clock.Now().After(renewal(secret)) ||
 		secret.Annotations[accountAnnotation] != string(account.UID), nil
 }
 
@@ -123,29 +120,29 @@ func renewal(secret *corev1.Secret) time.Time {
 
 // renewToken writes a new token into the Secret when one is due. It has a field manager of its own, so that an apply of the
 // kubeconfig beside it leaves the token alone.
-func (s *Session) renewToken(ctx context.Context, set provider.Set) error {
+func (in *Installer) renewToken(ctx context.Context, set provider.Set) error {
 	if set.Access == nil || set.Withdrawn {
 		return nil
 	}
-	account, err := s.account(ctx, set)
+	account, err := in.account(ctx, set)
 	if err != nil {
 		return err
 	}
-	if due, err := s.isTokenDue(ctx, set, account); err != nil || !due {
+	if due, err := in.isTokenDue(ctx, set, account); err != nil || !due {
 		return err
 	}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenLifetime.Seconds()))}}
-	now := s.clock.Now()
-	if err := s.client.SubResource("token").Create(ctx, account, request); err != nil {
+	now := in.clock.Now()
+	if err := in.client.SubResource("token").Create(ctx, account, request); err != nil {
 		return fmt.Errorf("ask for a token of %s in the user cluster: %w", set.Access.Account, err)
 	}
 	renew := now.Add(request.Status.ExpirationTimestamp.Sub(now) / 2)
-	return s.writeToken(ctx, *set.Access, request.Status.Token, map[string]string{
+	return in.writeToken(ctx, *set.Access, request.Status.Token, map[string]string{
 		renewAnnotation: renew.UTC().Format(time.RFC3339), accountAnnotation: string(account.UID),
 	})
 }
 
-func (s *Session) writeToken(ctx context.Context, access manifest.Access, token string, annotations map[string]string) error {
+func (in *Installer) writeToken(ctx context.Context, access manifest.Access, token string, annotations map[string]string) error {
 	secret := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"data": map[string]any{access.Key: base64.StdEncoding.EncodeToString([]byte(token))},
@@ -153,7 +150,7 @@ func (s *Session) writeToken(ctx context.Context, access manifest.Access, token 
 	secret.SetNamespace(access.Secret.Namespace)
 	secret.SetName(access.Secret.Name)
 	secret.SetAnnotations(annotations)
-	err := s.beside.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(secret), client.FieldOwner(ucv1.TokenFieldManager), client.ForceOwnership)
+	err := in.beside.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(secret), client.FieldOwner(ucv1.TokenFieldManager), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("write the token of %s into %s: %w", access.Account, access.Secret, err)
 	}

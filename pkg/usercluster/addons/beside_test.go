@@ -1,10 +1,8 @@
-package usercluster
+package addons
 
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -25,9 +21,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// hosted is a session whose CCM is beside the control plane, with an API server that gives tokens for a day.
+// hosted is an installer whose CCM is beside the control plane, with an API server that gives tokens for a day.
 type hosted struct {
-	*Session
+	*Installer
 	clock      *clocktesting.FakeClock
 	management client.Client
 	set        provider.Set
@@ -49,7 +45,7 @@ func newHosted(t *testing.T) *hosted {
 		return nil
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager", UID: "1"}}
-	h.Session, h.clock = sessionWith(faults, account)
+	h.Installer, h.clock = installerWith(faults, account)
 	beforeManagement := dryRuns(&count)
 	writes := beforeManagement.Patch
 	beforeManagement.Patch = func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
@@ -59,21 +55,12 @@ func newHosted(t *testing.T) *hosted {
 		return writes(ctx, c, obj, patch, opts...)
 	}
 	h.management = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().WithInterceptorFuncs(beforeManagement).Build()
-	endpoint, err := endpointOf([]byte(besideKubeconfig), &rest.Config{})
-	g := NewWithT(t)
-	g.Expect(err).NotTo(HaveOccurred())
-	h.beside = beside{client: h.management, live: h.management, namespace: "user-a", endpoint: endpoint}
-	kubeconfig, err := h.KubeconfigWith(provider.TokenFile)
-	g.Expect(err).NotTo(HaveOccurred())
-	h.set, err = provider.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: kubeconfig}.Put(renderSimcloud(t).CCM)
-	g.Expect(err).NotTo(HaveOccurred())
+	h.beside = Beside{Client: h.management, Live: h.management, Namespace: "user-a"}
+	var err error
+	h.set, err = provider.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: []byte("of the CCM")}.Put(renderSimcloud(t).CCM)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return h
 }
-
-const besideKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
-"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],
-"clusters":[{"name":"k","cluster":{"server":"https://192.0.2.1:6443","tls-server-name":"api","certificate-authority-data":"Q0E="}}],
-"users":[{"name":"u","user":{"token":"` + secretToken + `"}}]}`
 
 func (h *hosted) secret(t *testing.T) *corev1.Secret {
 	secret := &corev1.Secret{}
@@ -84,38 +71,21 @@ func (h *hosted) secret(t *testing.T) *corev1.Secret {
 func (h *hosted) look(t *testing.T) observation.AddonSet {
 	addons := renderSimcloud(t)
 	addons.CCM = h.set
-	seen, known := h.Addons(t.Context(), InventoryOf(h.set.Objects), addons).Get()
+	seen, known := h.Observe(t.Context(), InventoryOf(h.set.Objects), addons).Get()
 	NewWithT(t).Expect(known).To(BeTrue())
 	return seen.CCM
-}
-
-func TestKubeconfigOfTheCCMHasNothingOfOurs(t *testing.T) {
-	g := NewWithT(t)
-	h := newHosted(t)
-	file := filepath.Join(t.TempDir(), "token")
-	g.Expect(os.WriteFile(file, []byte("of the CCM"), 0o600)).To(Succeed())
-	text, err := h.KubeconfigWith(file)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(text)).NotTo(ContainSubstring(secretToken))
-	config, err := clientcmd.RESTConfigFromKubeConfig(text)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(config.Host).To(Equal("https://192.0.2.1:6443"))
-	g.Expect(config.ServerName).To(Equal("api"))
-	g.Expect(config.CAData).To(Equal([]byte("CA")))
-	g.Expect(config.BearerTokenFile).To(Equal(file))
-	g.Expect(config.BearerToken).To(Equal("of the CCM"))
 }
 
 func TestPodsBesideComeLastAndFindAToken(t *testing.T) {
 	g := NewWithT(t)
 	h := newHosted(t)
-	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 	g.Expect(h.wrote[len(h.wrote)-1]).To(Equal("Deployment"))
 	g.Expect(string(h.secret(t).Data["token"])).To(Equal("token 1 of cloud-controller-manager"))
 	g.Expect(h.look(t).Drifted).To(BeEmpty())
 	g.Expect(h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{})).NotTo(Succeed())
 
-	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 	g.Expect(h.tokens.Load()).To(Equal(int32(1)), "it is good for a while")
 }
 
@@ -145,7 +115,7 @@ func TestTokenIsRenewed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			h := newHosted(t)
-			g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+			g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 			tc.change(g, h, t)
 			drifted := h.look(t).Drifted
 			if !tc.due {
@@ -153,7 +123,7 @@ func TestTokenIsRenewed(t *testing.T) {
 				return
 			}
 			g.Expect(drifted).To(ConsistOf(h.set.Access.Secret))
-			g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+			g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 			g.Expect(string(h.secret(t).Data["token"])).To(HavePrefix("token 2"))
 			g.Expect(h.secret(t).Data).To(HaveKey("kubeconfig"))
 			g.Expect(h.look(t).Drifted).To(BeEmpty())
@@ -164,7 +134,7 @@ func TestTokenIsRenewed(t *testing.T) {
 func TestAChangeOfTheDeploymentBesideIsSeenAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	h := newHosted(t)
-	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 	g.Expect(h.look(t).Drifted).To(BeEmpty())
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager"}
@@ -178,7 +148,7 @@ func TestAChangeOfTheDeploymentBesideIsSeenAtOnce(t *testing.T) {
 func TestWhatIsBesideIsPrunedThereAndOnlyThere(t *testing.T) {
 	g := NewWithT(t)
 	h := newHosted(t)
-	g.Expect(h.ApplyAddons(t.Context(), h.set)).To(Succeed())
+	g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 	inventory := InventoryOf(h.set.Objects)
 	encoded, err := EncodeInventory(inventory)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -186,7 +156,7 @@ func TestWhatIsBesideIsPrunedThereAndOnlyThere(t *testing.T) {
 	inventory, err = DecodeInventory(encoded)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	g.Expect(h.PruneAddons(t.Context(), inventory)).To(Succeed())
+	g.Expect(h.Prune(t.Context(), inventory)).To(Succeed())
 	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
 	g.Expect(h.management.List(t.Context(), deployments)).To(Succeed())
 	g.Expect(h.management.List(t.Context(), secrets)).To(Succeed())

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"sync/atomic"
@@ -42,9 +42,9 @@ func TestCSIDriverOfSomeoneElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s, _ := sessionWith(interceptor.Funcs{}, append(tc.nodes, driver.DeepCopy())...)
+			s, _ := installerWith(interceptor.Funcs{}, append(tc.nodes, driver.DeepCopy())...)
 			addons := renderSimcloud(t)
-			csi := s.Addons(t.Context(), nil, addons).Value().CSI
+			csi := s.Observe(t.Context(), nil, addons).Value().CSI
 			g.Expect(csi.SatisfiedBy).To(Equal(tc.satisfied))
 			g.Expect(csi.Foreign).To(Equal(tc.foreign))
 			g.Expect(csi.Drifted).To(HaveLen(tc.drifted), "what satisfies us stays untouched")
@@ -91,7 +91,7 @@ func TestHealthOfAddons(t *testing.T) {
 				tc.change(deployment)
 				g.Expect(s.client.Status().Update(t.Context(), deployment)).To(Succeed())
 			}
-			ccm := s.Addons(t.Context(), inventory, addons).Value().CCM
+			ccm := s.Observe(t.Context(), inventory, addons).Value().CCM
 			g.Expect(ccm.Unhealthy).To(Equal(tc.unhealthy))
 			g.Expect(ccm.Unschedulable).To(Equal(tc.unschedulable))
 			g.Expect(ccm.Drifted).To(BeEmpty())

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -19,26 +19,26 @@ import (
 
 // driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
 // and which of its workloads are not there. It is a hint for a person; what cannot be listed is left out.
-func (s *Session) driverProblem(ctx context.Context, set provider.Set, described string) string {
-	nodes := len(s.Nodes(ctx).Value())
+func (in *Installer) driverProblem(ctx context.Context, set provider.Set, described string) string {
+	nodes := len(in.nodes(ctx).Value())
 	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
 	images := programsOf(set)
 	var workloads []string
-	_ = reads.Pages(ctx, s.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+	_ = reads.Pages(ctx, in.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
 				workloads = append(workloads, reads.Keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
-	_ = reads.Pages(ctx, s.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+	_ = reads.Pages(ctx, in.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
 				workloads = append(workloads, reads.Keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
 			}
 		}
 	})
-	_ = reads.Pages(ctx, s.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+	_ = reads.Pages(ctx, in.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
 		for _, item := range list.Items {
 			if runs(item.Spec.Template.Spec, images) {
 				workloads = append(workloads, reads.Keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -24,11 +24,11 @@ func manager(c client.Client) *ssa.ResourceManager {
 	return manager
 }
 
-// ApplyAddons applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
+// Apply applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
 // last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
 // someone else's, left out those that no one takes over (WithoutOthers), and has written the inventory before.
-func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
-	defer s.addons.invalidate()
+func (in *Installer) Apply(ctx context.Context, set provider.Set) error {
+	defer in.memory.invalidate()
 	var definitions, rest, beside, pods []*unstructured.Unstructured
 	for _, object := range set.Wanted() {
 		object = object.DeepCopy()
@@ -44,11 +44,11 @@ func (s *Session) ApplyAddons(ctx context.Context, set provider.Set) error {
 		}
 	}
 	for _, stage := range []func() error{
-		func() error { return apply(ctx, s.client, definitions) },
-		func() error { return apply(ctx, s.client, rest) },
-		func() error { return apply(ctx, s.beside.client, beside) },
-		func() error { return s.renewToken(ctx, set) },
-		func() error { return apply(ctx, s.beside.client, pods) },
+		func() error { return apply(ctx, in.client, definitions) },
+		func() error { return apply(ctx, in.client, rest) },
+		func() error { return apply(ctx, in.beside.Client, beside) },
+		func() error { return in.renewToken(ctx, set) },
+		func() error { return apply(ctx, in.beside.Client, pods) },
 	} {
 		if err := stage(); err != nil {
 			return fmt.Errorf("apply the addons of version %s: %w", set.Version, err)
@@ -65,16 +65,16 @@ func apply(ctx context.Context, c client.Client, objects []*unstructured.Unstruc
 	return err
 }
 
-// PruneAddons deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
+// Prune deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
 // namespaces, classes and CSI drivers, and what the cluster has once for all drivers.
-func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) error {
-	defer s.addons.invalidate()
+func (in *Installer) Prune(ctx context.Context, entries []InventoryEntry) error {
+	defer in.memory.invalidate()
 	var doomed, beside []*unstructured.Unstructured
 	for _, entry := range entries {
 		switch object := entry.object(); {
 		case !Prunable(entry):
 		case entry.BesideControlPlane:
-			object.SetNamespace(s.beside.namespace)
+			object.SetNamespace(in.beside.Namespace)
 			beside = append(beside, object)
 		default:
 			doomed = append(doomed, object)
@@ -86,11 +86,11 @@ func (s *Session) PruneAddons(ctx context.Context, entries []InventoryEntry) err
 	}
 	// Pods go before the ServiceAccount that they get in with.
 	if len(beside) > 0 {
-		if _, err := manager(s.beside.client).DeleteAll(ctx, beside, options); err != nil {
+		if _, err := manager(in.beside.Client).DeleteAll(ctx, beside, options); err != nil {
 			return fmt.Errorf("prune addons beside the control plane: %w", err)
 		}
 	}
-	if _, err := manager(s.client).DeleteAll(ctx, doomed, options); err != nil {
+	if _, err := manager(in.client).DeleteAll(ctx, doomed, options); err != nil {
 		return fmt.Errorf("prune addons: %w", err)
 	}
 	return nil

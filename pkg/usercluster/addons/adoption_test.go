@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ func TestAdoptionPlan(t *testing.T) {
 	var count atomic.Int32
 	replicas := int32(1)
 	labels := map[string]string{"app": "theirs"}
-	s, _ := sessionWith(dryRuns(&count),
+	s, _ := installerWith(dryRuns(&count),
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-config"}, Data: map[string][]byte{"cloud.conf": []byte("theirs")}},
 		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"}, Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -64,7 +64,7 @@ func TestAdoptionPlan(t *testing.T) {
 		And(HaveField("Kind", "Deployment"), HaveField("Changes", ContainElement(FieldChange{"spec.replicas", "1", "2"}))),
 	))
 
-	observed := s.Addons(t.Context(), nil, addons).Value().CCM
+	observed := s.Observe(t.Context(), nil, addons).Value().CCM
 	g.Expect(observed.Foreign).To(HaveLen(2))
 	g.Expect(observed.Takeovers).To(ContainElement(And(HaveField("Kind", "Deployment"), HaveField("Fields", ContainElement("spec.replicas")))))
 	live := &appsv1.Deployment{}
@@ -96,11 +96,14 @@ func TestDriverThatServesNoOne(t *testing.T) {
 	for _, name := range programsOf(addons.CSI) {
 		image = "mirror.example:5000/" + name + "@sha256:" + strings.Repeat("0", 64)
 	}
-	theirs := deploymentOf("csi", 1)
-	theirs.Spec.Template.Spec.Containers[0].Image, theirs.Status.Replicas = image, 1
-	s, _ := sessionWith(interceptor.Funcs{}, append(append(node("a"), node("b")...), theirs)...)
+	theirs := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "csi"},
+		Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}}},
+		Status:     appsv1.DeploymentStatus{Replicas: 1},
+	}
+	s, _ := installerWith(interceptor.Funcs{}, append(append(node("a"), node("b")...), theirs)...)
 	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x (Helm release csi)")).To(Equal("CSIDriver x (Helm release csi) does not satisfy what is wanted: " +
 		"it is registered on 0 of 2 Nodes; by its image it is run by Deployment infra/csi (0 of 1 pods available). Repair it, or uninstall it with its CSIDriver."))
-	s, _ = sessionWith(interceptor.Funcs{})
+	s, _ = installerWith(interceptor.Funcs{})
 	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x")).To(ContainSubstring("0 of 0 Nodes, and no workload runs its program."))
 }

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -28,20 +28,20 @@ const (
 // WithoutOthers is a set without what the cluster has from someone else, of the objects that it has once
 // (manifest.SharedAnnotation). Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing
 // of it, no definition and no other snapshot-controller is someone else's. It is asked again right before the set is applied.
-func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
+func (in *Installer) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
 	found := map[InventoryEntry]standing{}
 	for _, object := range set.Objects {
 		if !manifest.Shared(object) {
 			continue
 		}
 		entry := entryOf(object)
-		whose, err := s.standing(ctx, object, slices.ContainsFunc(inventory, entry.same))
+		whose, err := in.standing(ctx, object, slices.ContainsFunc(inventory, entry.same))
 		if err != nil {
 			return provider.Set{}, err
 		}
 		found[entry] = whose
 	}
-	taken, err := s.snapshotsTaken(ctx, found)
+	taken, err := in.snapshotsTaken(ctx, found)
 	if err != nil {
 		return provider.Set{}, err
 	}
@@ -57,8 +57,8 @@ func (s *Session) WithoutOthers(ctx context.Context, inventory []InventoryEntry,
 }
 
 // standing: who labels an object of ours as theirs, as Helm does when it adopts one, has it.
-func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured, applied bool) (standing, error) {
-	live, err := s.get(ctx, want)
+func (in *Installer) standing(ctx context.Context, want *unstructured.Unstructured, applied bool) (standing, error) {
+	live, err := in.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err):
 		return unowned, nil
@@ -72,7 +72,7 @@ func (s *Session) standing(ctx context.Context, want *unstructured.Unstructured,
 
 // snapshotsTaken says that someone else sees to snapshots. Deployments are listed only where something of ours is missing: there
 // may be very many of them.
-func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]standing) (bool, error) {
+func (in *Installer) snapshotsTaken(ctx context.Context, found map[InventoryEntry]standing) (bool, error) {
 	missing := false
 	for _, whose := range found {
 		if whose == othersOwn {
@@ -84,7 +84,7 @@ func (s *Session) snapshotsTaken(ctx context.Context, found map[InventoryEntry]s
 		return false, nil
 	}
 	taken := false
-	err := reads.List(ctx, s.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
+	err := reads.List(ctx, in.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
 		taken = taken || slices.ContainsFunc(page.Items, func(deployment appsv1.Deployment) bool {
 			// Under our own name it was looked at above.
 			own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"slices"
@@ -77,7 +77,7 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s, _ := sessionWith(interceptor.Funcs{}, tc.objects...)
+			s, _ := installerWith(interceptor.Funcs{}, tc.objects...)
 			mine, err := s.WithoutOthers(t.Context(), tc.inventory, set)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(set.Objects).To(HaveLen(len(mine.Objects)+all-tc.want), "what is no shared object stays")
@@ -97,7 +97,7 @@ func TestWhatAClusterHasFromSomeoneElseIsNotObserved(t *testing.T) {
 		object.SetLabels(nil)
 		objects = append(objects, object)
 	}
-	s, _ := sessionWith(interceptor.Funcs{}, append(objects, node("a")...)...)
+	s, _ := installerWith(interceptor.Funcs{}, append(objects, node("a")...)...)
 	observed, err := s.observeSet(t.Context(), migration.CSISet, nil, set)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.Foreign).To(BeEmpty())
@@ -116,8 +116,8 @@ func TestWhatAClusterHasOnceIsNeverDeleted(t *testing.T) {
 	for _, object := range shared {
 		objects = append(objects, object.DeepCopy())
 	}
-	s, _ := sessionWith(interceptor.Funcs{}, objects...)
-	g.Expect(s.PruneAddons(t.Context(), InventoryOf(shared))).To(Succeed())
+	s, _ := installerWith(interceptor.Funcs{}, objects...)
+	g.Expect(s.Prune(t.Context(), InventoryOf(shared))).To(Succeed())
 	for _, object := range shared {
 		_, err := s.get(t.Context(), object)
 		g.Expect(err).NotTo(HaveOccurred(), object.GetKind())

@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -62,21 +62,21 @@ func refs(objects []*unstructured.Unstructured) []observation.Ref {
 	return result
 }
 
-// applied is a session with a user cluster to which both sets are applied, and the inventory of that.
-func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Session, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
+// applied is an installer with a user cluster to which both sets are applied, and the inventory of that.
+func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Installer, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
 	g := NewWithT(t)
-	s, clk := sessionWith(dryRuns(count), objects...)
+	s, clk := installerWith(dryRuns(count), objects...)
 	addons := renderSimcloud(t)
-	g.Expect(s.ApplyAddons(t.Context(), addons.CCM)).To(Succeed())
-	g.Expect(s.ApplyAddons(t.Context(), addons.CSI)).To(Succeed())
+	g.Expect(s.Apply(t.Context(), addons.CCM)).To(Succeed())
+	g.Expect(s.Apply(t.Context(), addons.CSI)).To(Succeed())
 	return s, clk, addons, Merge(InventoryOf(addons.CCM.Objects), InventoryOf(addons.CSI.Objects))
 }
 
 func TestAddonsOfAnEmptyClusterAreMissing(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{})
+	s, _ := installerWith(interceptor.Funcs{})
 	addons := renderSimcloud(t)
-	observed, known := s.Addons(t.Context(), nil, addons).Get()
+	observed, known := s.Observe(t.Context(), nil, addons).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(observed.CCM).To(Equal(observation.AddonSet{Version: addons.CCM.Version, Drifted: refs(addons.CCM.Objects)}))
 	g.Expect(observed.CSI).To(Equal(observation.AddonSet{Version: addons.CSI.Version, Drifted: refs(addons.CSI.Objects)}))
@@ -88,7 +88,7 @@ func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
 	s, clk, addons, inventory := applied(t, &count)
 	look := func() (observation.Addons, int32) {
 		before := count.Load()
-		observed, known := s.Addons(t.Context(), inventory, addons).Get()
+		observed, known := s.Observe(t.Context(), inventory, addons).Get()
 		g.Expect(known).To(BeTrue())
 		return observed, count.Load() - before
 	}
@@ -111,7 +111,7 @@ func TestAddonsThatWereAppliedAreComparedRarely(t *testing.T) {
 	_, runs = look()
 	g.Expect(runs).To(BeNumerically(">", 0), "what was found is looked at again")
 
-	g.Expect(s.ApplyAddons(t.Context(), addons.CCM)).To(Succeed())
+	g.Expect(s.Apply(t.Context(), addons.CCM)).To(Succeed())
 	observed, runs = look()
 	g.Expect(observed.CCM.Drifted).To(BeEmpty())
 	g.Expect(runs).To(Equal(all))
@@ -125,9 +125,9 @@ func TestAddonsThatSomeoneChangesAreDrifted(t *testing.T) {
 	g := NewWithT(t)
 	var count atomic.Int32
 	s, _, addons, inventory := applied(t, &count)
-	g.Expect(s.Addons(t.Context(), inventory, addons).Value().CCM.Drifted).To(BeEmpty())
+	g.Expect(s.Observe(t.Context(), inventory, addons).Value().CCM.Drifted).To(BeEmpty())
 
-	store := &watches.SpecStore{Changed: s.addons.invalidate, Wake: func() {}, AtRest: func() bool { return false }}
+	store := &watches.SpecStore{Changed: s.memory.invalidate, Wake: func() {}, AtRest: func() bool { return false }}
 	g.Expect(store.Replace(nil, "1")).To(Succeed())
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}
@@ -137,7 +137,7 @@ func TestAddonsThatSomeoneChangesAreDrifted(t *testing.T) {
 	g.Expect(s.client.Update(t.Context(), deployment, client.FieldOwner("kubectl"))).To(Succeed())
 	g.Expect(store.Update(deployment)).To(Succeed())
 
-	observed := s.Addons(t.Context(), inventory, addons).Value()
+	observed := s.Observe(t.Context(), inventory, addons).Value()
 	g.Expect(observed.CCM.Drifted).To(Equal([]observation.Ref{{Kind: "Deployment", Namespace: key.Namespace, Name: key.Name}}))
 }
 
@@ -154,7 +154,7 @@ func TestRenewalOfALeaseIsNoDrift(t *testing.T) {
 			g := NewWithT(t)
 			var count atomic.Int32
 			dry := dryRuns(&count).Patch
-			s, _ := sessionWith(interceptor.Funcs{Patch: func(
+			s, _ := installerWith(interceptor.Funcs{Patch: func(
 				ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
 			) error {
 				lease := &coordinationv1.Lease{}
@@ -205,13 +205,13 @@ func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
 
 func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+	s, _ := installerWith(interceptor.Funcs{}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "kube-system", Name: "cloud-controller-manager", Annotations: map[string]string{"meta.helm.sh/release-name": "occm"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Operation: metav1.ManagedFieldsOperationUpdate,
 			APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:secrets":{}}`)}},
 	}})
 	addons := renderSimcloud(t)
-	observed := s.Addons(t.Context(), nil, addons).Value()
+	observed := s.Observe(t.Context(), nil, addons).Value()
 	g.Expect(observed.CCM.Foreign).To(Equal([]string{
 		"ServiceAccount kube-system/cloud-controller-manager (Helm release occm; managed by helm)"}))
 	g.Expect(observed.CCM.Drifted).NotTo(ContainElement(HaveField("Kind", "ServiceAccount")))
@@ -219,10 +219,10 @@ func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 
 func TestAddonsThatAreNotWantedAnyMoreAreObsolete(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{})
+	s, _ := installerWith(interceptor.Funcs{})
 	addons := renderSimcloud(t)
 	gone := InventoryEntry{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"}
-	observed := s.Addons(t.Context(), []InventoryEntry{gone}, addons).Value()
+	observed := s.Observe(t.Context(), []InventoryEntry{gone}, addons).Value()
 	g.Expect(observed.Obsolete).To(Equal([]observation.Ref{gone.Ref()}))
 }
 
@@ -235,7 +235,7 @@ func TestPruneAddons(t *testing.T) {
 		{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "theirs"},
 		{Version: "v1", Kind: "ConfigMap", Namespace: "kube-system", Name: "gone"},
 	})
-	g.Expect(s.PruneAddons(t.Context(), inventory)).To(Succeed())
+	g.Expect(s.Prune(t.Context(), inventory)).To(Succeed())
 	var left []string
 	for _, object := range append(addons.CCM.Objects, addons.CSI.Objects...) {
 		if _, err := s.get(t.Context(), object); err == nil {
@@ -251,8 +251,8 @@ func TestWhatIsWithdrawnIsObsoleteButForWhatLasts(t *testing.T) {
 	addons := renderSimcloud(t)
 	inventory := Merge(InventoryOf(addons.CCM.Objects), InventoryOf(addons.CSI.Objects))
 	addons.CCM.Withdrawn, addons.CSI.Withdrawn = true, true
-	s, _ := sessionWith(interceptor.Funcs{})
-	seen, known := s.Addons(t.Context(), inventory, addons).Get()
+	s, _ := installerWith(interceptor.Funcs{})
+	seen, known := s.Observe(t.Context(), inventory, addons).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(seen.CCM.Withdrawn && seen.CSI.Withdrawn).To(BeTrue())
 	g.Expect(seen.Obsolete).NotTo(BeEmpty())

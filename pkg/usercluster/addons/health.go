@@ -1,4 +1,4 @@
-package usercluster
+package addons
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 )
 
 // unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
-func (s *Session) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
+func (in *Installer) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
 	var sentences []string
 	for _, want := range workloads {
 		ref := reads.RefOf(want)
-		live, err := s.get(ctx, want)
+		live, err := in.get(ctx, want)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -36,7 +36,7 @@ func (s *Session) unhealthy(ctx context.Context, workloads []*unstructured.Unstr
 			continue
 		}
 		sentence := fmt.Sprintf("%s: %s", ref, result.Message)
-		if reasons := s.podReasons(ctx, live); len(reasons) > 0 {
+		if reasons := in.podReasons(ctx, live); len(reasons) > 0 {
 			sentence += " (" + strings.Join(reasons, "; ") + ")"
 		}
 		sentences = append(sentences, sentence)
@@ -46,13 +46,13 @@ func (s *Session) unhealthy(ctx context.Context, workloads []*unstructured.Unstr
 
 // podReasons says what holds the pods of a workload up. It names no pod, so that the message stays the same from pod to
 // pod; it is a hint only, and none when the pods cannot be read.
-func (s *Session) podReasons(ctx context.Context, workload *unstructured.Unstructured) []string {
+func (in *Installer) podReasons(ctx context.Context, workload *unstructured.Unstructured) []string {
 	labels, found, err := unstructured.NestedStringMap(workload.Object, "spec", "selector", "matchLabels")
 	if err != nil || !found {
 		return nil
 	}
 	var reasons []string
-	err = reads.List(ctx, s.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+	err = reads.List(ctx, in.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			reasons = append(reasons, reads.Keep(ctx, whatHolds(&page.Items[i]))...)
 		}
@@ -89,9 +89,9 @@ func lastExit(container corev1.ContainerStatus) string {
 	return fmt.Sprintf(", last exit code %d %s", end.ExitCode, end.Reason)
 }
 
-func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
+func hasNoNodes(ctx context.Context, c client.Reader) (bool, error) {
 	nodes := &corev1.NodeList{}
-	if err := s.client.List(ctx, nodes, client.Limit(1)); err != nil {
+	if err := c.List(ctx, nodes, client.Limit(1)); err != nil {
 		return false, reads.Unseen(reads.Because("listing Nodes", err))
 	}
 	return len(nodes.Items) == 0, nil
@@ -99,14 +99,14 @@ func (s *Session) hasNoNodes(ctx context.Context) (bool, error) {
 
 // describeOwner names an object and whoever seems to manage it.
 func describeOwner(object *unstructured.Unstructured) string {
-	if hints := ownerHints(object); hints != "" {
+	if hints := OwnerHints(object); hints != "" {
 		return reads.RefOf(object).String() + " (" + hints + ")"
 	}
 	return reads.RefOf(object).String()
 }
 
-// ownerHints say who seems to manage an object; empty when nothing tells.
-func ownerHints(object metav1.Object) string {
+// OwnerHints say who seems to manage an object; empty when nothing tells.
+func OwnerHints(object metav1.Object) string {
 	var hints []string
 	if release := object.GetAnnotations()["meta.helm.sh/release-name"]; release != "" {
 		hints = append(hints, "Helm release "+release)
