@@ -93,7 +93,7 @@ func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb migration.
 func (s *scope) changeObjects(ctx context.Context, verb migration.Verb) error {
 	switch verb.Kind {
 	case migration.VerbSwitchDefaultClass:
-		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
+		return s.session.Facts.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
 	case migration.VerbCreateCanary:
 		return s.session.Canary.Create(ctx, verb.Objects[0], *verb.Canary)
 	case migration.VerbRemoveCanary:

@@ -131,7 +131,7 @@ func (r *Reconciler) observeForLook(ctx context.Context, s *scope) {
 		return
 	}
 	s.observed.Machines = s.session.Machines.Observe(ctx)
-	s.observed.Nodes = s.session.Nodes(ctx)
+	s.observed.Nodes = s.session.Facts.Nodes(ctx)
 	s.observed.CCMLease = s.session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	s.observed.KCMLease = s.session.Leases.Lease(ctx, namespace, name)

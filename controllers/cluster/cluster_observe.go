@@ -184,12 +184,12 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 		return
 	}
 	s.observed.Machines = session.Machines.Observe(ctx)
-	s.observed.Nodes = baseline.WithProofs(session.Nodes(ctx), s.observed.Proofs)
-	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
-	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
+	s.observed.Nodes = baseline.WithProofs(session.Facts.Nodes(ctx), s.observed.Proofs)
+	s.observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = observation.Absent[slo.Seen]()
 	if s.needs().Measurements {
-		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
+		s.observed.Measured = session.Facts.WithCCM(ctx, session.Facts.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
 	s.observed.CCMLease = session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	session.Leases.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
@@ -205,7 +205,7 @@ func (r *Reconciler) observeUserCluster(ctx context.Context, s *scope) {
 	r.observeAddons(ctx, s)
 	s.observed.OtherManagers = r.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
-		s.observed.StorageClasses = session.StorageClasses(ctx)
+		s.observed.StorageClasses = session.Facts.StorageClasses(ctx)
 	}
 	s.observeRoll(ctx)
 	s.observeForUndo(ctx)
@@ -216,9 +216,9 @@ func (s *scope) observeRoll(ctx context.Context) {
 	if s.needs().Canary {
 		s.observed.Canary = s.session.Canary.Observe(ctx)
 	}
-	s.observed.Drains = s.session.Drains(ctx, migration.DrainsOf(s.observed.Machines.Value(), s.now))
+	s.observed.Drains = s.session.Facts.Drains(ctx, migration.DrainsOf(s.observed.Machines.Value(), s.now))
 	if s.needs().RegisteredVolumes {
-		s.observed.Registered = s.session.RegisteredVolumes(ctx)
+		s.observed.Registered = s.session.Facts.RegisteredVolumes(ctx)
 	}
 	s.observed.Bootstraps = s.session.Machines.Bootstraps(ctx, migration.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
@@ -232,7 +232,7 @@ func (s *scope) observeForUndo(ctx context.Context) {
 		return
 	}
 	s.observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)
-	s.observed.Attachments = s.session.Attachments(ctx)
+	s.observed.Attachments = s.session.Facts.Attachments(ctx)
 }
 
 // kcmLease is where KCM has its Lease.

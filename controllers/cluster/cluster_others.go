@@ -9,6 +9,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
@@ -22,7 +23,7 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) observa
 		}
 		inventory = read
 	}
-	ours := usercluster.Ours{Inventory: inventory}
+	ours := facts.Ours{Inventory: inventory}
 	if !s.cluster.CCMBesideControlPlane() {
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
 		ours.Workloads = r.Catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
@@ -31,7 +32,7 @@ func (r *Reconciler) observeOtherManagers(ctx context.Context, s *scope) observa
 		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
 	handover := s.cluster.Status.Handover
-	return s.session.OtherManagers(ctx, r.Catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
+	return s.session.Others.Look(ctx, r.Catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
 }
 
 // AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are

@@ -35,12 +35,12 @@ func (r *Reconciler) Plan(ctx context.Context, cluster *ucv1.Cluster, session *u
 	r.observeManagement(ctx, s)
 	r.observeUserCluster(ctx, s)
 	s.observed.MachineController = r.observeMachineController(ctx, s)
-	s.observed.StorageClasses = s.session.StorageClasses(ctx)
+	s.observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
 	s.observed.Canary = s.session.Canary.Observe(ctx)
 	r.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
 	s.cluster.Status.Inherited = before
 
-	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
+	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Facts.Evictable(ctx)}
 	if err := r.planObjects(ctx, s, &input); err != nil {
 		return plan.Plan{}, err
 	}

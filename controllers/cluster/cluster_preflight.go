@@ -12,7 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
 // Machine is replaced. It comes last, because it rests on what was observed before.
-func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
+func (r *Reconciler) observeFindings(ctx context.Context, s *scope, checkpoints ucv1.Facts) {
 	if s.session == nil {
 		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
@@ -35,26 +35,26 @@ func (r *Reconciler) observeFindings(ctx context.Context, s *scope, facts ucv1.F
 		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
 	}
 	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
-	if facts.StartedAt != nil {
-		asked.Credentials = s.session.Credentials(source)
+	if checkpoints.StartedAt != nil {
+		asked.Credentials = s.session.Preflight.Credentials(source)
 		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
 	}
 	asIf := *s.cluster
-	asIf.Status.Facts = facts
+	asIf.Status.Facts = checkpoints
 	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
 	switch {
 	case needs.Preflight:
-		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
+		asked.Read = s.session.Preflight.Read(ctx, facts.Input{
 			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
 		})
 		s.preflightAt = asked.At
 		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
 	case needs.Cloud:
-		s.session.ForgetPreflight()
-		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
+		s.session.Preflight.Forget()
+		asked.Cloud = s.session.Preflight.Cloud(ctx, checkpoints.Handover.FinishedAt.Time)
 		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
 	default:
-		s.session.ForgetPreflight()
+		s.session.Preflight.Forget()
 	}
 }
 

@@ -179,12 +179,12 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 			unknown = append(unknown, why)
 		}
 	}
-	note(s.Nodes(ctx).Why())
+	note(s.Facts.Nodes(ctx).Why())
 	note(s.Machines.Observe(ctx).Why())
-	note(s.Inventory(ctx).Why())
-	note(lookForOthers(ctx, s, Ours{}).Why())
-	note(s.podFacts(ctx, observation.Registries{}).Why())
-	note(s.Evictable(ctx).Why())
+	note(s.Facts.Inventory(ctx).Why())
+	note(lookForOthers(ctx, s).Why())
+	note(s.Preflight.Pods(ctx, observation.Registries{}).Why())
+	note(s.Facts.Evictable(ctx).Why())
 	note(s.Leases.Lease(ctx, "kube-system", "a").Why())
 	return unknown
 }
@@ -256,7 +256,7 @@ func TestAnAnswerThatIsTooLargeIsToldAsSuch(t *testing.T) {
 			if tc.reaches {
 				g.Eventually(r.state(key), patience).Should(beReachable())
 				session, _ := r.Session(key)
-				g.Expect(session.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers with more than is read"))
+				g.Expect(session.Facts.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers with more than is read"))
 			}
 			g.Eventually(r.state(key), patience).Should(And(HaveField("Reachable", tc.reaches), HaveField("Refused", BeFalse()),
 				HaveField("Reason", ucv1.ResponseTooLargeReason), HaveField("Message", ContainSubstring(tc.says))))
@@ -279,7 +279,7 @@ func TestPagesBecomeSmallerUntilTheyFit(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat(" ", maxAnswer))
 		}
 	}), testOptions())
-	g.Expect(s.StorageClasses(t.Context()).Value()).To(HaveLen(2))
+	g.Expect(s.Facts.StorageClasses(t.Context()).Value()).To(HaveLen(2))
 	g.Expect(limits).To(Equal([]string{"500", "250", "125", "125"}))
 
 	limits = nil

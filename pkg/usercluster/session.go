@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -27,15 +26,15 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
@@ -43,12 +42,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-// requestTimeout bounds every read and write; watches have none.
-const requestTimeout = 10 * time.Second
-
-// Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only what the
-// API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since when
-// a Node is new, or something of the baseline gone.
+// Session is the way into one user cluster with one set of credentials. It has the rooms: they read live and keep in memory only
+// what the API does not tell, for as long as the session is there.
 type Session struct {
 	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
 	Machines machines.API
@@ -57,19 +52,15 @@ type Session struct {
 	Leases *leases.Elections
 	// Addons are the CCM and the CSI driver.
 	Addons *addons.Installer
-	// machineRights are those that Machines needs, and lookForMachines is what it does after a probe.
-	machineRights   []authorizationv1.ResourceAttributes
+	// Facts are read again in each pass, Preflight seldom; Others are managers that are not ours.
+	Facts     *facts.Reader
+	Preflight *facts.Preflight
+	Others    *facts.Others
+	// lookForMachines is for after a probe.
 	lookForMachines func(context.Context)
 
 	parts
-	others *otherMemory
-	// preflight is what was read before the start.
-	preflight *preflightMemory
-	plan      planMemory
-
-	measured measurements
-	kubelets kubeletMemory
-	gone     goneMemory
+	plan planMemory
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool
@@ -99,15 +90,22 @@ type network struct {
 func newSession(p parts) *Session {
 	machineController := machinecontroller.New(p.client, p.clock, p.watches)
 	s := &Session{
-		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
-		machineRights: machinecontroller.Rights(), lookForMachines: machineController.LookForKinds,
-		others: &otherMemory{}, preflight: &preflightMemory{},
+		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController), lookForMachines: machineController.LookForKinds,
 	}
 	s.Leases = leases.New(leases.Options{
 		Client: p.client, Management: p.beside.Live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
 	})
+	options := facts.Options{
+		Client: p.client, Clock: p.clock, Log: p.log, Watches: p.watches, Leases: s.Leases,
+		Machines: machineController, Rights: machinecontroller.Rights(), Expires: p.credentials.expires,
+	}
+	if p.network != nil {
+		options.Network = &facts.Network{HTTP: p.network.http, Probe: p.network.probe}
+	}
+	s.Facts, s.Others = facts.New(options), facts.NewOthers(options)
+	s.Preflight = facts.NewPreflight(options, s.Facts)
 	s.Addons = addons.New(addons.Options{
-		Client: p.client, Beside: p.beside, Clock: p.clock, Watches: p.watches, Leases: s.Leases, Nodes: s.Nodes,
+		Client: p.client, Beside: p.beside, Clock: p.clock, Watches: p.watches, Leases: s.Leases, Nodes: s.Facts.Nodes,
 	})
 	return s
 }
@@ -140,7 +138,7 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 
 func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout // Told to the API server, too.
+	config.Timeout = reads.RequestTimeout // Told to the API server, too.
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make the REST mapper: %w", err)
@@ -212,7 +210,7 @@ func knownKinds() meta.RESTMapper {
 	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
 	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
-	add(registrationGroupVersion(), meta.RESTScopeRoot, registrationKind)
+	add(facts.RegistrationGroupVersion(), meta.RESTScopeRoot, facts.RegistrationKind)
 	for _, kind := range machinecontroller.Kinds() {
 		mapper.Add(kind, meta.RESTScopeNamespace)
 	}

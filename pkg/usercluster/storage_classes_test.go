@@ -29,10 +29,10 @@ func TestStorageClasses(t *testing.T) {
 	of := func(name string, isDefault bool) observation.StorageClass {
 		return observation.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
 	}
-	g.Expect(s.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
+	g.Expect(s.Facts.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
 
 	s, _ = sessionWith(failing(errors.New("timeout")))
-	g.Expect(s.StorageClasses(t.Context()).IsUnknown()).To(BeTrue())
+	g.Expect(s.Facts.StorageClasses(t.Context()).IsUnknown()).To(BeTrue())
 }
 
 func TestSwitchDefaultClass(t *testing.T) {
@@ -45,11 +45,11 @@ func TestSwitchDefaultClass(t *testing.T) {
 		g.Expect(s.client.Get(t.Context(), client.ObjectKey{Name: name}, class)).To(Succeed())
 		return class.Annotations
 	}
-	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
+	g.Expect(s.Facts.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
 		To(MatchError(ContainSubstring("StorageClass ancient became the default a moment ago")))
 	g.Expect(annotations("standard")).To(HaveKeyWithValue(current, "true"), "nothing was changed")
 
-	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
+	g.Expect(s.Facts.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
 	g.Expect(annotations("standard")).To(Equal(map[string]string{current: "false", "owner": "kept"}))
 	g.Expect(annotations("ancient")).To(Equal(map[string]string{current: "false", old: "false"}))
 	g.Expect(annotations("simcloud-csi")).To(Equal(map[string]string{current: "true"}))

@@ -54,7 +54,7 @@ func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bou
 	}
 	network := utilnet.SetTransportDefaults(&http.Transport{
 		Proxy: settings.Proxy, DialContext: settings.DialHolder.Dial, TLSClientConfig: tlsConfig,
-		TLSHandshakeTimeout: requestTimeout, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, MaxResponseHeaderBytes: maxHeaders,
+		TLSHandshakeTimeout: reads.RequestTimeout, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, MaxResponseHeaderBytes: maxHeaders,
 		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 	})
 	bounds := &bounded{next: network, large: make(reads.Turns, 1), pace: newPace(), clock: options.Clock}
@@ -88,7 +88,7 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Query().Has("watch") {
 		return b.watch(request)
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), requestTimeout)
+	ctx, cancel := context.WithTimeout(request.Context(), reads.RequestTimeout)
 	defer cancel()
 	response, err := b.follow(request.WithContext(ctx))
 	if err != nil {

@@ -13,7 +13,7 @@ func (s *Session) setWatching(on bool) {
 	}
 	s.watches.Resources(corev1.SchemeGroupVersion.WithResource("nodes"), corev1.SchemeGroupVersion.WithResource("services"),
 		storagev1.SchemeGroupVersion.WithResource("csinodes"))
-	s.watchForManagers()
+	s.Others.Watch()
 }
 
 // WatchPod wakes when a static pod of the control plane changes.

@@ -22,6 +22,7 @@ const (
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
 	addonsPackage            = "pkg/usercluster/addons"
+	factsPackage             = "pkg/usercluster/facts"
 	leasesPackage            = "pkg/usercluster/leases"
 	machinesPackage          = "pkg/usercluster/machines"
 	machineControllerPackage = "pkg/usercluster/machines/machinecontroller"

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// RequestTimeout bounds every read and write; watches have none.
+const RequestTimeout = 10 * time.Second
 
 // PageSize is how many objects one answer holds at most: a user cluster may have tens of thousands of pods.
 const PageSize = 500
