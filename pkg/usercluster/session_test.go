@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,7 +50,9 @@ func failing(err error) interceptor.Funcs {
 
 func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("no RBAC rule"))
-	sets := renderSimcloud(t)
+	sets := provider.Addons{CCM: provider.Set{Objects: []*unstructured.Unstructured{{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"namespace": "kube-system", "name": "ccm"},
+	}}}}}
 	for name, look := range map[string]func(ctx context.Context, s *Session) (unknown bool, why string){
 		"Machines": func(ctx context.Context, s *Session) (bool, string) {
 			o := s.Machines.Observe(ctx)

@@ -182,27 +182,6 @@ func TestRenewalOfALeaseIsNoDrift(t *testing.T) {
 	}
 }
 
-func TestStatusOfAddonsInvalidatesNothing(t *testing.T) {
-	g := NewWithT(t)
-	invalidated, woken, atRest := 0, 0, false
-	store := &watches.SpecStore{Changed: func() { invalidated++ }, Wake: func() { woken++ }, AtRest: func() bool { return atRest }}
-	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
-	g.Expect(store.Replace([]any{object}, "1")).To(Succeed())
-	g.Expect(store.Update(object)).To(Succeed())
-	g.Expect([]int{invalidated, woken}).To(Equal([]int{1, 2}))
-	object.Generation = 2
-	g.Expect(store.Update(object)).To(Succeed())
-	g.Expect(store.Delete(object)).To(Succeed())
-	g.Expect([]int{invalidated, woken}).To(Equal([]int{3, 4}))
-
-	atRest = true
-	g.Expect(store.Add(object)).To(Succeed())
-	g.Expect(store.Update(object)).To(Succeed())
-	g.Expect([]int{invalidated, woken}).To(Equal([]int{4, 5}), "at rest a status does not wake either")
-	g.Expect(store.Delete(object)).To(Succeed())
-	g.Expect([]int{invalidated, woken}).To(Equal([]int{5, 6}))
-}
-
 func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := installerWith(interceptor.Funcs{}, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{

@@ -1,4 +1,4 @@
-package usercluster
+package facts
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 func classOf(name string, annotations map[string]string) *storagev1.StorageClass {
@@ -22,40 +23,41 @@ func classRef(name string) observation.Ref { return observation.Ref{Kind: "Stora
 
 func TestStorageClasses(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := sessionWith(interceptor.Funcs{},
+	s, _ := readerWith(interceptor.Funcs{},
 		classOf("new", map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}),
 		classOf("no", map[string]string{"storageclass.kubernetes.io/is-default-class": "false"}), classOf("none", nil),
 		classOf("old", map[string]string{"storageclass.beta.kubernetes.io/is-default-class": "true"}))
 	of := func(name string, isDefault bool) observation.StorageClass {
 		return observation.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
 	}
-	g.Expect(s.Facts.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
+	g.Expect(s.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
 
-	s, _ = sessionWith(failing(errors.New("timeout")))
-	g.Expect(s.Facts.StorageClasses(t.Context()).IsUnknown()).To(BeTrue())
+	s, _ = readerWith(failing(errors.New("timeout")))
+	g.Expect(s.StorageClasses(t.Context()).IsUnknown()).To(BeTrue())
 }
 
 func TestSwitchDefaultClass(t *testing.T) {
 	const current, old = "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"
 	g := NewWithT(t)
 	var count atomic.Int32
-	s, _, sets, inventory := applied(t, &count, classOf("standard", map[string]string{current: "true", "owner": "kept"}), classOf("ancient", map[string]string{old: "true"}))
+	s, installer := applied(t, &count, classOf("standard", map[string]string{current: "true", "owner": "kept"}), classOf("ancient", map[string]string{old: "true"}))
 	annotations := func(name string) map[string]string {
 		class := &storagev1.StorageClass{}
 		g.Expect(s.client.Get(t.Context(), client.ObjectKey{Name: name}, class)).To(Succeed())
 		return class.Annotations
 	}
-	g.Expect(s.Facts.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
+	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).
 		To(MatchError(ContainSubstring("StorageClass ancient became the default a moment ago")))
 	g.Expect(annotations("standard")).To(HaveKeyWithValue(current, "true"), "nothing was changed")
 
-	g.Expect(s.Facts.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
+	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
 	g.Expect(annotations("standard")).To(Equal(map[string]string{current: "false", "owner": "kept"}))
 	g.Expect(annotations("ancient")).To(Equal(map[string]string{current: "false", old: "false"}))
 	g.Expect(annotations("simcloud-csi")).To(Equal(map[string]string{current: "true"}))
 
-	s = newSession(s.parts) // It compares again.
-	g.Expect(s.Addons.Observe(t.Context(), inventory, sets).Value().CSI.Drifted).To(BeEmpty(), "that it is the default is no drift")
-	g.Expect(s.Addons.Apply(t.Context(), sets.CSI)).To(Succeed())
+	sets := renderSimcloud(t)
+	inventory := addons.Merge(addons.InventoryOf(sets.CCM.Objects), addons.InventoryOf(sets.CSI.Objects))
+	g.Expect(installer.Observe(t.Context(), inventory, sets).Value().CSI.Drifted).To(BeEmpty(), "that it is the default is no drift")
+	g.Expect(installer.Apply(t.Context(), sets.CSI)).To(Succeed())
 	g.Expect(annotations("simcloud-csi")).To(HaveKeyWithValue(current, "true"), "and an apply does not take it away")
 }

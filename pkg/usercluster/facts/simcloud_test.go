@@ -1,4 +1,4 @@
-package usercluster
+package facts
 
 import (
 	"context"
@@ -20,14 +20,14 @@ import (
 )
 
 func renderSimcloud(t *testing.T) provider.Addons {
-	addons, err := simcloud.Profile{}.Render(provider.RenderInput{
+	rendered, err := simcloud.Profile{}.Render(provider.RenderInput{
 		Version: "1.30.14", Inherited: ucv1.InheritedConfiguration{ClusterName: "a"}, ClusterUID: "a",
-		CloudConfig: map[string][]byte{"endpoint": []byte("http://192.0.2.1"), "cluster": []byte("a"), "token": []byte(secretToken)},
+		CloudConfig: map[string][]byte{"endpoint": []byte("http://192.0.2.1"), "cluster": []byte("a"), "token": []byte("a")},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return addons
+	return rendered
 }
 
 // dryRuns gives the fake client what it lacks, server-side apply as a dry run, and counts them.
@@ -48,12 +48,13 @@ func dryRuns(count *atomic.Int32) interceptor.Funcs {
 	}}
 }
 
-// applied is a session with a user cluster to which both sets are applied, and the inventory of that.
-func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Session, *clocktesting.FakeClock, provider.Addons, []addons.InventoryEntry) {
-	g := NewWithT(t)
-	s, clk := sessionWith(dryRuns(count), objects...)
-	sets := renderSimcloud(t)
-	g.Expect(s.Addons.Apply(t.Context(), sets.CCM)).To(Succeed())
-	g.Expect(s.Addons.Apply(t.Context(), sets.CSI)).To(Succeed())
-	return s, clk, sets, addons.Merge(addons.InventoryOf(sets.CCM.Objects), addons.InventoryOf(sets.CSI.Objects))
+// applied is a reader of a user cluster to which both sets are applied, and the installer that did it.
+func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Reader, *addons.Installer) {
+	g, clk := NewWithT(t), clocktesting.NewFakeClock(start)
+	options, sets := optionsOf(fakeClient(dryRuns(count), objects...), clk), renderSimcloud(t)
+	reader := New(options)
+	installer := addons.New(addons.Options{Client: options.Client, Clock: clk, Watches: options.Watches, Leases: options.Leases, Nodes: reader.Nodes})
+	g.Expect(installer.Apply(t.Context(), sets.CCM)).To(Succeed())
+	g.Expect(installer.Apply(t.Context(), sets.CSI)).To(Succeed())
+	return reader, installer
 }
