@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -27,11 +26,11 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sessionWith is a session with a user cluster of the given objects and faults.
-func sessionWith(faults interceptor.Funcs, objects ...client.Object) (*Session, *clocktesting.FakeClock) {
+// sessionWith is a session with an empty user cluster of the given faults.
+func sessionWith(faults interceptor.Funcs) (*Session, *clocktesting.FakeClock) {
 	clk := clocktesting.NewFakeClock(start)
 	c := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().
-		WithObjects(objects...).WithInterceptorFuncs(faults).Build()
+		WithInterceptorFuncs(faults).Build()
 	return newSession(parts{client: c, clock: clk, log: logr.Discard(), watches: watches.New(watches.Clients{}, func() {}, logr.Discard())}), clk
 }
 

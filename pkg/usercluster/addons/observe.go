@@ -28,7 +28,7 @@ import (
 // too many for every pass. Changes of our workloads end it at once.
 const compareInterval = 10 * time.Minute
 
-// Addons compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
+// Observe compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
 // has it.
 func (in *Installer) Observe(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
 	ccmSet, err := in.observeSet(ctx, migration.CCMSet, inventory, sets.CCM)

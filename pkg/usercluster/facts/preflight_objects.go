@@ -24,6 +24,7 @@ const (
 	cleanupFinalizer = "service.kubernetes.io/load-balancer-cleanup"
 )
 
+// NodeDetails are what preflight asks of Nodes beside what each pass reads.
 func (p *Preflight) NodeDetails(ctx context.Context) observation.Observed[[]preflight.NodeDetail] {
 	details := []preflight.NodeDetail{}
 	err := reads.Pages(ctx, p.client, "Nodes", func() *corev1.NodeList { return &corev1.NodeList{} }, func(list *corev1.NodeList) {

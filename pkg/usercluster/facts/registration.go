@@ -22,6 +22,7 @@ const (
 	migratedAnnotation    = "pv.kubernetes.io/migrated-to"
 )
 
+// RegistrationGroupVersion is that of the volumes that vSphere's driver registers.
 func RegistrationGroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: "cns.vmware.com", Version: "v1alpha1"}
 }
