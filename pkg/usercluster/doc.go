@@ -1,7 +1,7 @@
 // Package usercluster is the only code that talks to user clusters. Its Registry holds one connection for each user
-// cluster, made in a bounded pool from the kubeconfig Secret and probed from then on. A Session is that connection, and has the rooms
-// that read facts for one decision and carry out the verbs: addons, facts, leases, machines. Each takes a client and what little
-// else it needs, and knows no session; what they share is in reads and watches.
+// cluster, made in a bounded pool from the kubeconfig Secret and probed from then on. A Session is that connection, and
+// has the rooms that read facts for one decision and carry out the verbs: addons, facts, leases, machines. Each takes a
+// client and what little else it needs, and knows no session; what they share is in reads and watches.
 //
 // All requests go through one transport: it judges addresses, follows no redirect, and bounds what an API server makes us hold.
 // Lists are read page by page, and only what is made of a page is kept.

@@ -90,7 +90,8 @@ type network struct {
 func newSession(p parts) *Session {
 	machineController := machinecontroller.New(p.client, p.clock, p.watches)
 	s := &Session{
-		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController), lookForMachines: machineController.LookForKinds,
+		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
+		lookForMachines: machineController.LookForKinds,
 	}
 	s.Leases = leases.New(leases.Options{
 		Client: p.client, Management: p.beside.Live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
@@ -111,7 +112,9 @@ func newSession(p parts) *Session {
 }
 
 // connect makes a session; nothing is sent yet.
-func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(), management addons.Beside, endpoint *clientcmdapi.Cluster) (*Session, error) {
+func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(),
+	management addons.Beside, endpoint *clientcmdapi.Cluster,
+) (*Session, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = ucv1.FieldManager
 	config.WarningHandler = rest.NoWarnings{}

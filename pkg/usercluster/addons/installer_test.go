@@ -30,7 +30,8 @@ func installerWith(faults interceptor.Funcs, objects ...client.Object) (*Install
 		WithObjects(objects...).WithInterceptorFuncs(faults).Build()
 	watching := watches.New(watches.Clients{}, func() {}, logr.Discard())
 	return New(Options{
-		Client: c, Clock: clk, Watches: watching, Leases: leases.New(leases.Options{Client: c, Clock: clk, Watches: watching}), Nodes: nodesOf(c),
+		Client: c, Clock: clk, Watches: watching, Nodes: nodesOf(c),
+		Leases: leases.New(leases.Options{Client: c, Clock: clk, Watches: watching}),
 	}), clk
 }
 

@@ -52,5 +52,7 @@ type Reader struct {
 
 // New has read nothing yet.
 func New(options Options) *Reader {
-	return &Reader{client: options.Client, network: options.Network, clock: options.Clock, log: options.Log, leases: options.Leases}
+	return &Reader{
+		client: options.Client, network: options.Network, clock: options.Clock, log: options.Log, leases: options.Leases,
+	}
 }

@@ -53,7 +53,9 @@ func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Read
 	g, clk := NewWithT(t), clocktesting.NewFakeClock(start)
 	options, sets := optionsOf(fakeClient(dryRuns(count), objects...), clk), renderSimcloud(t)
 	reader := New(options)
-	installer := addons.New(addons.Options{Client: options.Client, Clock: clk, Watches: options.Watches, Leases: options.Leases, Nodes: reader.Nodes})
+	installer := addons.New(addons.Options{
+		Client: options.Client, Clock: clk, Watches: options.Watches, Leases: options.Leases, Nodes: reader.Nodes,
+	})
 	g.Expect(installer.Apply(t.Context(), sets.CCM)).To(Succeed())
 	g.Expect(installer.Apply(t.Context(), sets.CSI)).To(Succeed())
 	return reader, installer

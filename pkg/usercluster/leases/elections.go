@@ -35,8 +35,8 @@ type Elections struct {
 // New has seen no Lease yet.
 func New(options Options) *Elections {
 	return &Elections{
-		client: options.Client, management: options.Management, clock: options.Clock, watches: options.Watches, user: options.User,
-		tracker: newLeaseTracker(options.Clock), former: controlplane.NewFormer(options.Clock),
+		client: options.Client, management: options.Management, clock: options.Clock, watches: options.Watches,
+		user: options.User, tracker: newLeaseTracker(options.Clock), former: controlplane.NewFormer(options.Clock),
 	}
 }
 

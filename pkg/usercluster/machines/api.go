@@ -12,8 +12,8 @@ import (
 
 // API is whoever makes Machines. What it observes is what its verbs take: refs are of its own kinds.
 type API interface {
-	// Observe reads all Machines with their owners, and sees to it that the reconciler wakes when they change. They are absent where
-	// nothing makes Machines.
+	// Observe reads all Machines with their owners, and sees to it that the reconciler wakes when they change. They are
+	// absent where nothing makes Machines.
 	Observe(ctx context.Context) observation.Observed[observation.Machines]
 	// Pools are the groups of Machines that are replaced together, as those who write them see them.
 	Pools(ctx context.Context) observation.Observed[[]preflight.Pool]
@@ -21,7 +21,7 @@ type API interface {
 	Bootstraps(ctx context.Context, groups []observation.Ref) observation.Observed[map[string]observation.BootstrapData]
 	// CreateCanary makes one extra Machine like those of the target, unless it is there, and says which taints its Node has.
 	CreateCanary(ctx context.Context, target observation.Ref) ([]corev1.Taint, error)
-	// Change does a verb that is about Machines or their owners. Whatever it rests on is compared in the same request, so that what
-	// was changed meanwhile is looked at again.
+	// Change does a verb that is about Machines or their owners. Whatever it rests on is compared in the same request,
+	// so that what was changed meanwhile is looked at again.
 	Change(ctx context.Context, verb migration.Verb) error
 }

@@ -34,6 +34,7 @@ func DeleteSeen(ctx context.Context, c client.Client, kind schema.GroupVersionKi
 	object.SetGroupVersionKind(kind)
 	object.SetNamespace(ref.Namespace)
 	object.SetName(ref.Name)
-	err := c.Delete(ctx, object, client.Preconditions{UID: new(types.UID(ref.UID))}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	err := c.Delete(ctx, object, client.Preconditions{UID: new(types.UID(ref.UID))},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
 	return client.IgnoreNotFound(err)
 }

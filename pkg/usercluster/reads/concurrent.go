@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Concurrency is how many requests go to a user cluster side by side: a set has dozens of objects, and every one takes three round
-// trips.
+// Concurrency is how many requests go to a user cluster side by side: a set has dozens of objects, and every one takes
+// three round trips.
 const Concurrency = 8
 
 // Concurrently calls work for each index below count, some of them side by side, and returns the first error. A panic of one

@@ -2,8 +2,8 @@ package reads
 
 import "go.yaml.in/yaml/v3"
 
-// YAMLProblem says why a document must not be decoded; empty: it may. A decoder copies what an alias stands for to each place; the
-// tree that is looked at here has an alias as a pointer.
+// YAMLProblem says why a document must not be decoded; empty: it may. A decoder copies what an alias stands for to each
+// place; the tree that is looked at here has an alias as a pointer.
 func YAMLProblem(node *yaml.Node, depth int) string {
 	switch {
 	case node.Kind == yaml.AliasNode:

@@ -29,8 +29,8 @@ func (s *WakeStore) Resync() error { return nil }
 type SpecStore struct {
 	// Changed is called when an object was made, deleted, or changed in more than its status.
 	Changed func()
-	// Wake is called then, too, and for a change of the status unless nothing is being migrated: a DaemonSet has one for each Node
-	// that restarts.
+	// Wake is called then, too, and for a change of the status unless nothing is being migrated: a DaemonSet has one
+	// for each Node that restarts.
 	Wake func()
 	// AtRest says that nothing is being migrated.
 	AtRest func() bool

@@ -112,8 +112,8 @@ func (w *Watches) Resource(resource schema.GroupVersionResource, store cache.Ref
 	}
 }
 
-// Lasting watches the objects of some resources that have the labels for as long as the session is there, whether a migration goes
-// on or not. To do it again changes nothing.
+// Lasting watches the objects of some resources that have the labels for as long as the session is there, whether a
+// migration goes on or not. To do it again changes nothing.
 func (w *Watches) Lasting(labels string, newStore func() cache.ReflectorStore, resources ...schema.GroupVersionResource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
