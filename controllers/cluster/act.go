@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +15,9 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the
@@ -92,45 +90,31 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, verb outcome.Verb) e
 // KCM's.
 func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb outcome.Verb) error {
 	change := map[outcome.VerbKind]func() error{
-		outcome.VerbOpenFence:       func() error { return s.session.OpenFence(ctx, s.identity) },
-		outcome.VerbCloseFence:      func() error { return s.session.CloseFence(ctx, s.identity) },
-		outcome.VerbAllowLock:       func() error { return s.session.AllowLock(ctx, s.identity) },
-		outcome.VerbReleaseLock:     func() error { return s.session.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
-		outcome.VerbReleaseCCMLease: func() error { return s.session.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
+		outcome.VerbOpenFence:       func() error { return s.session.Leases.OpenFence(ctx, s.identity) },
+		outcome.VerbCloseFence:      func() error { return s.session.Leases.CloseFence(ctx, s.identity) },
+		outcome.VerbAllowLock:       func() error { return s.session.Leases.AllowLock(ctx, s.identity) },
+		outcome.VerbReleaseLock:     func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
+		outcome.VerbReleaseCCMLease: func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
 		outcome.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
-		outcome.VerbFreeLease:       func() error { return s.session.FreeLease(ctx, *verb.Lease) },
-		outcome.VerbGrantLease:      func() error { return s.session.GrantLease(ctx, verb.Lease.Ref) },
-		outcome.VerbRevokeLease:     func() error { return s.session.RevokeLease(ctx, s.kcmLease()) },
+		outcome.VerbFreeLease:       func() error { return s.session.Leases.FreeLease(ctx, *verb.Lease) },
+		outcome.VerbGrantLease:      func() error { return s.session.Leases.GrantLease(ctx, verb.Lease.Ref) },
+		outcome.VerbRevokeLease:     func() error { return s.session.Leases.RevokeLease(ctx, s.kcmLease()) },
 	}
 	return change[verb.Kind]()
 }
 
-// changeObjects of the user cluster, one after the other.
+// changeObjects of the user cluster.
 func (s *scope) changeObjects(ctx context.Context, verb outcome.Verb) error {
-	change := func(ref observation.Ref) error { return s.session.RollMachineDeployment(ctx, ref, verb) }
 	switch verb.Kind {
 	case outcome.VerbSwitchDefaultClass:
-		return s.session.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
+		return s.session.Facts.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
 	case outcome.VerbCreateCanary:
-		return s.session.CreateCanary(ctx, verb.Objects[0], *verb.Canary)
+		return s.session.Canary.Create(ctx, verb.Objects[0], *verb.Canary)
 	case outcome.VerbRemoveCanary:
-		return s.session.RemoveCanary(ctx, verb.Objects)
-	case outcome.VerbMarkMachines:
-		change = func(ref observation.Ref) error { return s.session.MarkMachine(ctx, ref) }
-	case outcome.VerbStepMachineSet:
-		return s.session.StepMachineSet(ctx, verb.Objects[0], *verb.Step)
+		return s.session.Canary.Remove(ctx, verb.Objects)
 	default:
+		return s.session.Machines.Change(ctx, verb)
 	}
-	return each(verb.Objects, change)
-}
-
-// each is changed: one that is refused keeps no other from it.
-func each(objects []observation.Ref, change func(observation.Ref) error) error {
-	failed := make([]error, 0, len(objects))
-	for _, ref := range objects {
-		failed = append(failed, change(ref))
-	}
-	return errors.Join(failed...)
 }
 
 func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change outcome.ArgumentChange) error {
@@ -160,29 +144,29 @@ func (s *scope) set(name outcome.AddonSetName) provider.Set {
 // applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name outcome.AddonSetName) error {
-	set, err := s.session.WithoutOthers(ctx, s.inventory, s.set(name))
+	set, err := s.session.Addons.WithoutOthers(ctx, s.inventory, s.set(name))
 	if err != nil {
 		return err
 	}
-	inventory := usercluster.Merge(s.inventory, usercluster.InventoryOf(set.Wanted()))
+	inventory := addons.Merge(s.inventory, addons.InventoryOf(set.Wanted()))
 	if err := r.writeInventory(ctx, s, inventory); err != nil {
 		return err
 	}
-	return s.session.ApplyAddons(ctx, set)
+	return s.session.Addons.Apply(ctx, set)
 }
 
 // pruneAddons deletes first and forgets afterwards: an object that is forgotten first would stay for ever.
 func (r *Reconciler) pruneAddons(ctx context.Context, s *scope) error {
-	wanted := usercluster.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
+	wanted := addons.InventoryOf(slices.Concat(s.addons.CCM.Wanted(), s.addons.CSI.Wanted()))
 	if s.needs().Probe {
-		wanted = append(wanted, usercluster.InventoryOf(s.addons.Probe.Objects)...)
+		wanted = append(wanted, addons.InventoryOf(s.addons.Probe.Objects)...)
 	}
-	obsolete := usercluster.Subtract(s.inventory, wanted)
-	if err := s.session.PruneAddons(ctx, obsolete); err != nil {
+	obsolete := addons.Subtract(s.inventory, wanted)
+	if err := s.session.Addons.Prune(ctx, obsolete); err != nil {
 		return err
 	}
 	// What someone else provides is wanted too, but never becomes ours here.
-	return r.writeInventory(ctx, s, usercluster.Subtract(s.inventory, obsolete))
+	return r.writeInventory(ctx, s, addons.Subtract(s.inventory, obsolete))
 }
 
 // restoreAnnotations carries the uid: an apply without it would make a Cluster that was deleted meanwhile again. The

@@ -15,7 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // inventoryKey is the key in the ConfigMap of the addon inventory.
@@ -23,8 +23,8 @@ const inventoryKey = "inventory"
 
 func inventoryName(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-addons" }
 
-func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []usercluster.InventoryEntry) error {
-	encoded, err := usercluster.EncodeInventory(inventory)
+func (r *Reconciler) writeInventory(ctx context.Context, s *scope, inventory []addons.InventoryEntry) error {
+	encoded, err := addons.EncodeInventory(inventory)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (r *Reconciler) applyLockFile(ctx context.Context, s *scope, file outcome.M
 }
 
 func (r *Reconciler) removeLock(ctx context.Context, s *scope) error {
-	if err := s.session.RemoveLock(ctx, s.identity, s.observed.Lock.Value().Lease); err != nil {
+	if err := s.session.Leases.RemoveLock(ctx, s.identity, s.observed.Lock.Value().Lease); err != nil {
 		return err
 	}
 	file := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}}

@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // The bounds of one pass, so that a user cluster whose API server hangs cannot hold a worker for long. Reading leaves time to
@@ -86,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
-	inTime, cancel := context.WithTimeout(usercluster.WithBudget(ctx), passTimeout)
+	inTime, cancel := context.WithTimeout(reads.WithBudget(ctx), passTimeout)
 	defer cancel()
 	r.observeInTime(inTime, s)
 	if s.connecting() {

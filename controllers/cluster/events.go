@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -116,13 +117,16 @@ func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
 }
 
 func versionOfKind() map[string]string {
-	return map[string]string{
+	versions := map[string]string{
 		"ConfigMap": "v1", "Node": "v1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1", "Pod": "v1", "Secret": "v1",
 		"Service": "v1", "ServiceAccount": "v1",
 		"DaemonSet": "apps/v1", "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1",
 		"Lease": "coordination.k8s.io/v1", "PodDisruptionBudget": "policy/v1",
 		"Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
 		"CSIDriver": "storage.k8s.io/v1", "StorageClass": "storage.k8s.io/v1",
-		"Machine": "cluster.k8s.io/v1alpha1", "MachineDeployment": "cluster.k8s.io/v1alpha1", "MachineSet": "cluster.k8s.io/v1alpha1",
 	}
+	for _, kind := range machinecontroller.Kinds() {
+		versions[kind.Kind] = kind.GroupVersion().String()
+	}
+	return versions
 }

@@ -128,12 +128,12 @@ func (o *Observer) observeForLook(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = s.session.Machines(ctx)
-	s.observed.Nodes = s.session.Nodes(ctx)
-	s.observed.CCMLease = s.session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.Machines = s.session.Machines.Observe(ctx)
+	s.observed.Nodes = s.session.Facts.Nodes(ctx)
+	s.observed.CCMLease = s.session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = s.session.Lease(ctx, namespace, name)
-	s.observed.Fence = s.session.Fence(ctx, s.identity)
+	s.observed.KCMLease = s.session.Leases.Lease(ctx, namespace, name)
+	s.observed.Fence = s.session.Leases.Fence(ctx, s.identity)
 	s.observed.Lock = o.observeLock(ctx, s)
 	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
@@ -127,7 +127,7 @@ func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
 	s.observed.Baseline = observation.Known(inventory)
 }
 
-func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]usercluster.InventoryEntry, error) {
+func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]addons.InventoryEntry, error) {
 	configMap := &corev1.ConfigMap{}
 	err := o.live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
 	if apierrors.IsNotFound(err) {
@@ -136,5 +136,5 @@ func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]
 	if err != nil {
 		return nil, err
 	}
-	return usercluster.DecodeInventory([]byte(configMap.Data[inventoryKey]))
+	return addons.DecodeInventory([]byte(configMap.Data[inventoryKey]))
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
 // observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
@@ -25,29 +26,29 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = session.Machines(ctx)
-	s.observed.Nodes = baseline.WithProofs(session.Nodes(ctx), s.observed.Proofs)
-	s.observed.Inventory = baseline.WithNodes(session.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
-	s.observed.Gone = session.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
+	s.observed.Machines = session.Machines.Observe(ctx)
+	s.observed.Nodes = baseline.WithProofs(session.Facts.Nodes(ctx), s.observed.Proofs)
+	s.observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
+	s.observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = observation.Absent[slo.Seen]()
 	if s.needs().Measurements {
-		s.observed.Measured = session.WithCCM(ctx, session.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
+		s.observed.Measured = session.Facts.WithCCM(ctx, session.Facts.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
-	s.observed.CCMLease = session.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
-	session.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.CCMLease = session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	session.Leases.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
 	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
 	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = session.Lease(ctx, namespace, name)
+	s.observed.KCMLease = session.Leases.Lease(ctx, namespace, name)
 	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
 	if s.needs().KCMLeaseRight {
-		s.observed.KCMLeaseRight = session.LeaseRight(ctx, s.kcmLease())
+		s.observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
 	}
-	s.observed.Fence = session.Fence(ctx, s.identity)
+	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
 	s.observed.Lock = o.observeLock(ctx, s)
 	o.observeAddons(ctx, s)
 	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
-		s.observed.StorageClasses = session.StorageClasses(ctx)
+		s.observed.StorageClasses = session.Facts.StorageClasses(ctx)
 	}
 	s.observeRoll(ctx)
 	s.observeForUndo(ctx)
@@ -56,15 +57,15 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 // observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
 func (s *scope) observeRoll(ctx context.Context) {
 	if s.needs().Canary {
-		s.observed.Canary = s.session.Canary(ctx)
+		s.observed.Canary = s.session.Canary.Observe(ctx)
 	}
-	s.observed.Drains = s.session.Drains(ctx, rollout.DrainsOf(s.observed.Machines.Value(), s.now))
+	s.observed.Drains = s.session.Facts.Drains(ctx, rollout.DrainsOf(s.observed.Machines.Value(), s.now))
 	if s.needs().RegisteredVolumes {
-		s.observed.Registered = s.session.RegisteredVolumes(ctx)
+		s.observed.Registered = s.session.Facts.RegisteredVolumes(ctx)
 	}
-	s.observed.Bootstraps = s.session.Bootstraps(ctx, rollout.BootstrapsOf(s.observed, s.now))
+	s.observed.Bootstraps = s.session.Machines.Bootstraps(ctx, rollout.BootstrapsOf(s.observed, s.now))
 	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
-		s.observed.CCMNode = s.session.LeaderNode(ctx, s.identity, s.observed.CCMLease)
+		s.observed.CCMNode = s.session.Leases.LeaderNode(ctx, s.identity, s.observed.CCMLease)
 	}
 }
 
@@ -73,8 +74,8 @@ func (s *scope) observeForUndo(ctx context.Context) {
 	if !s.needs().Undo {
 		return
 	}
-	s.observed.CCMPods = s.session.PodsOf(ctx, s.identity, s.addons.CCM.Access)
-	s.observed.Attachments = s.session.Attachments(ctx)
+	s.observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)
+	s.observed.Attachments = s.session.Facts.Attachments(ctx)
 }
 
 // kcmLease is where KCM has its Lease.
@@ -88,7 +89,7 @@ func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.O
 	if s.identity == (provider.Identity{}) {
 		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
-	return s.session.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), o.controlPlane.Ledger.Former)
+	return s.session.Leases.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), o.controlPlane.Ledger.Former)
 }
 
 func (s *scope) unreachable(why string) {
@@ -127,8 +128,8 @@ func (o *Observer) observeAddons(ctx context.Context, s *scope) {
 		return
 	}
 	s.inventory = inventory
-	s.observed.Addons = s.session.Addons(ctx, inventory, s.addons)
-	s.observed.Probe = s.session.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
+	s.observed.Addons = s.session.Addons.Observe(ctx, inventory, s.addons)
+	s.observed.Probe = s.session.Addons.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
 }
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
@@ -139,7 +140,7 @@ func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observ
 	if s.identity == (provider.Identity{}) {
 		return observation.Unknown[observation.Lock]("the provider is not known")
 	}
-	observed := s.session.MigrationLock(ctx, s.identity)
+	observed := s.session.Leases.MigrationLock(ctx, s.identity)
 	lock, known := observed.Get()
 	if !known {
 		return observed
@@ -172,21 +173,21 @@ func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observati
 		}
 		inventory = read
 	}
-	ours := usercluster.Ours{Inventory: inventory}
+	ours := facts.Ours{Inventory: inventory}
 	if !s.cluster.CCMBesideControlPlane() {
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
 		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
 	}
 	for _, id := range []provider.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
-		ours.Identities = append(ours.Identities, usercluster.UserName(id))
+		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
 	handover := s.cluster.Status.Handover
-	return s.session.OtherManagers(ctx, o.catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
+	return s.session.Others.Look(ctx, o.catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
 }
 
 // observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
 // Machine is replaced. It comes last, because it rests on what was observed before.
-func (o *Observer) observeFindings(ctx context.Context, s *scope, facts ucv1.Facts) {
+func (o *Observer) observeFindings(ctx context.Context, s *scope, checkpoints ucv1.Facts) {
 	if s.session == nil {
 		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
@@ -196,25 +197,25 @@ func (o *Observer) observeFindings(ctx context.Context, s *scope, facts ucv1.Fac
 		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
 	}
 	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
-	if facts.StartedAt != nil {
-		asked.Credentials = s.session.Credentials(source)
+	if checkpoints.StartedAt != nil {
+		asked.Credentials = s.session.Preflight.Credentials(source)
 		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
 	}
 	asIf := *s.cluster
-	asIf.Status.Facts = facts
+	asIf.Status.Facts = checkpoints
 	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
 	switch {
 	case needs.Preflight:
-		asked.Read = s.session.Preflight(ctx, usercluster.PreflightInput{
+		asked.Read = s.session.Preflight.Read(ctx, facts.Input{
 			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
 		})
 		s.preflightAt = asked.At
 		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
 	case needs.Cloud:
-		s.session.ForgetPreflight()
-		asked.Cloud = s.session.Cloud(ctx, facts.Handover.FinishedAt.Time)
+		s.session.Preflight.Forget()
+		asked.Cloud = s.session.Preflight.Cloud(ctx, checkpoints.Handover.FinishedAt.Time)
 		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
 	default:
-		s.session.ForgetPreflight()
+		s.session.Preflight.Forget()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
@@ -39,21 +40,29 @@ func (o *Observer) plan(
 	o.observeManagement(ctx, s)
 	o.observeUserCluster(ctx, s)
 	s.observed.MachineController = o.observeMachineController(ctx, s)
-	s.observed.StorageClasses = s.session.StorageClasses(ctx)
-	s.observed.Canary = s.session.Canary(ctx)
+	s.observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
+	s.observed.Canary = s.session.Canary.Observe(ctx)
 	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
 	s.cluster.Status.Inherited = before
 
-	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Evictable(ctx)}
+	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Facts.Evictable(ctx)}
 	if err := o.planObjects(ctx, s, &input); err != nil {
 		return plan.Plan{}, "", err
 	}
-	pools, err := s.session.Pools(ctx)
-	if err != nil {
-		return plan.Plan{}, "", err
+	if s.observed.Machines.IsUnknown() {
+		return plan.Plan{}, "", errors.New(s.observed.Machines.Why())
 	}
-	input.Pools = pools
+	input.Pools = poolsOf(s.observed.Machines.Value())
 	return plan.Make(input), basisOf(s), nil
+}
+
+// poolsOf says how the Machines of each MachineDeployment are replaced, by its UID.
+func poolsOf(machines observation.Machines) map[string]plan.Pool {
+	pools := map[string]plan.Pool{}
+	for _, deployment := range machines.Deployments {
+		pools[deployment.UID] = plan.Pool{MaxSurge: deployment.MaxSurge, MaxUnavailable: deployment.MaxUnavailable}
+	}
+	return pools
 }
 
 // planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
@@ -62,14 +71,14 @@ func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input)
 		return nil
 	}
 	withNodes := s.addons.WithNodes()
-	ccm := usercluster.Refs(s.addons.CCM.Objects)
+	ccm := addons.Refs(s.addons.CCM.Objects)
 	input.Start.Objects = map[outcome.AddonSetName][]observation.Ref{
-		outcome.CCMSet: ccm, outcome.CSISet: usercluster.Refs(s.addons.CSI.Objects), outcome.ProbeSet: usercluster.Refs(s.addons.Probe.Objects),
+		outcome.CCMSet: ccm, outcome.CSISet: addons.Refs(s.addons.CSI.Objects), outcome.ProbeSet: addons.Refs(s.addons.Probe.Objects),
 	}
-	if all := usercluster.Refs(withNodes.Objects); len(all) > len(ccm) {
+	if all := addons.Refs(withNodes.Objects); len(all) > len(ccm) {
 		input.Start.NodeAgents = all[len(ccm):]
 	}
-	dry, err := s.session.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
+	dry, err := s.session.Addons.DryObjects(ctx, s.inventory, s.addons.CSI, withNodes, s.addons.Probe)
 	input.Dry = dry
 	return err
 }
@@ -106,7 +115,7 @@ func basisOfComponent(component observation.Component) []any {
 
 // AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
 // rendered as in a pass, and nothing is written.
-func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]usercluster.ObjectPlan, error) {
+func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]addons.ObjectPlan, error) {
 	if cluster.Status.Inherited == nil {
 		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
 			"look at condition PreflightPassed, or Ready, for what stands against that")
@@ -124,5 +133,5 @@ func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, sess
 	if err != nil {
 		return nil, err
 	}
-	return session.AdoptionPlan(ctx, inventory, s.addons)
+	return session.Addons.AdoptionPlan(ctx, inventory, s.addons)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -116,7 +117,7 @@ func (p *Planner) makeGuarded(ctx context.Context, key client.ObjectKey) (made *
 		}
 		made.plan.MadeAt = now
 	}()
-	ctx, cancel := context.WithTimeout(usercluster.WithBudget(ctx), planTimeout)
+	ctx, cancel := context.WithTimeout(reads.WithBudget(ctx), planTimeout)
 	defer cancel()
 	cluster := &ucv1.Cluster{}
 	if err := p.client.Get(ctx, key, cluster); err != nil {

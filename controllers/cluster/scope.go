@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // scope is what one pass knows; it lives as long as the pass.
@@ -20,7 +21,7 @@ type scope struct {
 	session   *usercluster.Session
 	identity  provider.Identity
 	addons    provider.Addons
-	inventory []usercluster.InventoryEntry
+	inventory []addons.InventoryEntry
 	// renderProblem is why the addons are empty although everything for them is there.
 	renderProblem string
 	// profile is laid over the addons; nil when there is none. profileProblem is why there is one that cannot be.

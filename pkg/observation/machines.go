@@ -128,7 +128,8 @@ type Machine struct {
 	Deleting   bool
 	// DeletingSince is zero unless it is being deleted.
 	DeletingSince time.Time
-	Finalizers    []string
+	// Finalizers that whoever makes Machines does not set.
+	Finalizers []string
 	// Problem is the Machine's own error message.
 	Problem string
 	// OfCanary says that it was made for the canary.

@@ -7,14 +7,9 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
-
-// addressError says why an address is not dialed. It does not hold the address: a name in a kubeconfig may be one of the
-// management cluster's own network.
-type addressError struct{ what string }
-
-// Error implements error.
-func (e *addressError) Error() string { return "the address is " + e.what }
 
 // addressGuard judges each address at the moment of dialing, when a name was resolved: a name that means another address a moment
 // later passes nothing.
@@ -35,7 +30,7 @@ func (g *addressGuard) dial(ctx context.Context, network, address string) (net.C
 func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &addressError{"not one of TCP"}
+		return &reads.AddressError{What: "not one of TCP"}
 	}
 	ip := plain(target.Addr())
 	forms := []netip.Addr{ip, embedded(ip)}
@@ -47,7 +42,7 @@ func (g *addressGuard) control(ctx context.Context, _, address string, _ syscall
 	}
 	for _, form := range forms {
 		if what := forbidden(form); what != "" {
-			return &addressError{what}
+			return &reads.AddressError{What: what}
 		}
 	}
 	return nil

@@ -16,6 +16,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -91,16 +93,16 @@ func (s secretSource) failed(err error) observation.Connection {
 		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
-	if address := (*addressError)(nil); errors.As(err, &address) {
+	if address := (*reads.AddressError)(nil); errors.As(err, &address) {
 		return observation.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
-			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.what)}
+			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.What)}
 	}
 	reason := ucv1.UnreachableReason
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, reads.ErrTooLarge) {
 		reason = ucv1.ResponseTooLargeReason
 	}
 	return observation.Connection{Reason: reason, Message: fmt.Sprintf(
-		"The API server of the user cluster %s: check it, and the server in %s", describe(err), s)}
+		"The API server of the user cluster %s: check it, and the server in %s", reads.Describe(err), s)}
 }
 
 func neverTried(source secretSource) observation.Connection {
@@ -175,12 +177,8 @@ func open(kubeconfig []byte, cluster types.NamespacedName, options Options, mapp
 		return nil, err
 	}
 	options.Log = options.Log.WithValues("cluster", cluster.String())
-	session, err := connect(config, options, mapper, wake)
-	if err != nil {
-		return nil, err
-	}
-	session.beside = beside{client: options.Management, live: options.SecretReader, namespace: cluster.Namespace, endpoint: endpoint}
-	return session, nil
+	return connect(config, options, mapper, wake,
+		addons.Beside{Client: options.Management, Live: options.SecretReader, Namespace: cluster.Namespace}, endpoint)
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.
@@ -247,9 +245,9 @@ func (r *Registry) probeIfDue(ctx context.Context, e *entry) {
 	}
 	r.record(e, session, err)
 	if err == nil {
-		session.watchWorkloads()
+		session.Addons.Watch()
 		session.lookForMachines(probing)
-		session.lookAtLeader(probing)
+		session.Leases.LookAtLeader(probing)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // excessHolds is for how long an answer that was too large is told of: longer than from one pass to the next, which asks again.
@@ -21,5 +22,5 @@ func (e *entry) told() observation.Connection {
 		return e.connection
 	}
 	return observation.Connection{Reachable: true, Reason: ucv1.ResponseTooLargeReason, Message: "The API server of the user cluster " +
-		errTooLarge.Error() + " to " + last.path + ": make the object smaller, and check the server in " + e.source.String()}
+		reads.ErrTooLarge.Error() + " to " + last.path + ": make the object smaller, and check the server in " + e.source.String()}
 }

@@ -22,6 +22,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // mostOfOne is what one hostile user cluster may cost the manager.
@@ -130,7 +131,7 @@ func zipped(text string) string {
 }
 
 func lists(r *http.Request) bool   { return isList(r) }
-func watches(r *http.Request) bool { return r.URL.Query().Has("watch") }
+func isWatch(r *http.Request) bool { return r.URL.Query().Has("watch") }
 func probes(r *http.Request) bool  { return r.URL.Path == readyz }
 
 // peakOf is by how much the objects on the heap grew meanwhile, at most. What is no longer used counts until it is collected,
@@ -167,10 +168,10 @@ func peakOf(t *testing.T, what func()) int64 {
 
 // everything is what a pass and the registry read.
 func everything(ctx context.Context, s *Session) (unknown []string) {
-	ctx, cancel := context.WithTimeout(WithBudget(ctx), 20*time.Second)
+	ctx, cancel := context.WithTimeout(reads.WithBudget(ctx), 20*time.Second)
 	defer cancel()
 	if err := s.probe(ctx); err != nil {
-		unknown = append(unknown, "the probe "+describe(err))
+		unknown = append(unknown, "the probe "+reads.Describe(err))
 	}
 	s.lookForMachines(ctx)
 	note := func(why string) {
@@ -178,13 +179,13 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 			unknown = append(unknown, why)
 		}
 	}
-	note(s.Nodes(ctx).Why())
-	note(s.Machines(ctx).Why())
-	note(s.Inventory(ctx).Why())
-	note(lookForOthers(ctx, s, Ours{}).Why())
-	note(s.podFacts(ctx, observation.Registries{}).Why())
-	note(s.Evictable(ctx).Why())
-	note(s.Lease(ctx, "kube-system", "a").Why())
+	note(s.Facts.Nodes(ctx).Why())
+	note(s.Machines.Observe(ctx).Why())
+	note(s.Facts.Inventory(ctx).Why())
+	note(lookForOthers(ctx, s).Why())
+	note(s.Preflight.Pods(ctx, observation.Registries{}).Why())
+	note(s.Facts.Evictable(ctx).Why())
+	note(s.Leases.Lease(ctx, "kube-system", "a").Why())
 	return unknown
 }
 
@@ -204,13 +205,13 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 		"pages with as many objects as fit":   {to: lists, begin: listBegins, goOn: `{},`, pages: `{}]}`},
 		"pages with as many maps as fit":      {to: lists, begin: listBegins, goOn: `{"metadata":{"labels":{"":""}}},`, pages: `{}]}`},
 		"pods with as many containers as fit": {to: lists, begin: listBegins + `{"spec":{"containers":[`, goOn: `{},`, pages: `{}]}}]}`},
-		"watches that flood":                  {to: watches, goOn: event},
-		"watches that flood, zipped":          {to: watches, goOn: event, zipped: true},
-		"watches with garbage":                {to: watches, goOn: "garbage"},
-		"watches with an event without end":   {to: watches, begin: `{"type":"MODIFIED","object":{"metadata":{"name":"`, goOn: long},
-		"watches with an event of lines":      {to: watches, begin: `{"type":"MODIFIED","object":{"a":[`, goOn: "1,\n"},
-		"watches with protobuf without end":   {to: watches, kind: "application/vnd.kubernetes.protobuf;stream=watch", begin: announced, goOn: "\x00"},
-		"watches with an error without end":   {to: watches, begin: `{"type":"ERROR","object":{"message":"`, goOn: long},
+		"watches that flood":                  {to: isWatch, goOn: event},
+		"watches that flood, zipped":          {to: isWatch, goOn: event, zipped: true},
+		"watches with garbage":                {to: isWatch, goOn: "garbage"},
+		"watches with an event without end":   {to: isWatch, begin: `{"type":"MODIFIED","object":{"metadata":{"name":"`, goOn: long},
+		"watches with an event of lines":      {to: isWatch, begin: `{"type":"MODIFIED","object":{"a":[`, goOn: "1,\n"},
+		"watches with protobuf without end":   {to: isWatch, kind: "application/vnd.kubernetes.protobuf;stream=watch", begin: announced, goOn: "\x00"},
+		"watches with an error without end":   {to: isWatch, begin: `{"type":"ERROR","object":{"message":"`, goOn: long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -218,7 +219,6 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 			var unknown []string
 			peak := peakOf(t, func() {
 				s.setWatching(true)
-				s.watchMachines()
 				unknown = everything(t.Context(), s)
 				// Watches end on their own account, or go on at their pace.
 				g.Eventually(h.asked.Load, patience).ShouldNot(BeZero())
@@ -226,14 +226,14 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 					g.Eventually(h.sent.Load, patience).Should(BeNumerically(">", 4<<20))
 				}
 				s.setWatching(false)
-				s.watchers.Wait()
+				s.watches.Close()
 			})
 			t.Logf("peak %d KiB over the baseline, %d KiB sent, at most %d KiB in one answer", peak>>10, h.sent.Load()>>10, h.largest.Load()>>10)
 			g.Expect(peak).To(BeNumerically("<", mostOfOne))
 			g.Expect(h.withoutLimit.Load()).To(BeZero(), "each list has a limit and no version, and none comes as a watch")
 			if !strings.HasPrefix(name, "watches") {
 				// On a machine that is busy the time of a request is over before the limit is reached.
-				g.Expect(unknown).To(ContainElement(Or(ContainSubstring(errTooLarge.Error()), ContainSubstring(errTooMuch.Error()),
+				g.Expect(unknown).To(ContainElement(Or(ContainSubstring(reads.ErrTooLarge.Error()), ContainSubstring(reads.ErrTooMuch.Error()),
 					ContainSubstring("does not answer in time"))))
 			}
 		})
@@ -256,7 +256,7 @@ func TestAnAnswerThatIsTooLargeIsToldAsSuch(t *testing.T) {
 			if tc.reaches {
 				g.Eventually(r.state(key), patience).Should(beReachable())
 				session, _ := r.Session(key)
-				g.Expect(session.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers with more than is read"))
+				g.Expect(session.Facts.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers with more than is read"))
 			}
 			g.Eventually(r.state(key), patience).Should(And(HaveField("Reachable", tc.reaches), HaveField("Refused", BeFalse()),
 				HaveField("Reason", ucv1.ResponseTooLargeReason), HaveField("Message", ContainSubstring(tc.says))))
@@ -279,7 +279,7 @@ func TestPagesBecomeSmallerUntilTheyFit(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat(" ", maxAnswer))
 		}
 	}), testOptions())
-	g.Expect(s.StorageClasses(t.Context()).Value()).To(HaveLen(2))
+	g.Expect(s.Facts.StorageClasses(t.Context()).Value()).To(HaveLen(2))
 	g.Expect(limits).To(Equal([]string{"500", "250", "125", "125"}))
 
 	limits = nil

@@ -146,7 +146,7 @@ func endpointOf(kubeconfig []byte, config *rest.Config) (*clientcmdapi.Cluster, 
 func (s *Session) KubeconfigWith(tokenFile string) ([]byte, error) {
 	const cluster, user = "user-cluster", "cloud-controller-manager"
 	text, err := clientcmd.Write(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{cluster: s.beside.endpoint},
+		Clusters:       map[string]*clientcmdapi.Cluster{cluster: s.endpoint},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{user: {TokenFile: tokenFile}},
 		Contexts:       map[string]*clientcmdapi.Context{user: {Cluster: cluster, AuthInfo: user}},
 		CurrentContext: user,

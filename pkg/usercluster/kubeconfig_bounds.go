@@ -6,6 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
@@ -28,27 +30,12 @@ func loadKubeconfig(data []byte) (*clientcmdapi.Config, error) {
 	if err := yaml.Unmarshal(data, &document); err != nil {
 		return nil, invalid(unparsable)
 	}
-	if err := boundedNode(&document, maxKubeconfigDepth); err != nil {
-		return nil, err
+	if problem := reads.YAMLProblem(&document, maxKubeconfigDepth); problem != "" {
+		return nil, invalid(problem)
 	}
 	file, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, invalid(unparsable)
 	}
 	return file, nil
-}
-
-func boundedNode(node *yaml.Node, depth int) error {
-	switch {
-	case node.Kind == yaml.AliasNode:
-		return invalid("uses YAML aliases: write out what they stand for")
-	case depth == 0:
-		return invalid("is nested too deeply: put the YAML of a kubeconfig there")
-	}
-	for _, child := range node.Content {
-		if err := boundedNode(child, depth-1); err != nil {
-			return err
-		}
-	}
-	return nil
 }

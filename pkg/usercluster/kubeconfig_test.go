@@ -1,11 +1,16 @@
 package usercluster
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -160,4 +165,29 @@ func TestAcceptedKubeconfigs(t *testing.T) {
 		"what the operator allows": {
 			kubeconfig: kubeconfigWith(server+", insecure-skip-tls-verify: true, proxy-url: 'http://192.0.2.2'", token+", as: a"), allow: all},
 	})
+}
+
+const besideKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
+"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],
+"clusters":[{"name":"k","cluster":{"server":"https://192.0.2.1:6443","tls-server-name":"api","certificate-authority-data":"Q0E="}}],
+"users":[{"name":"u","user":{"token":"` + secretToken + `"}}]}`
+
+func TestKubeconfigOfTheCCMHasNothingOfOurs(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := sessionWith(interceptor.Funcs{})
+	endpoint, err := endpointOf([]byte(besideKubeconfig), &rest.Config{})
+	g.Expect(err).NotTo(HaveOccurred())
+	s.endpoint = endpoint
+	file := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(file, []byte("of the CCM"), 0o600)).To(Succeed())
+	text, err := s.KubeconfigWith(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(text)).NotTo(ContainSubstring(secretToken))
+	config, err := clientcmd.RESTConfigFromKubeConfig(text)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(config.Host).To(Equal("https://192.0.2.1:6443"))
+	g.Expect(config.ServerName).To(Equal("api"))
+	g.Expect(config.CAData).To(Equal([]byte("CA")))
+	g.Expect(config.BearerTokenFile).To(Equal(file))
+	g.Expect(config.BearerToken).To(Equal("of the CCM"))
 }

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // large is the API server of a healthy cluster of the largest size that Kubernetes supports: it honors limits, and its objects
@@ -57,7 +58,7 @@ func (l *large) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	limit, err := strconv.Atoi(query.Get("limit"))
 	from, _ := strconv.Atoi(query.Get("continue"))
-	if err != nil || limit < 1 || limit > pageSize {
+	if err != nil || limit < 1 || limit > reads.PageSize {
 		l.wrong.Add(1)
 	}
 	format := l.objects[resource]
@@ -82,30 +83,30 @@ func TestALargeHealthyClusterIsRead(t *testing.T) {
 	g := NewWithT(t)
 	l := newLarge()
 	s := sessionTo(t, serverOf(t, l.ServeHTTP), testOptions())
-	ctx := WithBudget(t.Context())
-	reads, kept := 0, int64(0)
+	ctx := reads.WithBudget(t.Context())
+	asked, kept := 0, int64(0)
 	peak := peakOf(t, func() {
-		nodes := s.Nodes(ctx)
+		nodes := s.Facts.Nodes(ctx)
 		g.Expect(nodes.Why()).To(BeEmpty())
 		g.Expect(nodes.Value()).To(HaveLen(5000))
-		machines := s.Machines(ctx)
+		machines := s.Machines.Observe(ctx)
 		g.Expect(machines.Why()).To(BeEmpty())
 		g.Expect(machines.Value().Machines).To(HaveLen(5000))
-		inventory := s.Inventory(ctx)
+		inventory := s.Facts.Inventory(ctx)
 		g.Expect(inventory.Why()).To(BeEmpty())
 		g.Expect(inventory.Value().Volumes).To(HaveLen(5000))
 		g.Expect(inventory.Value().Attachments).To(HaveLen(5000))
-		reads, kept = int(l.asked.Load()), budgetOf(ctx).kept.Load()
-		g.Expect(lookForOthers(ctx, s, Ours{}).Why()).To(BeEmpty())
-		g.Expect(s.podFacts(ctx, observation.Registries{}).Why()).To(BeEmpty())
-		pods := s.Evictable(ctx)
+		asked, kept = int(l.asked.Load()), reads.Kept(ctx)
+		g.Expect(lookForOthers(ctx, s).Why()).To(BeEmpty())
+		g.Expect(s.Preflight.Pods(ctx, observation.Registries{}).Why()).To(BeEmpty())
+		pods := s.Facts.Evictable(ctx)
 		g.Expect(pods.Why()).To(BeEmpty())
 		g.Expect(pods.Value().OnNode).To(HaveKeyWithValue("nodes-1", 20000))
-		g.Expect(s.nodeDetails(ctx).Value()).To(HaveLen(5000))
+		g.Expect(s.Preflight.NodeDetails(ctx).Value()).To(HaveLen(5000))
 	})
 	t.Logf("peak %d KiB over the baseline, %d KiB kept of which %d in each pass, %d requests of which %d in each pass",
-		peak>>10, budgetOf(ctx).kept.Load()>>10, kept>>10, l.asked.Load(), reads)
+		peak>>10, reads.Kept(ctx)>>10, kept>>10, l.asked.Load(), asked)
 	g.Expect(l.wrong.Load()).To(BeZero(), "each list has a limit")
-	g.Expect(reads).To(BeNumerically("<", 500), "requests of each pass")
-	g.Expect(kept).To(BeNumerically("<", maxKept*2/3), "there is room")
+	g.Expect(asked).To(BeNumerically("<", 500), "requests of each pass")
+	g.Expect(kept).To(BeNumerically("<", reads.MaxKept*2/3), "there is room")
 }

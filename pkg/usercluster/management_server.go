@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // MaxManagementEndpoints is more than one cluster has of API servers: what is kept of a list has a bound.
@@ -89,7 +91,9 @@ func (g *addressGuard) isNamed(ctx context.Context, name string, forms []netip.A
 	return nil
 }
 
-func errManagement() error { return &addressError{"that of the management cluster's API server"} }
+func errManagement() error {
+	return &reads.AddressError{What: "that of the management cluster's API server"}
+}
 
 // plain is the form in which addresses are compared.
 func plain(ip netip.Addr) netip.Addr { return ip.Unmap().WithZone("") }

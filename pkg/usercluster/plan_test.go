@@ -6,15 +6,13 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 )
 
 func TestNothingCanBeChangedInADryRun(t *testing.T) {
@@ -35,74 +33,21 @@ func TestNothingCanBeChangedInADryRun(t *testing.T) {
 
 func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	g := NewWithT(t)
-	session, _ := sessionWith(interceptor.Funcs{})
-	session.credentials.expires = start.Add(time.Hour)
-	session.preflight.read.At = start
-	g.Expect(session.DryRun().Credentials("a")).To(Equal(session.Credentials("a")))
-	g.Expect(session.DryRun().preflight).To(BeIdenticalTo(session.preflight), "what is much in a large cluster is read once")
+	made, clk := sessionWith(interceptor.Funcs{})
+	known := made.parts
+	known.credentials.expires = start.Add(time.Hour)
+	session := newSession(known)
+	g.Expect(session.DryRun().Preflight.Credentials("a")).To(Equal(session.Preflight.Credentials("a")))
+	read := session.Preflight.Read(t.Context(), facts.Input{Generation: 1})
+	clk.Step(time.Second)
+	g.Expect(session.DryRun().Preflight.Read(t.Context(), facts.Input{Generation: 1}).At).To(Equal(read.At), "what is much in a large cluster is read once")
 }
 
-func podOn(name, node string, change func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{NodeName: node}}
-	if change != nil {
-		change(pod)
-	}
-	return pod
-}
-
-func TestPodsThatHaveToMove(t *testing.T) {
+func TestAPlanIsKeptOfOneGeneration(t *testing.T) {
 	g := NewWithT(t)
-	session, _ := sessionWith(interceptor.Funcs{},
-		podOn("a", "n1", nil), podOn("b", "n1", nil), podOn("c", "n2", nil), podOn("pending", "", nil),
-		podOn("other", "n2", func(p *corev1.Pod) { p.Labels = nil }),
-		podOn("mirror", "n1", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }),
-		podOn("finished", "n1", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
-		podOn("agent", "n1", func(p *corev1.Pod) {
-			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "DaemonSet", Name: "agent"}}
-		}),
-		&policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: "front"},
-			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
-			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1},
-		},
-		&policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "all"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
-		},
-	)
-	pods, known := session.Evictable(t.Context()).Get()
-	g.Expect(known).To(BeTrue())
-	g.Expect(pods.OnNode).To(Equal(map[string]int{"n1": 2, "n2": 2}))
-	g.Expect(pods.Budgets).To(ConsistOf(
-		plan.PodBudget{Name: "web/front", Allowed: 1, Nodes: []string{"n1", "n1", "n2"}}, plan.PodBudget{Name: "elsewhere/all"},
-	))
-}
-
-func TestHowMachinesAreReplaced(t *testing.T) {
-	for name, test := range map[string]struct {
-		spec map[string]any
-		want plan.Pool
-	}{
-		"nothing is said": {spec: map[string]any{}, want: plan.Pool{MaxSurge: 1}},
-		"numbers":         {spec: rolling(int64(3), int64(2)), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"percentages":     {spec: rolling("25%", "25%"), want: plan.Pool{MaxSurge: 3, MaxUnavailable: 2}},
-		"not a number":    {spec: rolling("many", "few"), want: plan.Pool{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			test.spec["replicas"] = int64(10)
-			object := &unstructured.Unstructured{Object: map[string]any{"spec": test.spec}}
-			object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-			object.SetNamespace("kube-system")
-			object.SetName("workers")
-			object.SetUID("u")
-			session, _ := sessionWith(interceptor.Funcs{}, object)
-			pools, err := session.Pools(t.Context())
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(pools).To(Equal(map[string]plan.Pool{"u": test.want}))
-		})
-	}
-}
-
-func rolling(surge, unavailable any) map[string]any {
-	return map[string]any{"strategy": map[string]any{"rollingUpdate": map[string]any{"maxSurge": surge, "maxUnavailable": unavailable}}}
+	session, _ := sessionWith(interceptor.Funcs{})
+	made := observation.ForeseenPlan{Digest: "a", MadeAt: start}
+	session.KeepPlan(3, made)
+	g.Expect(session.KeptPlan(3)).To(Equal(made))
+	g.Expect(session.KeptPlan(4)).To(BeZero())
 }

@@ -30,7 +30,7 @@ func TestAHealthyClusterReactsBesideAHostileOne(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"lists without end":      (&floods{to: lists, begin: begins, goOn: `{"metadata":{"name":"` + long + `"}},`}).ServeHTTP,
 		"pages without end":      (&floods{to: lists, begin: begins, goOn: `{"metadata":{"name":"` + long + `"}},`, pages: `{}]}`}).ServeHTTP,
-		"watches that flood":     (&floods{to: watches, goOn: event}).ServeHTTP,
+		"watches that flood":     (&floods{to: isWatch, goOn: event}).ServeHTTP,
 		"answers that never end": hangs,
 	} {
 		t.Run(name, func(t *testing.T) {

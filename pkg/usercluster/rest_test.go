@@ -31,7 +31,7 @@ func BenchmarkFinishedClusters(b *testing.B) {
 	g.Eventually(api.watches.Load, 5*time.Minute).Should(BeNumerically("==", 2*clusters))
 	for _, key := range keys {
 		session, _ := r.Session(key)
-		session.GuardLeader("kube-system", "cloud-controller-manager")
+		session.Leases.GuardLeader("kube-system", "cloud-controller-manager")
 	}
 	asked := api.requests.Load()
 	deadline := time.After(period)

@@ -1,11 +1,10 @@
 package usercluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -27,74 +26,95 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-// requestTimeout bounds every read and write; watches have none.
-const requestTimeout = 10 * time.Second
-
-// Session is the way into one user cluster with one set of credentials. Its methods read live and keep in memory only what the
-// API does not tell: when a Lease was seen to change, which addons were compared, that no other manager was found, and since when
-// a Node is new, or something of the baseline gone.
+// Session is the way into one user cluster with one set of credentials. It has the rooms: they read live and keep in memory only
+// what the API does not tell, for as long as the session is there.
 type Session struct {
-	client client.Client
-	clock  clock.Clock
-	log    logr.Logger
-	wake   func()
-	leases *leaseTracker
-	addons *addonMemory
-	others *otherMemory
-	// preflight is what was read before the start.
-	preflight   *preflightMemory
-	credentials credentials
-	network     *network
-	beside      beside
+	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
+	Machines machines.API
+	Canary   *machines.Canary
+	// Leases of managers, and who may hold them.
+	Leases *leases.Elections
+	// Addons are the CCM and the CSI driver.
+	Addons *addons.Installer
+	// Facts are read again in each pass, Preflight seldom; Others are managers that are not ours.
+	Facts     *facts.Reader
+	Preflight *facts.Preflight
+	Others    *facts.Others
+	// lookForMachines is for after a probe.
+	lookForMachines func(context.Context)
 
-	measured measurements
-	kubelets kubeletMemory
-	gone     goneMemory
-	leader   leaderMemory
-
-	revisions revisionMemory
-	// former are the processes of the CCM.
-	former *controlplane.Former
+	parts
+	plan planMemory
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool
+}
 
-	// The mutex guards the watches.
-	mu       sync.Mutex
-	closed   bool
-	stop     chan struct{}
-	guard    chan struct{}
-	started  map[string]struct{}
-	watchers sync.WaitGroup
+// parts are what a session is made of.
+type parts struct {
+	client      client.Client
+	clock       clock.Clock
+	log         logr.Logger
+	watches     *watches.Watches
+	credentials credentials
+	network     *network
+	beside      addons.Beside
+	// endpoint is how pods beside the control plane get into the user cluster.
+	endpoint *clientcmdapi.Cluster
 }
 
 // network is what only a session with a real API server has.
 type network struct {
-	http     *http.Client
-	bounds   *bounded
-	probe    rest.Interface
-	metadata metadata.Interface
-	leases   rest.Interface
-	pods     rest.Interface
+	http    *http.Client
+	bounds  *bounded
+	probe   rest.Interface
+	clients watches.Clients
 }
 
-func newSession(c client.Client, clk clock.Clock, log logr.Logger, wake func()) *Session {
-	return &Session{client: c, clock: clk, log: log, wake: wake,
-		leases: newLeaseTracker(clk), addons: &addonMemory{}, others: &otherMemory{}, preflight: &preflightMemory{},
-		former: controlplane.NewFormer(clk)}
+func newSession(p parts) *Session {
+	machineController := machinecontroller.New(p.client, p.clock, p.watches)
+	s := &Session{
+		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
+		lookForMachines: machineController.LookForKinds,
+	}
+	s.Leases = leases.New(leases.Options{
+		Client: p.client, Management: p.beside.Live, Clock: p.clock, Watches: p.watches, User: p.credentials.user,
+	})
+	options := facts.Options{
+		Client: p.client, Clock: p.clock, Log: p.log, Watches: p.watches, Leases: s.Leases,
+		Machines: machineController, Rights: machinecontroller.Rights(), Expires: p.credentials.expires,
+	}
+	if p.network != nil {
+		options.Network = &facts.Network{HTTP: p.network.http, Probe: p.network.probe}
+	}
+	s.Facts, s.Others = facts.New(options), facts.NewOthers(options)
+	s.Preflight = facts.NewPreflight(options, s.Facts)
+	s.Addons = addons.New(addons.Options{
+		Client: p.client, Beside: p.beside, Clock: p.clock, Watches: p.watches, Leases: s.Leases, Nodes: s.Facts.Nodes,
+	})
+	return s
 }
 
 // connect makes a session; nothing is sent yet.
-func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake func(),
+	management addons.Beside, endpoint *clientcmdapi.Cluster,
+) (*Session, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = ucv1.FieldManager
 	config.WarningHandler = rest.NoWarnings{}
@@ -112,15 +132,16 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	if err != nil {
 		return nil, err
 	}
-	session := newSession(c, options.Clock, options.Log, wake)
 	network.bounds = bounds
-	session.network, session.credentials = network, credentialsOf(config)
-	return session, nil
+	return newSession(parts{
+		client: c, clock: options.Clock, log: options.Log, watches: watches.New(network.clients, wake, options.Log),
+		credentials: credentialsOf(config), network: network, beside: management, endpoint: endpoint,
+	}), nil
 }
 
 func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
 	config = rest.CopyConfig(config)
-	config.Timeout = requestTimeout // Told to the API server, too.
+	config.Timeout = reads.RequestTimeout // Told to the API server, too.
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make the REST mapper: %w", err)
@@ -145,7 +166,7 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the metadata client: %w", err)
 	}
-	leases, err := coordinationclient.NewForConfigAndClient(config, httpClient)
+	leaseClient, err := coordinationclient.NewForConfigAndClient(config, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("make the lease client: %w", err)
 	}
@@ -153,25 +174,18 @@ func newNetwork(config *rest.Config, httpClient *http.Client) (*network, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the pod client: %w", err)
 	}
-	return &network{http: httpClient, probe: probe, metadata: metadataClient, leases: leases.RESTClient(), pods: pods.RESTClient()}, nil
+	clients := watches.Clients{Metadata: metadataClient, Leases: leaseClient.RESTClient(), Pods: pods.RESTClient()}
+	return &network{http: httpClient, probe: probe, clients: clients}, nil
 }
 
 // Client is an uncached client of the user cluster, for the machine-controller's Deployments in it, and for static pods.
 func (s *Session) Client() client.Client {
-	return smallerPages{s.client}
+	return reads.Smaller{Client: s.client}
 }
 
 // close ends the watches and the connections. It waits for the watches.
 func (s *Session) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.stopLocked()
-	if s.guard != nil {
-		close(s.guard)
-		s.guard = nil
-	}
-	s.mu.Unlock()
-	s.watchers.Wait()
+	s.watches.Close()
 	if s.network != nil {
 		utilnet.CloseIdleConnectionsFor(s.network.http.Transport)
 	}
@@ -199,7 +213,9 @@ func knownKinds() meta.RESTMapper {
 	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
 	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
-	add(registrationGroupVersion(), meta.RESTScopeRoot, registrationKind)
-	add(machineGroupVersion(), meta.RESTScopeNamespace, machineKind, machineSetKind, machineDeploymentKind)
+	add(facts.RegistrationGroupVersion(), meta.RESTScopeRoot, facts.RegistrationKind)
+	for _, kind := range machinecontroller.Kinds() {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
 	return mapper
 }

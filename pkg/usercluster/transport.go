@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 	"k8s.io/utils/clock"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // The bounds of one answer, after decompression.
@@ -32,17 +34,6 @@ const (
 	streamBuffer = 256 << 10
 	maxHeaders   = 256 << 10
 )
-
-// errTooLarge is an answer, or an event of a watch, above its bound.
-var errTooLarge = errors.New("answers with more than is read")
-
-// errNoJSON is an answer in a format that is not asked for: the aliases of YAML can make much of few bytes.
-var errNoJSON = errors.New("answers in a format that it was not asked for")
-
-type redirectError struct{ status int }
-
-// Error does not hold where to.
-func (e *redirectError) Error() string { return fmt.Sprintf("redirects with status %d", e.status) }
 
 // newTransport is the only way to a user cluster: nothing of it goes by the manager's own proxy, follows a redirect, dials an
 // address that was not judged, or is read without bound.
@@ -63,10 +54,10 @@ func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bou
 	}
 	network := utilnet.SetTransportDefaults(&http.Transport{
 		Proxy: settings.Proxy, DialContext: settings.DialHolder.Dial, TLSClientConfig: tlsConfig,
-		TLSHandshakeTimeout: requestTimeout, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, MaxResponseHeaderBytes: maxHeaders,
+		TLSHandshakeTimeout: reads.RequestTimeout, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, MaxResponseHeaderBytes: maxHeaders,
 		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 	})
-	bounds := &bounded{next: network, large: make(turns, 1), pace: newPace(), clock: options.Clock}
+	bounds := &bounded{next: network, large: make(reads.Turns, 1), pace: newPace(), clock: options.Clock}
 	wrapped, err := transport.HTTPWrappersForConfig(settings, bounds)
 	return wrapped, bounds, err
 }
@@ -74,7 +65,7 @@ func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bou
 // bounded reads an answer whole, within its bound of bytes and time. Only a watch is a stream, which is bounded event by event.
 type bounded struct {
 	next  http.RoundTripper
-	large turns
+	large reads.Turns
 	pace  *pace
 	clock clock.PassiveClock
 	// requests is how many were sent, watches included.
@@ -97,7 +88,7 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Query().Has("watch") {
 		return b.watch(request)
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), requestTimeout)
+	ctx, cancel := context.WithTimeout(request.Context(), reads.RequestTimeout)
 	defer cancel()
 	response, err := b.follow(request.WithContext(ctx))
 	if err != nil {
@@ -105,14 +96,14 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if strings.Contains(response.Header.Get("Content-Type"), "yaml") {
-		return nil, errNoJSON
+		return nil, reads.ErrNoJSON
 	}
 	most := int64(maxAnswer)
 	if request.URL.Path == readyz {
 		most = maxReadyz
 	}
 	body, err := b.read(ctx, response.Body, most)
-	if errors.Is(err, errTooLarge) && isLastResort(request.URL.Query().Get("limit")) {
+	if errors.Is(err, reads.ErrTooLarge) && isLastResort(request.URL.Query().Get("limit")) {
 		b.excess.Store(&excess{request.URL.Path, b.clock.Now()})
 	}
 	if err != nil {
@@ -123,6 +114,12 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &answer, nil
 }
 
+// isLastResort says that a request cannot be made smaller: it is for one object.
+func isLastResort(limit string) bool {
+	most, err := strconv.Atoi(limit)
+	return err != nil || most <= 1
+}
+
 func (b *bounded) watch(request *http.Request) (*http.Response, error) {
 	response, err := b.follow(watched(request))
 	if err != nil {
@@ -130,7 +127,7 @@ func (b *bounded) watch(request *http.Request) (*http.Response, error) {
 	}
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
 		_ = response.Body.Close()
-		return nil, errNoJSON
+		return nil, reads.ErrNoJSON
 	}
 	response.Body = b.pace.body(request.Context(), response.Body)
 	return response, nil
@@ -144,7 +141,7 @@ func (b *bounded) follow(request *http.Request) (*http.Response, error) {
 	}
 	if status := response.StatusCode; status >= 300 && (status < 400 || response.Header.Get("Location") != "") {
 		_ = response.Body.Close()
-		return nil, &redirectError{status}
+		return nil, &reads.RedirectError{Status: status}
 	}
 	return response, nil
 }
@@ -162,7 +159,7 @@ func (b *bounded) read(ctx context.Context, from io.Reader, most int64) (*answer
 		whole.add(piece[:n], ended)
 		switch {
 		case whole.size > most || whole.scale.weight > maxWeight:
-			return nil, whole.refused(errTooLarge)
+			return nil, whole.refused(reads.ErrTooLarge)
 		case whole.isLarge():
 			if err := whole.takeTurn(ctx); err != nil {
 				return nil, err
@@ -179,8 +176,8 @@ type answer struct {
 	net.Buffers
 	size  int64
 	scale jsonScale
-	of    turns
-	turn  *turn
+	of    reads.Turns
+	turn  *reads.Turn
 }
 
 func (a *answer) add(piece []byte, ended bool) {
@@ -201,18 +198,18 @@ func (a *answer) isLarge() bool { return a.size > smallAnswer || a.scale.weight 
 
 func (a *answer) takeTurn(ctx context.Context) (err error) {
 	if a.turn == nil {
-		a.turn, err = a.of.take(ctx)
+		a.turn, err = a.of.Take(ctx)
 	}
 	return err
 }
 
 func (a *answer) refused(err error) error {
-	a.turn.end()
+	a.turn.End()
 	return err
 }
 
 // Close implements io.Closer.
 func (a *answer) Close() error {
-	a.turn.end()
+	a.turn.End()
 	return nil
 }

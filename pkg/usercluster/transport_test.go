@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // serverOf is an API server over TLS and HTTP/2 whose answers a test writes.
@@ -90,7 +91,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 					"a list":  func() error { return s.client.List(t.Context(), &corev1.NodeList{}) },
 					"a write": func() error { return s.client.Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{}) },
 				} {
-					redirect := (*redirectError)(nil)
+					redirect := (*reads.RedirectError)(nil)
 					err := ask()
 					g.Expect(errors.As(err, &redirect)).To(BeTrue(), "%s to %s: %v", what, place, err)
 				}

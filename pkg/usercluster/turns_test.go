@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 func TestLargeAnswersOfAClusterAreReadOneByOne(t *testing.T) {
 	g := NewWithT(t)
-	b := &bounded{large: make(turns, 1)}
+	b := &bounded{large: make(reads.Turns, 1)}
 	large := func(ctx context.Context) (*answer, error) {
 		return b.read(ctx, strings.NewReader(strings.Repeat(" ", smallAnswer+1)), maxAnswer)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // A watch is read in pieces; the watches of one cluster get so many a second together, 512 KiB, and at first 4 MiB.
@@ -62,7 +64,7 @@ func (w *watchBody) Read(p []byte) (int, error) {
 	}
 	n, err := w.ReadCloser.Read(p[:min(len(p), pieceOfWatch)])
 	if !w.fits(p[:n]) {
-		return 0, errTooLarge
+		return 0, reads.ErrTooLarge
 	}
 	return n, err
 }

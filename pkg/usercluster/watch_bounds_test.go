@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // endless repeats a text.
@@ -30,7 +32,7 @@ func TestAWatchEndsAtAnEventWithoutEnd(t *testing.T) {
 
 	long := stream(endless(strings.Repeat("a", pieceOfWatch)))
 	n, err = io.CopyN(io.Discard, long, maxEventWeight*5/8)
-	g.Expect(errors.Is(err, errTooLarge)).To(BeTrue())
+	g.Expect(errors.Is(err, reads.ErrTooLarge)).To(BeTrue())
 	g.Expect(n).To(BeNumerically("<", maxEventWeight))
 	g.Expect(pace.held.Load()).To(BeNumerically(">", 0))
 	g.Expect(long.Close()).To(Succeed())
@@ -42,7 +44,7 @@ func TestReadyzHasLittleToSay(t *testing.T) {
 	s := sessionTo(t, serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("a", maxReadyz+1))
 	}), testOptions())
-	g.Expect(errors.Is(s.probe(t.Context()), errTooLarge)).To(BeTrue())
+	g.Expect(errors.Is(s.probe(t.Context()), reads.ErrTooLarge)).To(BeTrue())
 }
 
 func TestWatchesAreReadAtTheirPace(t *testing.T) {

@@ -182,13 +182,13 @@ func TestTheCCMsLeaseIsFreedWhenItsPodIsDrained(t *testing.T) {
 	g.Expect(w.playCCM()).To(BeTrue())
 	session, connected := w.registry.Session(w.key())
 	g.Expect(connected).To(BeTrue())
-	seen := session.Lease(t.Context(), metav1.NamespaceSystem, ccm).Value()
+	seen := session.Leases.Lease(t.Context(), metav1.NamespaceSystem, ccm).Value()
 	w.clock.Step(time.Second)
 	g.Expect(w.playCCM()).To(BeTrue())
-	g.Expect(session.FreeLease(t.Context(), seen)).To(MatchError(ContainSubstring("modified")))
-	again := session.Lease(t.Context(), metav1.NamespaceSystem, ccm).Value()
+	g.Expect(session.Leases.FreeLease(t.Context(), seen)).To(MatchError(ContainSubstring("modified")))
+	again := session.Leases.Lease(t.Context(), metav1.NamespaceSystem, ccm).Value()
 	again.UID = "another"
-	g.Expect(session.FreeLease(t.Context(), again)).To(MatchError(ContainSubstring("metadata.uid")))
+	g.Expect(session.Leases.FreeLease(t.Context(), again)).To(MatchError(ContainSubstring("metadata.uid")))
 	g.Expect(w.lease(ccm).Spec.HolderIdentity).To(HaveValue(Equal(pod.Name + "_1")))
 	g.Expect(w.user.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0))).To(Succeed())
 }
@@ -224,17 +224,17 @@ func TestTheRightToALease(t *testing.T) {
 	session, _ := w.registry.Session(w.key())
 	lease := observation.Ref{Kind: "Lease", Namespace: metav1.NamespaceSystem, Name: kcm}
 	right := func(s *usercluster.Session) observation.LeaseRight {
-		seen := s.LeaseRight(t.Context(), lease)
+		seen := s.Leases.LeaseRight(t.Context(), lease)
 		g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
 		return seen.Value()
 	}
 	g.Expect(right(session)).To(Equal(observation.LeaseRight{}))
-	g.Expect(session.GrantLease(t.Context(), lease)).To(Succeed())
+	g.Expect(session.Leases.GrantLease(t.Context(), lease)).To(Succeed())
 	g.Eventually(func() observation.LeaseRight { return right(session) }, deadline, interval).Should(Equal(observation.LeaseRight{May: true, There: true}))
 	binding := &rbacv1.RoleBinding{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmRight}, binding)).To(Succeed())
 	g.Expect(binding.Subjects).To(ConsistOf(rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: "ccm-migration-controller"}))
-	g.Expect(session.RevokeLease(t.Context(), lease)).To(Succeed())
-	g.Expect(session.RevokeLease(t.Context(), lease)).To(Succeed(), "twice is once")
+	g.Expect(session.Leases.RevokeLease(t.Context(), lease)).To(Succeed())
+	g.Expect(session.Leases.RevokeLease(t.Context(), lease)).To(Succeed(), "twice is once")
 	g.Eventually(func() observation.LeaseRight { return right(session) }, deadline, interval).Should(Equal(observation.LeaseRight{}))
 }

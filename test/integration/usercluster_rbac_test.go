@@ -18,7 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -72,7 +72,7 @@ func applyAndDelete(t *testing.T, user client.Client, objects []*unstructured.Un
 		}
 	}
 	for _, object := range slices.Backward(objects) {
-		if usercluster.Prunable(usercluster.InventoryOf([]*unstructured.Unstructured{object})[0]) && !manifest.Shared(object) {
+		if addons.Prunable(addons.InventoryOf([]*unstructured.Unstructured{object})[0]) && !manifest.Shared(object) {
 			g.Expect(user.Delete(t.Context(), object)).To(Succeed(), "deleting %s %s", object.GetKind(), object.GetName())
 		}
 	}

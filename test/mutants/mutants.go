@@ -25,6 +25,13 @@ const (
 	vspherePackage           = "pkg/provider/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
+	addonsPackage            = "pkg/usercluster/addons"
+	factsPackage             = "pkg/usercluster/facts"
+	leasesPackage            = "pkg/usercluster/leases"
+	machinesPackage          = "pkg/usercluster/machines"
+	machineControllerPackage = "pkg/usercluster/machines/machinecontroller"
+	readsPackage             = "pkg/usercluster/reads"
+	watchesPackage           = "pkg/usercluster/watches"
 	webhooksPackage          = "webhooks"
 	demoPackage              = "test/testbed/demo"
 	loopsPackage             = "test/testbed/loops"
@@ -145,7 +152,7 @@ func fence() []mutant {
 		in("2 contention", "a fence that someone closed is opened without the proof",
 			"pass.fenceStaysOpen", never("doubts")),
 		in(rule, "a probe that led for a moment is enough", "pass.probeLeads", against("ProbeLedAt >=", "0")),
-		of(userClusterPackage, rule, "a Lease that was read before its holder died counts as renewed",
+		of(leasesPackage, rule, "a Lease that was read before its holder died counts as renewed",
 			"leaseTracker.read", always("older")),
 		of(providerPackage, rule, "the probe makes its Lease again while it is deleted",
 			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")),

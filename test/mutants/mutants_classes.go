@@ -15,7 +15,7 @@ func defaultClasses() []mutant {
 		in(rule, "the default changes while the migration can be undone",
 			"pass.volumeMigration",
 			begins("p.facts.CompletedAt = p.stamp()\nif out := p.defaultClass(); out.verb != nil {\nreturn out\n}")),
-		of(userClusterPackage, rule, "a class that just became the default gets another one beside it",
-			"Session.SwitchDefaultClass", never("isDefault")),
+		of(factsPackage, rule, "a class that just became the default gets another one beside it",
+			"Reader.SwitchDefaultClass", never("isDefault")),
 	}
 }

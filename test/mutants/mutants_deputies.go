@@ -10,6 +10,6 @@ func deputies() []mutant {
 		of(manifestPackage, rule, "a variable in the name of a cluster is filled in", "Literal", returns("ReplaceAll", "text")).onlyBy(providerPackage),
 		of(managerPackage, rule, "a manager of some namespaces watches all", "managerOptions.defaultNamespaces", begins("return nil")),
 		of(managerPackage, rule, "each of several managers does everything by default", "managerOptions.bind", does("BoolVar leaderElect", "flags.BoolVar(&o.leaderElect, \"leader-elect\", false, \"\")")),
-		of(userClusterPackage, rule, "the canary's pod has a token", "canaryWorkload", becomes("AutomountServiceAccountToken", "nil")),
+		of(machinesPackage, rule, "the canary's pod has a token", "canaryWorkload", becomes("AutomountServiceAccountToken", "nil")),
 	}
 }

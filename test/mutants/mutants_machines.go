@@ -81,14 +81,14 @@ func kubelets() []mutant {
 		in(rule, "the proof of a Node that is gone stays", "pass.proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
 		ofRolloutTables(rule, "kept proofs that cannot be looked at are taken for missed", "roll.seesRoll", never("Proofs")),
 		ofObservation(rule, "any word that was kept is a proof", "Proof.Passes", begins(`return proof != ""`)),
-		of(userClusterPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
-		of(userClusterPackage, rule, "a taint that was there before we looked proves it", "kubeletLook.add", without("later")),
-		of(userClusterPackage, rule, "a taint outranks who registered it", "kubeletLook.add", never("InTree")),
+		of(factsPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
+		of(factsPackage, rule, "a taint that was there before we looked proves it", "kubeletLook.add", without("later")),
+		of(factsPackage, rule, "a taint outranks who registered it", "kubeletLook.add", never("InTree")),
 		ofBaseline(rule, "a proof that was kept outranks what the kubelet shows", "WithProofs", always("Kubelet")),
-		of(userClusterPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
-		of(userClusterPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
-		of(userClusterPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),
-		of(userClusterPackage, rule, "a proof is of a name", "kubeletLook.end", returns("ask", "false")),
+		of(factsPackage, rule, "a kubelet that set the labels of the cloud is external", "registeredBy", never("kubeletManager")),
+		of(factsPackage, rule, "any program that sets providerID proves it", "registeredBy", always("HasSuffix")),
+		of(factsPackage, rule, "an event of anybody proves it", "kubeletMemory.synced", without("syncedComponent")),
+		of(factsPackage, rule, "a proof is of a name", "kubeletLook.end", returns("ask", "false")),
 	}
 }
 

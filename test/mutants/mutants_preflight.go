@@ -21,12 +21,12 @@ func preflightRules() []mutant {
 		of(preflightPackage, rule, "what is public is as bad as what is not", "imageCredentials", without("Public")),
 		of(preflightPackage, rule, "a term of a volume is enough that matches in part",
 			"Term.matches", never("Labels")),
-		of(userClusterPackage, rule, "a webhook for everything is for nothing",
+		of(factsPackage, rule, "a webhook for everything is for nothing",
 			"selects", returns("true", "false, nil")),
-		of(userClusterPackage, rule, "what failed is remembered for long", "Session.Preflight", without("lasting")),
-		of(userClusterPackage, rule, "a finished pod counts", "addPod", never("PodFailed")),
-		of(userClusterPackage, rule, "an event of success answers nothing",
-			"Session.Cloud", without("answered Before")),
+		of(factsPackage, rule, "what failed is remembered for long", "Preflight.Read", without("lasting")),
+		of(factsPackage, rule, "a finished pod counts", "addPod", never("PodFailed")),
+		of(factsPackage, rule, "an event of success answers nothing",
+			"Preflight.Cloud", without("answered Before")),
 	}
 }
 

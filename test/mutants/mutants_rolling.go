@@ -28,12 +28,12 @@ func canaries() []mutant {
 		in(rule, "its volume passes the point of no return", "pass.passedByVolumes", without("Claim")),
 		in(rule, "its load balancer passes the point of no return", "pass.passedByLoadBalancers", never("ofCanary")),
 		ofObservation(rule, "it is one of the Machines", "Machines.Split", never("Canary")),
-		of(userClusterPackage, rule, "the target's MachineSets adopt it",
+		of(machineControllerPackage, rule, "the target's MachineSets adopt it",
 			"canaryDeployment", becomes("selector", `source.Object["spec"].(map[string]any)["selector"]`)),
-		of(userClusterPackage, rule, "an autoscaler takes it for its own",
+		of(machineControllerPackage, rule, "an autoscaler takes it for its own",
 			"kept", judged("HasSuffix ==", `known != "" && domain != ""`)),
-		of(userClusterPackage, rule, "an object of someone else is removed",
-			"Session.RemoveCanary", instead("new", "map[bool]*types.UID{}[true]")),
+		of(machinesPackage, rule, "an object of someone else is removed",
+			"DeleteSeen", instead("new", "map[bool]*types.UID{}[true]")),
 	}
 }
 
@@ -83,10 +83,10 @@ func breaker() []mutant {
 		ofRollout(rule, "the CCM's Node goes first", "machineView.candidates", becomes("leads", "func(Machine) bool { return false }")),
 		ofObservation(rule, "what the machine-controller prefers does not matter", "Machine.Preferred", never("Problem")),
 		ofRollout(rule, "a roll that waits for our step is stuck", "stuckPools", never("ours")),
-		of(userClusterPackage, rule, "a step comes after a pause", "Session.StepMachineSet", without("GetGeneration")),
-		of(userClusterPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Session.RollMachineDeployment", lacks("resourceVersion version")),
+		of(machineControllerPackage, rule, "a step comes after a pause", "Adapter.step", without("GetGeneration")),
+		of(machineControllerPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Adapter.roll", lacks("resourceVersion version")),
 		ofRollout(rule, "a drain is waited out in silence", "roll.drainTroubles", never("troubles")),
-		of(userClusterPackage, rule, "a default of 0 is someone's wish",
+		of(machineControllerPackage, rule, "a default of 0 is someone's wish",
 			"guardOf", always("ManagedFieldsOperationApply")),
 	}
 }
@@ -110,10 +110,10 @@ func bootstrapData() []mutant {
 		ofRollout(rule, "a canary whose data could not be looked at is proven", "roll.judgeCanary", never("unseen")),
 		ofRollout(rule, "what is left out of the proof is not said", "roll.doubtCanary", never("untold")),
 		ofRollout(rule, "a MachineDeployment that waits for its turn is judged by its former data", "machineView.boots", without("toldToRoll")),
-		of(userClusterPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "migration.BootstrapExternal")),
-		of(userClusterPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
-		of(userClusterPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
-		of(userClusterPackage, rule, "rights that are missing are an error", "Session.bootstrapOf", never("IsForbidden")),
-		of(userClusterPackage, rule, "an API server that does not answer has no data", "Session.bootstrapOf", always("IsNotFound")),
+		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "migration.BootstrapExternal")),
+		of(machineControllerPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
+		of(machineControllerPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
+		of(machineControllerPackage, rule, "rights that are missing are an error", "Adapter.bootstrapOf", never("IsForbidden")),
+		of(machineControllerPackage, rule, "an API server that does not answer has no data", "Adapter.bootstrapOf", always("IsNotFound")),
 	}
 }

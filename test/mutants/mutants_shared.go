@@ -4,17 +4,17 @@ package main
 func shared() []mutant {
 	const rule = "8 shared"
 	return []mutant{
-		of(userClusterPackage, rule, "a definition of someone else is taken over",
-			"Session.WithoutOthers", without("othersOwn")),
-		of(userClusterPackage, rule, "what its owner labelled as theirs is ours",
-			"Session.standing", without("ManagedByLabel")),
-		of(userClusterPackage, rule, "a second snapshot-controller runs beside another one",
-			"Session.snapshotsTaken", negated("own")),
-		of(userClusterPackage, rule, "a second snapshot-controller runs beside definitions of someone else",
-			"Session.snapshotsTaken", returns("true", "false, nil")),
-		of(userClusterPackage, rule, "it is deleted when it is not wanted any more",
-			"Session.PruneAddons", becomes("SharedAnnotation", `"-"`)),
+		of(addonsPackage, rule, "a definition of someone else is taken over",
+			"Installer.WithoutOthers", without("othersOwn")),
+		of(addonsPackage, rule, "what its owner labelled as theirs is ours",
+			"Installer.standing", without("ManagedByLabel")),
+		of(addonsPackage, rule, "a second snapshot-controller runs beside another one",
+			"Installer.snapshotsTaken", negated("own")),
+		of(addonsPackage, rule, "a second snapshot-controller runs beside definitions of someone else",
+			"Installer.snapshotsTaken", returns("true", "false, nil")),
+		of(addonsPackage, rule, "it is deleted when it is not wanted any more",
+			"Installer.Prune", becomes("SharedAnnotation", `"-"`)),
 		of(manifestPackage, rule, "it is not wanted any more when the addons are withdrawn",
-			"Set.Wanted", without("Shared")).onlyBy(userClusterPackage),
+			"Set.Wanted", without("Shared")).onlyBy(addonsPackage),
 	}
 }

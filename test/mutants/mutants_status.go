@@ -25,7 +25,7 @@ func statuses() []mutant {
 		of(clusterControllerPackage, rule, "a culprit is read again at once", "patience", always("deaths")),
 		of(clusterControllerPackage, rule, "a success does not clear a suspect", "Suspects.end", skips("delete")),
 		of(clusterControllerPackage, rule, "a pass that panicked calls no person", "Reconciler.interrupt", skips("StalledCondition ConditionTrue")),
-		of(userClusterPackage, rule, "a panic beside others is lost", "concurrently", never("ok")),
+		of(readsPackage, rule, "a panic beside others is lost", "Concurrently", never("ok")),
 	}
 }
 
@@ -34,7 +34,7 @@ func bounds() []mutant {
 	const rule = "bounds"
 	return []mutant{
 		of(userClusterPackage, rule, "a kubeconfig may have any size", "loadKubeconfig", never("maxKubeconfig")),
-		of(userClusterPackage, rule, "a kubeconfig may use aliases", "boundedNode", never("AliasNode")),
-		of(userClusterPackage, rule, "a kubeconfig may be as deep as it likes", "boundedNode", never("depth 0")),
+		of(readsPackage, rule, "a kubeconfig may use aliases", "YAMLProblem", never("AliasNode")).onlyBy(userClusterPackage),
+		of(readsPackage, rule, "a kubeconfig may be as deep as it likes", "YAMLProblem", never("depth 0")).onlyBy(userClusterPackage),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
 const (
@@ -172,8 +173,8 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 		silence = "You vouch for KCM's silence (--" + silentFlag + ")"
 	}
 	fmt.Fprintf(out, "%s.\nApplying %s in the user cluster of Cluster %s/%s: %s may then write Lease %s/%s, and a CCM that waits there leads at its next retry.\n",
-		silence, target.objects(), cluster.Namespace, cluster.Name, usercluster.UserName(target.identity), target.identity.LeaseNamespace, target.identity.LeaseName)
-	if err := target.session.OpenFence(ctx, target.identity); err != nil {
+		silence, target.objects(), cluster.Namespace, cluster.Name, leases.UserName(target.identity), target.identity.LeaseNamespace, target.identity.LeaseName)
+	if err := target.session.Leases.OpenFence(ctx, target.identity); err != nil {
 		return fmt.Errorf("cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
 	report, err := target.recheck(ctx, fenceOpen)
@@ -195,7 +196,7 @@ func (o *fenceOptions) close(ctx context.Context, out io.Writer, name string) er
 		return err
 	}
 	fmt.Fprintf(out, "Deleting %s in the user cluster of Cluster %s/%s.\n", target.objects(), cluster.Namespace, cluster.Name)
-	if err := target.session.CloseFence(ctx, target.identity); err != nil {
+	if err := target.session.Leases.CloseFence(ctx, target.identity); err != nil {
 		return fmt.Errorf("cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
 	report, err := target.recheck(ctx, fenceClosed)
@@ -242,7 +243,7 @@ func (f *fenceTarget) recheck(ctx context.Context, want string) (*fenceReport, e
 	report := &fenceReport{}
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, recheckFor, true, func(context.Context) (bool, error) {
 		report = &fenceReport{}
-		report.addFence(f.session.Fence(ctx, f.identity), f.identity)
+		report.addFence(f.session.Leases.Fence(ctx, f.identity), f.identity)
 		return report.Fence == want, nil
 	})
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
 // pollInterval is how often a command looks again for what it waits for.
@@ -84,7 +84,7 @@ func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceRep
 		Cluster: client.ObjectKeyFromObject(f.cluster).String(), Paused: f.cluster.Spec.Paused, Doubt: silenceDoubt(f.cluster),
 		SilenceProvenAt: since, Deployments: []deployment{},
 	}
-	report.addFence(f.session.Fence(ctx, f.identity), f.identity)
+	report.addFence(f.session.Leases.Fence(ctx, f.identity), f.identity)
 	f.lookAtObjects(ctx, report)
 	f.lookAtLeases(ctx, report, lookFor)
 	f.lookAtDeployments(ctx, report)
@@ -93,7 +93,7 @@ func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceRep
 }
 
 func (r *fenceReport) addFence(observed observation.Observed[observation.Fence], id provider.Identity) {
-	r.Identity = usercluster.UserName(id)
+	r.Identity = leases.UserName(id)
 	r.Lease = id.LeaseNamespace + "/" + id.LeaseName
 	fence, known := observed.Get()
 	if !known {
@@ -106,7 +106,7 @@ func (r *fenceReport) addFence(observed observation.Observed[observation.Fence],
 	for _, verb := range fence.Allowed {
 		allowed[verb] = true
 	}
-	for _, verb := range usercluster.LeaseVerbs() {
+	for _, verb := range leases.LeaseVerbs() {
 		r.Access = append(r.Access, access{verb, allowed[verb]})
 	}
 }
@@ -115,7 +115,7 @@ func fenceState(fence observation.Fence) string {
 	switch {
 	case len(fence.Allowed) == 0 && !fence.Open:
 		return fenceClosed
-	case fence.Open && len(fence.Allowed) == len(usercluster.LeaseVerbs()):
+	case fence.Open && len(fence.Allowed) == len(leases.LeaseVerbs()):
 		return fenceOpen
 	}
 	return fenceNotSo
@@ -140,8 +140,8 @@ func (f *fenceTarget) lookAtLeases(ctx context.Context, report *fenceReport, loo
 	var ccm, kcm observation.Observed[observation.Lease]
 	// The reads are not bounded by the poll's own end: one that it cuts short would say that nothing is known.
 	_ = wait.PollUntilContextTimeout(ctx, pollInterval, lookFor, true, func(context.Context) (bool, error) {
-		ccm = f.session.Lease(ctx, f.identity.LeaseNamespace, f.identity.LeaseName)
-		kcm = f.session.Lease(ctx, namespace, name)
+		ccm = f.session.Leases.Lease(ctx, f.identity.LeaseNamespace, f.identity.LeaseName)
+		kcm = f.session.Leases.Lease(ctx, namespace, name)
 		return nothingToWaitFor(ccm) && nothingToWaitFor(kcm), nil
 	})
 	report.CCMLease = report.lease(f.identity.LeaseNamespace+"/"+f.identity.LeaseName, ccm)

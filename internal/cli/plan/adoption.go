@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 const adoptionHelp = `Prints what spec.addons.adoption: Adopt would change in the user cluster: for every object of the CCM and the CSI driver
@@ -23,9 +23,9 @@ rendered, and so there is nothing to compare.`
 
 // adoptionReport is what adoption prints.
 type adoptionReport struct {
-	Cluster  string                   `json:"cluster"`
-	Adoption string                   `json:"adoption"`
-	Objects  []usercluster.ObjectPlan `json:"objects"`
+	Cluster  string              `json:"cluster"`
+	Adoption string              `json:"adoption"`
+	Objects  []addons.ObjectPlan `json:"objects"`
 }
 
 type adoptionOptions struct {

@@ -94,9 +94,9 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 		if err != nil {
 			return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
 		}
-		observed.Machines, observed.Nodes = session.Machines(ctx), session.Nodes(ctx)
-		observed.Inventory = baseline.WithNodes(session.Inventory(ctx), observed.Nodes, observed.Machines)
-		observed.Gone = session.Gone(ctx, baseline.MissingOf(observed.Baseline, observed.Inventory))
+		observed.Machines, observed.Nodes = session.Machines.Observe(ctx), session.Facts.Nodes(ctx)
+		observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), observed.Nodes, observed.Machines)
+		observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(observed.Baseline, observed.Inventory))
 	}
 	report, err := newInventoryReport(observed, o.diff)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestFieldsThatTheAPIServerDoesNotKnowAreRefused(t *testing.T) {
 			at := slices.IndexFunc(r.addons.CCM.Objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Deployment" })
 			object := r.addons.CCM.Objects[at]
 			g.Expect(unstructured.SetNestedField(object.Object, true, tc.fields...)).To(Succeed())
-			err := c.session.ApplyAddons(t.Context(), provider.Set{Version: "v1", Objects: []*unstructured.Unstructured{object}})
+			err := c.session.Addons.Apply(t.Context(), provider.Set{Version: "v1", Objects: []*unstructured.Unstructured{object}})
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			live := object.DeepCopy()
 			g.Expect(suite.admin.Get(t.Context(), client.ObjectKeyFromObject(object), live)).To(Satisfy(apierrors.IsNotFound))

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
 // grant is one thing that someone may do.
@@ -59,7 +59,7 @@ func of(namespace, name string, all []grant) []grant {
 type identity struct{ user string }
 
 func serviceAccount(namespace, name string) identity {
-	return identity{usercluster.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: name})}
+	return identity{leases.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: name})}
 }
 
 func (identity) groups() []string {

@@ -29,6 +29,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 const (
@@ -167,7 +168,7 @@ func write(ctx context.Context, object *unstructured.Unstructured) error {
 
 // nameOf an object, for people.
 func nameOf(object *unstructured.Unstructured) string {
-	return usercluster.InventoryOf([]*unstructured.Unstructured{object})[0].Ref().String()
+	return addons.InventoryOf([]*unstructured.Unstructured{object})[0].Ref().String()
 }
 
 // connect makes a session as the controller has it, with the kubeconfig of a user. Its clock stands still.

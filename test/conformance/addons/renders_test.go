@@ -14,6 +14,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
 // render is what the catalogue has for one minor of a provider: CCM, CSI driver and probe.
@@ -73,7 +74,7 @@ type cluster struct {
 	session   *usercluster.Session
 	clock     *clocktesting.FakeClock
 	user      string
-	inventory []usercluster.InventoryEntry
+	inventory []addons.InventoryEntry
 }
 
 // apply does what the controller does, and says what was written.
@@ -82,10 +83,10 @@ func (c *cluster) apply(t *testing.T, r render) []string {
 	g := NewWithT(t)
 	return writesOf(g, c.user, func() {
 		for _, set := range r.sets() {
-			set, err := c.session.WithoutOthers(t.Context(), c.inventory, set)
+			set, err := c.session.Addons.WithoutOthers(t.Context(), c.inventory, set)
 			g.Expect(err).NotTo(HaveOccurred())
-			c.inventory = usercluster.Merge(c.inventory, usercluster.InventoryOf(set.Wanted()))
-			g.Expect(c.session.ApplyAddons(t.Context(), set)).To(Succeed())
+			c.inventory = addons.Merge(c.inventory, addons.InventoryOf(set.Wanted()))
+			g.Expect(c.session.Addons.Apply(t.Context(), set)).To(Succeed())
 		}
 	})
 }
@@ -96,9 +97,9 @@ func (c *cluster) observe(t *testing.T, r render) (drifted, obsolete []string) {
 	t.Helper()
 	g := NewWithT(t)
 	c.clock.Step(time.Hour)
-	addons, known := c.session.Addons(t.Context(), c.inventory, r.addons).Get()
+	addons, known := c.session.Addons.Observe(t.Context(), c.inventory, r.addons).Get()
 	g.Expect(known).To(BeTrue())
-	probe, known := c.session.Probe(t.Context(), c.inventory, r.addons.Probe, r.identity, true).Get()
+	probe, known := c.session.Addons.Probe(t.Context(), c.inventory, r.addons.Probe, r.identity, true).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(slices.Concat(addons.CCM.Foreign, addons.CSI.Foreign, probe.Set.Foreign)).To(BeEmpty())
 	for _, ref := range slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted, probe.Set.Drifted) {
@@ -118,8 +119,8 @@ func (c *cluster) prune(t *testing.T, r render) []string {
 	for _, set := range r.sets() {
 		wanted = append(wanted, set.Wanted()...)
 	}
-	obsolete := usercluster.Subtract(c.inventory, usercluster.InventoryOf(wanted))
-	written := writesOf(g, c.user, func() { g.Expect(c.session.PruneAddons(t.Context(), obsolete)).To(Succeed()) })
-	c.inventory = usercluster.Subtract(c.inventory, obsolete)
+	obsolete := addons.Subtract(c.inventory, addons.InventoryOf(wanted))
+	written := writesOf(g, c.user, func() { g.Expect(c.session.Addons.Prune(t.Context(), obsolete)).To(Succeed()) })
+	c.inventory = addons.Subtract(c.inventory, obsolete)
 	return written
 }

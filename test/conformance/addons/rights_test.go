@@ -25,10 +25,10 @@ func granted(t *testing.T, c *cluster, r render) (used []string) {
 	g.Expect(objections).To(BeEmpty(), "while the fence is closed")
 	g.Expect(csiObjections(t, r)).To(BeEmpty())
 
-	g.Expect(c.session.OpenFence(t.Context(), r.identity)).To(Succeed())
+	g.Expect(c.session.Leases.OpenFence(t.Context(), r.identity)).To(Succeed())
 	settle(t)
 	_, objections = ccmObjections(t, r, fence)
-	g.Expect(c.session.CloseFence(t.Context(), r.identity)).To(Succeed())
+	g.Expect(c.session.Leases.CloseFence(t.Context(), r.identity)).To(Succeed())
 	g.Expect(objections).To(BeEmpty(), "while the fence is open")
 	settle(t)
 	g.Expect(account(r.identity).ask(t, fence, true)).To(BeEmpty(), "after the fence was closed again")

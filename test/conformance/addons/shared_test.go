@@ -195,21 +195,21 @@ func TestTheDefaultStorageClassIsSwitched(t *testing.T) {
 	c.observe(t, r)
 	c.apply(t, r)
 	var classes []observation.Ref
-	for _, class := range c.session.StorageClasses(t.Context()).Value() {
+	for _, class := range c.session.Facts.StorageClasses(t.Context()).Value() {
 		g.Expect(class.Default).To(Equal(class.Name == "standard"))
 		classes = append(classes, class.Ref)
 	}
 	slices.SortFunc(classes, func(a, b observation.Ref) int { return -strings.Compare(a.Name, b.Name) })
 	switched := writesOf(g, c.user, func() {
-		g.Expect(c.session.SwitchDefaultClass(t.Context(), classes, "openstack-cinder-csi")).To(Succeed())
+		g.Expect(c.session.Facts.SwitchDefaultClass(t.Context(), classes, "openstack-cinder-csi")).To(Succeed())
 	})
 	g.Expect(switched).To(Equal([]string{"patch storageclasses /openstack-cinder-csi", "patch storageclasses /standard"}))
 	drifted, _ := c.observe(t, r)
 	g.Expect(drifted).To(BeEmpty())
 	g.Expect(c.apply(t, r)).To(BeEmpty())
-	for _, class := range c.session.StorageClasses(t.Context()).Value() {
+	for _, class := range c.session.Facts.StorageClasses(t.Context()).Value() {
 		g.Expect(class.Default).To(Equal(class.Name == "openstack-cinder-csi"))
 	}
 	classes[0].UID = "another"
-	g.Expect(c.session.SwitchDefaultClass(t.Context(), classes, "standard")).To(MatchError(ContainSubstring("metadata.uid")))
+	g.Expect(c.session.Facts.SwitchDefaultClass(t.Context(), classes, "standard")).To(MatchError(ContainSubstring("metadata.uid")))
 }

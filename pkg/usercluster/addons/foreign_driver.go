@@ -1,0 +1,78 @@
+package addons
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+)
+
+// driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
+// and which of its workloads are not there. It is a hint for a person; what cannot be listed is left out.
+func (in *Installer) driverProblem(ctx context.Context, set provider.Set, described string) string {
+	nodes := len(in.nodes(ctx).Value())
+	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
+	images := programsOf(set)
+	var workloads []string
+	_ = reads.Pages(ctx, in.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+		for _, item := range list.Items {
+			if runs(item.Spec.Template.Spec, images) {
+				workloads = append(workloads, reads.Keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
+			}
+		}
+	})
+	_ = reads.Pages(ctx, in.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+		for _, item := range list.Items {
+			if runs(item.Spec.Template.Spec, images) {
+				workloads = append(workloads, reads.Keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
+			}
+		}
+	})
+	_ = reads.Pages(ctx, in.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+		for _, item := range list.Items {
+			if runs(item.Spec.Template.Spec, images) {
+				workloads = append(workloads, reads.Keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))
+			}
+		}
+	})
+	if len(workloads) == 0 {
+		return problem + ", and no workload runs its program. Repair it, or uninstall it with its CSIDriver."
+	}
+	slices.Sort(workloads)
+	return problem + "; by its image it is run by " + strings.Join(workloads, ", ") + ". Repair it, or uninstall it with its CSIDriver."
+}
+
+func availability(kind, namespace, name string, available, wanted int32) string {
+	return fmt.Sprintf("%s (%d of %d pods available)", observation.Ref{Kind: kind, Namespace: namespace, Name: name}, available, wanted)
+}
+
+// programsOf are the images of a set's own program, by the last element of their names, so that mirrors count. Sidecars are
+// the same for every driver.
+func programsOf(set provider.Set) []string {
+	var names []string
+	for _, object := range set.Objects {
+		content, found, err := unstructured.NestedMap(object.Object, "spec", "template", "spec")
+		pod := corev1.PodSpec{}
+		if !found || err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) != nil || len(pod.Containers) == 0 {
+			continue
+		}
+		names = append(names, manifest.ImageName(pod.Containers[len(pod.Containers)-1].Image))
+	}
+	return names
+}
+
+func runs(pod corev1.PodSpec, programs []string) bool {
+	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool {
+		return slices.Contains(programs, manifest.ImageName(c.Image))
+	})
+}

@@ -1,0 +1,39 @@
+package facts
+
+import corev1 "k8s.io/api/core/v1"
+
+// inTreePlugin is the cloud's plugin that a volume was made for; empty for all others. A source that is missing here is
+// not in preflight's findings, and a rollback takes away the driver that it needs.
+func inTreePlugin(volume *corev1.PersistentVolumeSource) string {
+	switch {
+	case volume.Cinder != nil:
+		return "kubernetes.io/cinder"
+	case volume.AWSElasticBlockStore != nil:
+		return "kubernetes.io/aws-ebs"
+	case volume.AzureDisk != nil:
+		return "kubernetes.io/azure-disk"
+	case volume.AzureFile != nil:
+		return "kubernetes.io/azure-file"
+	case volume.GCEPersistentDisk != nil:
+		return "kubernetes.io/gce-pd"
+	case volume.VsphereVolume != nil:
+		return "kubernetes.io/vsphere-volume"
+	}
+	return ""
+}
+
+// inlinePlugin is that of a volume that stands in a pod.
+func inlinePlugin(volume *corev1.VolumeSource) string {
+	source := &corev1.PersistentVolumeSource{
+		AWSElasticBlockStore: volume.AWSElasticBlockStore, AzureDisk: volume.AzureDisk,
+		GCEPersistentDisk: volume.GCEPersistentDisk, VsphereVolume: volume.VsphereVolume,
+	}
+	// These two name their Secret in another way in a pod, and have types of their own there.
+	if volume.Cinder != nil {
+		source.Cinder = &corev1.CinderPersistentVolumeSource{}
+	}
+	if volume.AzureFile != nil {
+		source.AzureFile = &corev1.AzureFilePersistentVolumeSource{}
+	}
+	return inTreePlugin(source)
+}

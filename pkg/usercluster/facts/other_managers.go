@@ -1,0 +1,286 @@
+package facts
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
+)
+
+const (
+	// lookInterval is how long a look that found no other manager holds, give or take half.
+	lookInterval = 10 * time.Minute
+	// freshInterval is how long a look that found no other manager holds while the loops are not handed over: workloads are
+	// watched, pods that no one answers for are not.
+	freshInterval = 20 * time.Second
+)
+
+// Recognize says whether pods like this are a cloud-controller-manager.
+type Recognize func(labels map[string]string, pod *corev1.PodSpec) (provider.Manager, bool)
+
+// Ours tells what is ours from what is not.
+type Ours struct {
+	// Inventory of what we applied.
+	Inventory []addons.InventoryEntry
+	// Workloads that our CCM and its probe may have.
+	Workloads []observation.Ref
+	// Identities are the user names that they run as.
+	Identities []string
+}
+
+func (o Ours) has(ref observation.Ref) bool {
+	return slices.ContainsFunc(o.Inventory, func(entry addons.InventoryEntry) bool { return entry.Ref() == ref })
+}
+
+func (o Ours) names(ref observation.Ref) bool {
+	ref.UID = ""
+	return slices.Contains(o.Workloads, ref)
+}
+
+// otherMemory keeps a look that found no one.
+type otherMemory struct {
+	mu      sync.Mutex
+	change  int
+	found   []observation.OtherManager
+	looked  time.Time
+	expires time.Time
+}
+
+// invalidate forgets the look, and one that is being taken: it may have looked before the change.
+func (m *otherMemory) invalidate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.change++
+	m.expires = time.Time{}
+}
+
+func (m *otherMemory) recall(now time.Time, fresh bool) (found []observation.OtherManager, known bool, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval)
+	return m.found, known, m.change
+}
+
+func (m *otherMemory) keep(found []observation.OtherManager, now time.Time, change int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.change == change {
+		m.found, m.looked, m.expires = found, now, now.Add(wait.Jitter(lookInterval/2, 2))
+	}
+}
+
+// Look looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
+// answers for. What was found is looked at again in every pass, because someone is about to stop it; that there is none holds
+// until a workload changes, or for a while; fresh makes that short.
+func (o *Others) Look(ctx context.Context, recognize Recognize, ours Ours, fresh bool) observation.Observed[[]observation.OtherManager] {
+	now := o.clock.Now()
+	found, known, change := o.memory.recall(now, fresh)
+	if known {
+		return observation.Known(slices.Clone(found))
+	}
+	look := &look{client: o.client, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}}
+	for _, list := range []func(context.Context) error{look.deployments, look.daemonSets, look.statefulSets, look.pods} {
+		if err := list(ctx); err != nil {
+			return observation.Unknown[[]observation.OtherManager](err.Error())
+		}
+	}
+	if !slices.ContainsFunc(look.found, func(m observation.OtherManager) bool { return !m.Idle }) {
+		o.memory.keep(look.found, now, change)
+	}
+	return observation.Known(slices.Clone(look.found))
+}
+
+// Watch looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
+// status: every workload of the user cluster is watched.
+func (o *Others) Watch() {
+	changed := func() { o.memory.invalidate(); o.watches.Wake() }
+	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
+		o.watches.Resource(appsv1.SchemeGroupVersion.WithResource(resource),
+			&watches.SpecStore{Changed: changed, Wake: func() {}, AtRest: o.watches.AtRest})
+	}
+}
+
+// Others looks for cloud-controller-managers that are not ours. It remembers a look that found no one.
+type Others struct {
+	client  client.Client
+	clock   clock.PassiveClock
+	watches *watches.Watches
+	memory  otherMemory
+}
+
+// NewOthers has not looked yet.
+func NewOthers(options Options) *Others {
+	return &Others{client: options.Client, clock: options.Clock, watches: options.Watches}
+}
+
+// look is one search.
+type look struct {
+	client    client.Client
+	recognize Recognize
+	ours      Ours
+	// answered are the workloads that answer for their pods: those that are no cloud-controller-manager, and those that are
+	// found already.
+	answered map[observation.Ref]bool
+	found    []observation.OtherManager
+}
+
+func (l *look) deployments(ctx context.Context) error {
+	return reads.Pages(ctx, l.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+		}
+	})
+}
+
+func (l *look) statefulSets(ctx context.Context) error {
+	return reads.Pages(ctx, l.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+		}
+	})
+}
+
+func (l *look) daemonSets(ctx context.Context) error {
+	return reads.Pages(ctx, l.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+		for i := range list.Items {
+			item := &list.Items[i]
+			counted := item.Status.ObservedGeneration >= item.Generation
+			l.workload(ctx, "DaemonSet", item, &item.Spec.Template, counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0)
+		}
+	})
+}
+
+// stopped says that nothing is wanted and nothing runs. Pods that are ending are not counted there; they are looked at.
+func stopped(wanted *int32, running int32) bool { return wanted != nil && *wanted+running == 0 }
+
+func (l *look) workload(ctx context.Context, kind string, object client.Object, template *corev1.PodTemplateSpec, idle bool) {
+	ref := observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	if l.ours.has(ref) {
+		return
+	}
+	manager, is := l.recognize(labelsOf(object, template.Labels), &template.Spec)
+	l.answered[reads.Keep(ctx, ref)] = !is || !idle
+	if is {
+		l.add(ctx, ref, object, manager, &template.Spec, idle)
+	}
+}
+
+func (l *look) add(ctx context.Context, ref observation.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
+	found := observation.OtherManager{
+		Ref: ref, Owner: addons.OwnerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
+		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
+	}
+	found.UID = string(object.GetUID())
+	l.found = append(l.found, reads.Keep(ctx, found))
+}
+
+// labelsOf a workload and of its pods; the pods' count first.
+func labelsOf(object client.Object, pods map[string]string) map[string]string {
+	labels := map[string]string{}
+	for _, of := range []map[string]string{object.GetLabels(), pods} {
+		maps.Copy(labels, of)
+	}
+	return labels
+}
+
+func identityOf(namespace string, pod *corev1.PodSpec) string {
+	account := pod.ServiceAccountName
+	if account == "" {
+		account = "default"
+	}
+	return leases.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
+}
+
+// pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or
+// of a kind that is not listed.
+func (l *look) pods(ctx context.Context) error {
+	loose := map[client.ObjectKey]observation.Ref{}
+	names := func() *metav1.PartialObjectMetadataList {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+		return list
+	}
+	err := reads.Pages(ctx, l.client, "Pods", names, func(list *metav1.PartialObjectMetadataList) {
+		for i := range list.Items {
+			owner := workloadOf(&list.Items[i])
+			if !l.answered[owner] && !l.ours.has(owner) {
+				loose[reads.Keep(ctx, client.ObjectKeyFromObject(&list.Items[i]))] = reads.Keep(ctx, owner)
+			}
+		}
+	})
+	if err != nil || len(loose) == 0 {
+		return err
+	}
+	return l.loosePods(ctx, loose)
+}
+
+// loosePods reads few of them one by one, and many with all others.
+func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]observation.Ref) error {
+	const few = 50
+	if len(loose) > few {
+		return reads.Pages(ctx, l.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
+			for i := range list.Items {
+				if owner, is := loose[client.ObjectKeyFromObject(&list.Items[i])]; is {
+					l.pod(ctx, &list.Items[i], owner)
+				}
+			}
+		})
+	}
+	for key, owner := range loose {
+		pod := &corev1.Pod{}
+		err := l.client.Get(ctx, key, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return reads.Unseen(reads.Because("reading Pod "+key.String(), err))
+		}
+		if err == nil {
+			l.pod(ctx, pod, owner)
+		}
+	}
+	return nil
+}
+
+// pod leaves out what is left of a workload of ours that was deleted.
+func (l *look) pod(ctx context.Context, pod *corev1.Pod, owner observation.Ref) {
+	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	left := l.ours.names(owner) && slices.Contains(l.ours.Identities, identityOf(pod.Namespace, &pod.Spec))
+	if finished || left {
+		return
+	}
+	if manager, is := l.recognize(pod.Labels, &pod.Spec); is {
+		l.add(ctx, observation.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
+	}
+}
+
+// workloadOf is the workload that makes such pods; the zero value for one that is made by hand, or by a kubelet. A Deployment
+// has its pods made by a ReplicaSet, whose name and label tell which one it is
+// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/controller/deployment/sync.go#L196).
+func workloadOf(pod metav1.Object) observation.Ref {
+	controller := metav1.GetControllerOf(pod)
+	if controller == nil {
+		return observation.Ref{}
+	}
+	ref := observation.Ref{Kind: controller.Kind, Namespace: pod.GetNamespace(), Name: controller.Name}
+	if hash := pod.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; hash != "" && ref.Kind == "ReplicaSet" {
+		ref.Kind, ref.Name = "Deployment", strings.TrimSuffix(ref.Name, "-"+hash)
+	}
+	return ref
+}

@@ -1,0 +1,91 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+)
+
+// rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to
+// see what became of a volume.
+func rightsNeeded(id provider.Identity, machines []authorizationv1.ResourceAttributes) []authorizationv1.ResourceAttributes {
+	needed := append(slices.Clone(machines), []authorizationv1.ResourceAttributes{
+		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
+		{Resource: "persistentvolumeclaims", Verb: "get"},
+		{Group: "coordination.k8s.io", Resource: "leases", Namespace: id.LeaseNamespace, Name: id.LeaseName, Verb: "get"},
+		{Group: "authorization.k8s.io", Resource: "subjectaccessreviews", Verb: "create"},
+	}...)
+	if id.LeaseName == "" {
+		return needed // The provider is not known, which is a finding of its own.
+	}
+	for _, object := range provider.FenceObjects(id) {
+		for _, verb := range []string{"create", "patch", "delete"} {
+			needed = append(needed, authorizationv1.ResourceAttributes{
+				Group: object.GroupVersionKind().Group, Resource: strings.ToLower(object.GetKind()) + "s", Verb: verb,
+				Namespace: object.GetNamespace(), Name: object.GetName(),
+			})
+		}
+	}
+	return needed
+}
+
+// denied are the rights that our own credentials lack.
+func (p *Preflight) denied(ctx context.Context, id provider.Identity) observation.Observed[[]string] {
+	denied := []string{}
+	for _, attributes := range rightsNeeded(id, p.rights) {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
+		if err := p.client.Create(ctx, review); err != nil {
+			return observation.Unknown[[]string](reads.Because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
+		}
+		if !review.Status.Allowed {
+			denied = append(denied, strings.TrimSpace(attributes.Verb+" "+attributes.Resource+" "+
+				strings.Trim(attributes.Namespace+"/"+attributes.Name, "/")))
+		}
+	}
+	slices.Sort(denied)
+	return observation.Known(denied)
+}
+
+// server asks the API server for its version, and for the time on the way: every answer of it has a date.
+func (p *Preflight) server(ctx context.Context) observation.Observed[preflight.Server] {
+	if p.network == nil {
+		return observation.Unknown[preflight.Server]("the session has no connection")
+	}
+	const attempt = "reading the API server's version"
+	ctx, cancel := context.WithTimeout(ctx, reads.RequestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.network.Probe.Get().AbsPath("/version").URL().String(), nil)
+	if err != nil {
+		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
+	}
+	before := p.clock.Now()
+	response, err := p.network.HTTP.Do(request)
+	if err != nil {
+		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	between := before.Add(p.clock.Now().Sub(before) / 2)
+	info := version.Info{}
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil || response.StatusCode != http.StatusOK {
+		return observation.Unknown[preflight.Server](fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode))
+	}
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return observation.Unknown[preflight.Server](attempt + ": its answer has no date")
+	}
+	// The date has whole seconds: on average it is half of one too early.
+	return observation.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
+}

@@ -1,0 +1,189 @@
+package leases
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+)
+
+// Lease reads a leader election Lease, and says since when we look and when we last saw it change, on our own clock:
+// the timestamps in it come from clocks that no one vouches for.
+func (e *Elections) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	e.watches.Lease(key, &leaseStore{key: key, tracker: e.tracker, wake: e.watches.Wake})
+	since := e.tracker.get(key).version
+	lease := &coordinationv1.Lease{}
+	switch err := e.client.Get(ctx, key, lease); {
+	case apierrors.IsNotFound(err):
+		e.tracker.observe(key, nil)
+		return observation.Absent[observation.Lease]()
+	case err != nil:
+		return observation.Unknown[observation.Lease](reads.Because("reading Lease "+key.String(), err))
+	}
+	record := e.tracker.read(key, since, lease)
+	return observation.Known(observation.Lease{
+		Ref:             observation.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
+		Holder:          ptr.Deref(record.spec.HolderIdentity, ""),
+		DurationSeconds: ptr.Deref(record.spec.LeaseDurationSeconds, 0),
+		AcquireTime:     ptr.Deref(record.spec.AcquireTime, metav1.MicroTime{}).Time,
+		RenewTime:       ptr.Deref(record.spec.RenewTime, metav1.MicroTime{}).Time,
+		ChangedAt:       record.changedAt,
+		WatchedAt:       record.watchedAt,
+		RenewedBy:       record.renewedBy,
+		HeldSince:       record.heldSince,
+		Version:         record.version,
+	})
+}
+
+// leaseTracker remembers when Leases were seen to change.
+type leaseTracker struct {
+	clock clock.Clock
+	mu    sync.Mutex
+	seen  map[types.NamespacedName]leaseRecord
+}
+
+type leaseRecord struct {
+	watchedAt time.Time
+	changedAt time.Time
+	// renewedBy is when it was renewed last at the latest, noted when it was last looked at or delivered.
+	renewedBy, noted time.Time
+	// heldSince is when its holder was seen to take it; zero: before we looked.
+	heldSince time.Time
+	version   string
+	exists    bool
+	spec      coordinationv1.LeaseSpec
+}
+
+func newLeaseTracker(clk clock.Clock) *leaseTracker {
+	return &leaseTracker{clock: clk, seen: map[types.NamespacedName]leaseRecord{}}
+}
+
+func (t *leaseTracker) get(key types.NamespacedName) leaseRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen[key]
+}
+
+// deliver notes what a watch saw, unless it is older than what was read meanwhile.
+func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !older(lease.ResourceVersion, t.seen[key].version) && t.note(key, lease)
+}
+
+// read notes what was read since a version was known, and returns what is known now: the newer one that a watch delivered
+// meanwhile, else a holder who is gone would count as one who renewed. A read that is older than what was known before it
+// is believed: a user cluster that was restored from a backup counts from an earlier version again.
+func (t *leaseTracker) read(key types.NamespacedName, since string, lease *coordinationv1.Lease) leaseRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since) {
+		t.note(key, lease)
+	}
+	return t.seen[key]
+}
+
+// observe notes what was seen; nil: no Lease.
+func (t *leaseTracker) observe(key types.NamespacedName, lease *coordinationv1.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(key, lease)
+}
+
+// older says that a version is older than another one, as far as they can be compared.
+func older(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order < 0
+}
+
+// note is called with the lock held; it says whether the holder changed.
+func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
+	now := t.clock.Now()
+	before, looked := t.seen[key]
+	after := before
+	after.noted, after.exists, after.spec = now, false, coordinationv1.LeaseSpec{}
+	if lease != nil {
+		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
+	}
+	if !looked {
+		after.watchedAt = now
+	}
+	changed := !looked || after.exists != before.exists || !equality.Semantic.DeepEqual(after.spec, before.spec)
+	if changed {
+		after.changedAt, after.renewedBy = now, renewedBy(before, after, now)
+	}
+	holderChanged = ptr.Deref(after.spec.HolderIdentity, "") != ptr.Deref(before.spec.HolderIdentity, "")
+	if looked && holderChanged {
+		after.heldSince = now
+	}
+	t.seen[key] = after
+	return !looked || holderChanged
+}
+
+// renewedBy is the latest moment, on our clock, of the last renewal: when we looked before it was no later than then, and since
+// then the other clock went as far as the Lease says. Only its rate counts. A holder that is new, or a clock that was set back,
+// says nothing.
+func renewedBy(before, after leaseRecord, now time.Time) time.Time {
+	was, is := ptr.Deref(before.spec.RenewTime, metav1.MicroTime{}), ptr.Deref(after.spec.RenewTime, metav1.MicroTime{})
+	sameHolder := ptr.Deref(before.spec.HolderIdentity, "") == ptr.Deref(after.spec.HolderIdentity, "")
+	if ptr.Deref(after.spec.HolderIdentity, "") == "" && !was.IsZero() && is.Equal(&was) {
+		return before.renewedBy // Its holder was cleared, and no one renewed it.
+	}
+	if before.noted.IsZero() || was.IsZero() || !sameHolder || is.Before(&was) {
+		return now
+	}
+	if latest := before.noted.Add(is.Sub(was.Time)); latest.Before(now) {
+		return latest
+	}
+	return now
+}
+
+// leaseStore feeds the tracker from a watch, and wakes when the Lease got another holder. Renewals wake no one.
+type leaseStore struct {
+	key     types.NamespacedName
+	tracker *leaseTracker
+	wake    func()
+}
+
+// Add implements cache.ReflectorStore.
+func (l *leaseStore) Add(object any) error { return l.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (l *leaseStore) Update(object any) error {
+	if lease, ok := object.(*coordinationv1.Lease); ok && l.tracker.deliver(l.key, lease) {
+		l.wake()
+	}
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (l *leaseStore) Delete(any) error {
+	l.wake()
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (l *leaseStore) Replace(objects []any, _ string) error {
+	for _, object := range objects {
+		if err := l.Update(object); err != nil {
+			return err
+		}
+	}
+	l.wake()
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (l *leaseStore) Resync() error { return nil }

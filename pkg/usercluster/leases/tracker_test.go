@@ -1,0 +1,118 @@
+package leases
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func lease(holder string, renewed time.Time) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "manager"},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)),
+			RenewTime: new(metav1.NewMicroTime(renewed))},
+	}
+}
+
+func TestLeaseChangesAreTimedByOurClock(t *testing.T) {
+	g := NewWithT(t)
+	s, clk := electionsWith(interceptor.Funcs{})
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").IsAbsent()).To(BeTrue())
+
+	clk.Step(time.Minute)
+	live := lease("a", start.Add(-time.Hour))
+	g.Expect(s.client.Create(t.Context(), live)).To(Succeed())
+	seen, known := s.Lease(t.Context(), "kube-system", "manager").Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(seen.Holder).To(Equal("a"))
+	g.Expect(seen.DurationSeconds).To(Equal(int32(15)))
+	g.Expect(seen.WatchedAt).To(Equal(start), "looking began when it was absent")
+	g.Expect(seen.ChangedAt).To(Equal(start.Add(time.Minute)))
+
+	clk.Step(time.Minute)
+	live.Annotations = map[string]string{"not": "the spec"}
+	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(time.Minute)))
+
+	clk.Step(time.Minute)
+	live.Spec.RenewTime = new(metav1.NewMicroTime(start))
+	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+	g.Expect(s.Lease(t.Context(), "kube-system", "manager").Value().ChangedAt).To(Equal(start.Add(3 * time.Minute)))
+}
+
+func TestLeaseWatch(t *testing.T) {
+	g := NewWithT(t)
+	s, clk := electionsWith(interceptor.Funcs{})
+	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+	woken := 0
+	store := &leaseStore{key: key, tracker: s.tracker, wake: func() { woken++ }}
+	at := func(version string, l *coordinationv1.Lease) *coordinationv1.Lease {
+		l.ResourceVersion = version
+		return l
+	}
+
+	g.Expect(store.Replace([]any{at("10", lease("a", start))}, "10")).To(Succeed())
+	g.Expect(woken).To(BeNumerically(">", 0))
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start))
+
+	woken = 0
+	clk.Step(time.Second)
+	g.Expect(store.Update(at("11", lease("a", start.Add(time.Second))))).To(Succeed())
+	g.Expect(woken).To(BeZero(), "a renewal wakes no one")
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start.Add(time.Second)), "but it is a change")
+
+	clk.Step(time.Second)
+	g.Expect(store.Update(at("10", lease("a", start)))).To(Succeed())
+	g.Expect(s.tracker.get(key).changedAt).To(Equal(start.Add(time.Second)), "what arrives late is no change")
+
+	g.Expect(store.Update(at("12", lease("b", start.Add(2*time.Second))))).To(Succeed())
+	g.Expect(woken).To(Equal(1), "another holder wakes")
+	g.Expect(store.Delete(nil)).To(Succeed())
+	g.Expect(woken).To(Equal(2))
+}
+
+// Every case reads version 10, held by a; what was known before and what a watch delivers meanwhile is held by b.
+func TestLeaseReadBesideAWatch(t *testing.T) {
+	for name, given := range map[string]struct {
+		before, meanwhile string
+		holder            string
+	}{
+		"a read that a watch overtook says what the watch saw":    {meanwhile: "11", holder: "b"},
+		"a read that is newer than the watch is believed":         {meanwhile: "9", holder: "a"},
+		"a read after a restore from an older backup is believed": {before: "1000", holder: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var s *Elections
+			key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+			of := func(holder, version string) *coordinationv1.Lease {
+				l := lease(holder, start)
+				l.ResourceVersion = version
+				return l
+			}
+			s, clk := electionsWith(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+				of("a", "10").DeepCopyInto(o.(*coordinationv1.Lease))
+				if given.meanwhile != "" {
+					s.tracker.deliver(key, of("b", given.meanwhile))
+				}
+				return nil
+			}})
+			if given.before != "" {
+				s.tracker.observe(key, of("b", given.before))
+			}
+			clk.Step(time.Minute)
+			seen := s.Lease(t.Context(), key.Namespace, key.Name).Value()
+			g.Expect(seen.Holder).To(Equal(given.holder))
+			g.Expect(seen.ChangedAt).To(Equal(start.Add(time.Minute)))
+
+			clk.Step(time.Minute)
+			g.Expect(s.tracker.deliver(key, of("b", "12"))).To(Equal(given.holder == "a"), "whether the holder changed")
+		})
+	}
+}

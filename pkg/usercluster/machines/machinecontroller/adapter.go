@@ -1,0 +1,55 @@
+package machinecontroller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
+)
+
+// Adapter implements machines.API. It remembers since when each MachineDeployment has had its newest revision.
+type Adapter struct {
+	client    client.Client
+	clock     clock.PassiveClock
+	watches   *watches.Watches
+	revisions revisionMemory
+}
+
+// New is an adapter with a client of the user cluster.
+func New(c client.Client, clk clock.PassiveClock, watching *watches.Watches) *Adapter {
+	return &Adapter{client: c, clock: clk, watches: watching}
+}
+
+// Change implements machines.API.
+func (a *Adapter) Change(ctx context.Context, verb outcome.Verb) error {
+	switch verb.Kind {
+	case outcome.VerbRollMachineDeployment, outcome.VerbReturnMinReady:
+		return each(verb.Objects, func(ref observation.Ref) error { return a.roll(ctx, ref, verb) })
+	case outcome.VerbMarkMachines:
+		return each(verb.Objects, func(ref observation.Ref) error { return a.mark(ctx, ref) })
+	case outcome.VerbStepMachineSet:
+		return a.step(ctx, verb.Objects[0], *verb.Step)
+	case outcome.VerbRemoveCanary:
+		return each(verb.Objects, func(ref observation.Ref) error {
+			return machines.DeleteSeen(ctx, a.client, machineGroupVersion().WithKind(ref.Kind), ref)
+		})
+	default:
+		return fmt.Errorf("verb %s is not about Machines", verb.Kind)
+	}
+}
+
+// each is changed: one that is refused keeps no other from it.
+func each(objects []observation.Ref, change func(observation.Ref) error) error {
+	failed := make([]error, 0, len(objects))
+	for _, ref := range objects {
+		failed = append(failed, change(ref))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,311 @@
+package machinecontroller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+)
+
+// The kinds of the machine-controller.
+const (
+	machineKind           = "Machine"
+	machineSetKind        = "MachineSet"
+	machineDeploymentKind = "MachineDeployment"
+)
+
+// templateHashLabel is what the machine-controller adds to the template of a MachineSet.
+const templateHashLabel = "machine-template-hash"
+
+// Kinds of the machine-controller.
+func Kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{machineGroupVersion().WithKind(machineKind), machineGroupVersion().WithKind(machineSetKind), machineGroupVersion().WithKind(machineDeploymentKind)}
+}
+
+func resources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		machineGroupVersion().WithResource("machines"), machineGroupVersion().WithResource("machinesets"), machineGroupVersion().WithResource("machinedeployments"),
+	}
+}
+
+// Rights that a migration needs and would miss only when it is under way.
+func Rights() []authorizationv1.ResourceAttributes {
+	needed := []authorizationv1.ResourceAttributes{}
+	for _, resource := range []string{"machinedeployments", "machinesets", "machines"} {
+		needed = append(needed, authorizationv1.ResourceAttributes{Group: machineGroupVersion().Group, Resource: resource, Verb: "patch"})
+	}
+	return needed
+}
+
+func machineGroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: "cluster.k8s.io", Version: "v1alpha1"}
+}
+
+// Observe reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
+// machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
+// it was made in between.
+func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.Machines] {
+	result, missing := observation.Machines{}, 0
+	var sets, deployments []unstructured.Unstructured
+	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
+	for i, each := range []func(*unstructured.Unstructured){
+		func(object *unstructured.Unstructured) {
+			result.Machines = append(result.Machines, reads.Keep(ctx, toMachine(object)))
+		},
+		func(object *unstructured.Unstructured) { sets = append(sets, reads.Keep(ctx, *object)) },
+		func(object *unstructured.Unstructured) { deployments = append(deployments, reads.Keep(ctx, *object)) },
+	} {
+		switch err := a.eachOf(ctx, kinds[i], each); {
+		case apierrors.IsNotFound(err):
+			missing++
+		case err != nil:
+			return observation.Unknown[observation.Machines](reads.Because("listing "+kinds[i]+"s", err))
+		}
+	}
+	switch missing {
+	case 0:
+	case len(kinds):
+		return observation.Absent[observation.Machines]()
+	default:
+		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
+	}
+	a.watch()
+	result = withOwners(result, sets, deployments)
+	a.revisions.date(result.Sets, a.clock.Now())
+	return observation.Known(result)
+}
+
+func (a *Adapter) eachOf(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
+	return reads.List(ctx, a.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
+		for i := range page.Items {
+			each(&page.Items[i])
+		}
+	})
+}
+
+func (a *Adapter) deployments(ctx context.Context) ([]unstructured.Unstructured, error) {
+	var items []unstructured.Unstructured
+	err := a.eachOf(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) })
+	return items, err
+}
+
+func emptyMachineKind(kind string) *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(machineGroupVersion().WithKind(kind + "List"))
+	return list
+}
+
+// watch starts the watches of the machine-controller's kinds; to be called only once their CRDs were seen.
+func (a *Adapter) watch() {
+	a.watches.Resources(resources()...)
+}
+
+// LookForKinds notices that the CRDs were installed after the last pass, for which nothing else would wake us.
+func (a *Adapter) LookForKinds(ctx context.Context) {
+	if !a.watches.Misses(resources()[0]) {
+		return
+	}
+	if err := a.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
+		a.watch()
+	}
+}
+
+func withOwners(result observation.Machines, sets, deployments []unstructured.Unstructured) observation.Machines {
+	templates := map[string]map[string]any{}
+	for i := range deployments {
+		deployment := toMachineDeployment(&deployments[i])
+		templates[deployment.UID] = normalizedTemplate(&deployments[i])
+		result.Deployments = append(result.Deployments, deployment)
+	}
+	for i := range sets {
+		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
+	}
+	slices.SortFunc(result.Deployments, func(a, b observation.MachineDeployment) int { return reads.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(result.Sets, func(a, b observation.MachineSet) int { return reads.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(result.Machines, func(a, b observation.Machine) int { return reads.Compare(a.Ref, b.Ref) })
+	return result
+}
+
+func toMachineDeployment(object *unstructured.Unstructured) observation.MachineDeployment {
+	replicas := integerOr(object, 1, "spec", "replicas")
+	settled := integerOr(object, 0, "status", "observedGeneration") >= object.GetGeneration()
+	// Not availableReplicas: it falls to 0 while minReadySeconds is endless.
+	for _, field := range []string{"replicas", "updatedReplicas"} {
+		settled = settled && integerOr(object, 0, "status", field) == replicas
+	}
+	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
+	surge, unavailable, problem := limitsOf(object, int(replicas))
+	return observation.MachineDeployment{
+		Ref:            reads.RefOf(object),
+		Paused:         paused,
+		Deleting:       object.GetDeletionTimestamp() != nil,
+		RestartValue:   restartValue(object),
+		Replicas:       int32(replicas),
+		Version:        object.GetResourceVersion(),
+		Generation:     object.GetGeneration(),
+		MaxSurge:       surge,
+		MaxUnavailable: unavailable,
+		LimitProblem:   problem,
+		Settled:        settled,
+		Guard:          guardOf(object),
+	}
+}
+
+// limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one
+// more and none fewer are the defaults, and where both come to 0 one may be unavailable.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine_deployment.go (ResolveFenceposts)
+func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailable int32, problem string) {
+	for _, limit := range []struct {
+		name     string
+		roundUp  bool
+		fallback int64
+		into     *int32
+	}{{"maxSurge", true, 1, &surge}, {"maxUnavailable", false, 0, &unavailable}} {
+		path := []string{"spec", "strategy", "rollingUpdate", limit.name}
+		value := intstr.FromInt32(int32(integerOr(object, limit.fallback, path...)))
+		if text, isText, err := unstructured.NestedString(object.Object, path...); err == nil && isText {
+			value = intstr.FromString(text)
+		}
+		resolved, err := intstr.GetScaledValueFromIntOrPercent(&value, replicas, limit.roundUp)
+		if err != nil || resolved < 0 {
+			return 0, 0, reads.RefOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) + " is no number and no percentage; correct it"
+		}
+		*limit.into = int32(resolved)
+	}
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, min(unavailable, int32(replicas)), ""
+}
+
+// changing says what failed. A conflict means that the object is not what the decision rested on.
+func changing(what string, ref observation.Ref, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("%s %s: it was changed or deleted meanwhile, look again: %w", what, ref, err)
+	}
+	return fmt.Errorf("%s %s: %w", what, ref, err)
+}
+
+func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) observation.MachineSet {
+	owner := controllerOf(object, machineDeploymentKind)
+	template, owned := templates[owner]
+	return observation.MachineSet{
+		Ref:          reads.RefOf(object),
+		Deployment:   owner,
+		RestartValue: restartValue(object),
+		CreatedAt:    object.GetCreationTimestamp().Time,
+		Replicas:     int32(integerOr(object, 1, "spec", "replicas")),
+		Version:      object.GetResourceVersion(),
+		Revision:     revisionOf(object, revisionAnnotation),
+		Current:      owned && equality.Semantic.DeepEqual(template, normalizedTemplate(object)),
+	}
+}
+
+func toMachine(object *unstructured.Unstructured) observation.Machine {
+	node, _, _ := unstructured.NestedString(object.Object, "status", "nodeRef", "name")
+	machine := observation.Machine{
+		Ref:        reads.RefOf(object),
+		Set:        controllerOf(object, machineSetKind),
+		Annotation: object.GetAnnotations()[ucv1.ExternalCloudProviderAnnotation],
+		NodeName:   node,
+		CreatedAt:  object.GetCreationTimestamp().Time,
+		Finalizers: foreignFinalizers(object.GetFinalizers()),
+		OfCanary:   object.GetLabels()[ucv1.CanaryLabel] != "",
+		GoesFirst:  object.GetAnnotations()[ucv1.DeleteMachineAnnotation] != "",
+	}
+	if deleted := object.GetDeletionTimestamp(); deleted != nil {
+		machine.Deleting, machine.DeletingSince = true, deleted.Time
+	}
+	reason, _, _ := unstructured.NestedString(object.Object, "status", "errorReason")
+	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
+	machine.Problem = strings.Trim(reason+": "+message, ": ")
+	return machine
+}
+
+func controllerOf(object *unstructured.Unstructured, kind string) string {
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == kind {
+		return string(owner.UID)
+	}
+	return ""
+}
+
+func restartValue(object *unstructured.Unstructured) string {
+	value, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", ucv1.ForceRestartAnnotation)
+	return value
+}
+
+// integerOr reads a number; JSON of a CRD without schema may hold it as a float.
+func integerOr(object *unstructured.Unstructured, fallback int64, path ...string) int64 {
+	value, found, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+	if err != nil || !found {
+		return fallback
+	}
+	switch number := value.(type) {
+	case int64:
+		return number
+	case float64:
+		return int64(number)
+	default:
+		return fallback
+	}
+}
+
+// foreignFinalizers are those that the machine-controller does not set.
+// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machine/controller.go
+func foreignFinalizers(finalizers []string) []string {
+	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
+		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
+	})
+}
+
+// normalizedTemplate is the template without what the machine-controller adds: the hash label, and the empty fields
+// that writing its Go types leaves behind.
+func normalizedTemplate(object *unstructured.Unstructured) map[string]any {
+	template, _, _ := unstructured.NestedMap(object.Object, "spec", "template")
+	unstructured.RemoveNestedField(template, "metadata", "labels", templateHashLabel)
+	pruned, _ := withoutEmpty(template).(map[string]any)
+	return pruned
+}
+
+// withoutEmpty drops nulls, empty texts, lists and maps, at any depth; what is left empty becomes nil.
+func withoutEmpty(value any) any {
+	switch typed := value.(type) {
+	case string:
+		if typed == "" {
+			return nil
+		}
+	case []any:
+		if len(typed) == 0 {
+			return nil
+		}
+	case map[string]any:
+		kept := map[string]any{}
+		for key, field := range typed {
+			if field = withoutEmpty(field); field != nil {
+				kept[key] = field
+			}
+		}
+		if len(kept) == 0 {
+			return nil
+		}
+		return kept
+	}
+	return value
+}
