@@ -110,7 +110,7 @@ func bootstrapData() []mutant {
 		in(rule, "a canary whose data could not be looked at is proven", "pass.judgeCanary", never("unseen")),
 		in(rule, "what is left out of the proof is not said", "pass.doubtCanary", never("untold")),
 		in(rule, "a MachineDeployment that waits for its turn is judged by its former data", "fleetView.boots", without("toldToRoll")),
-		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "migration.BootstrapExternal")),
+		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "observation.BootstrapExternal")),
 		of(machineControllerPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
 		of(machineControllerPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
 		of(machineControllerPackage, rule, "rights that are missing are an error", "Adapter.bootstrapOf", never("IsForbidden")),
