@@ -24,7 +24,7 @@ func others() []mutant {
 		of(factsPackage, rule, "pods that no workload answers for are not looked at",
 			"Others.Look", lacks("pods")),
 		of(factsPackage, rule, "a pod belongs to a workload that is gone",
-			"look.pods", judged("answered", "owner == (migration.Ref{})")),
+			"look.pods", judged("answered", "owner == (observation.Ref{})")),
 		of(factsPackage, rule, "what was found is remembered",
 			"Others.Look", always("ContainsFunc found")),
 		of(providerPackage, rule, "a mirror hides a CCM", "recognize", instead("ImageName", "imageOf(container).Repository")),

@@ -110,7 +110,7 @@ func bootstrapData() []mutant {
 		ofRollout(rule, "a canary whose data could not be looked at is proven", "roll.judgeCanary", never("unseen")),
 		ofRollout(rule, "what is left out of the proof is not said", "roll.doubtCanary", never("untold")),
 		ofRollout(rule, "a MachineDeployment that waits for its turn is judged by its former data", "machineView.boots", without("toldToRoll")),
-		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "migration.BootstrapExternal")),
+		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "observation.BootstrapExternal")),
 		of(machineControllerPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
 		of(machineControllerPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
 		of(machineControllerPackage, rule, "rights that are missing are an error", "Adapter.bootstrapOf", never("IsForbidden")),
