@@ -10,7 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// Observer reads both clusters and renders what is compared with them. It changes nothing and has no way to: commands use it, too.
+// Observer reads both clusters and renders what is compared with them. It changes nothing and has no way to: commands use it,
+// too.
 type Observer struct {
 	client                  client.Reader
 	live                    client.Reader

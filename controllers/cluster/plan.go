@@ -18,8 +18,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-// Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only after
-// the start is rendered as it would be then. Nothing is changed, in either cluster.
+// Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only
+// after the start is rendered as it would be then. Nothing is changed, in either cluster.
 func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
 	made, _, err := o.plan(ctx, cluster, session, now)
 	return made, err
@@ -83,8 +83,9 @@ func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input)
 	return err
 }
 
-// basisOf is what a plan rests on and every pass sees: the Cluster, what the addons are rendered from, the control plane, and what is
-// rolled. Like the digest of a plan it has no Machine, no Node and no number of replicas: those change from minute to minute.
+// basisOf is what a plan rests on and every pass sees: the Cluster, what the addons are rendered from, the control plane, and
+// what is rolled. Like the digest of a plan it has no Machine, no Node and no number of replicas: those change from minute to
+// minute.
 func basisOf(s *scope) string {
 	o, parts := s.observed, []any{s.cluster.UID, s.cluster.Generation, s.profile, s.profileProblem}
 	config := o.CloudConfig.Value()

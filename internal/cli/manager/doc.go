@@ -1,3 +1,3 @@
-// Package manager wires the controllers and the webhook together and runs them. It may import everything but the other commands; it
-// decides nothing about a Cluster.
+// Package manager wires the controllers and the webhook together and runs them. It may import everything but the other
+// commands; it decides nothing about a Cluster.
 package manager
