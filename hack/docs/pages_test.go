@@ -11,12 +11,14 @@ import (
 func TestTablesAreWrittenBetweenTheirMarks(t *testing.T) {
 	g := NewWithT(t)
 	page := filepath.Join(t.TempDir(), "page.md")
-	g.Expect(os.WriteFile(page, []byte("a\n<!-- generated: one -->\nold\n<!-- /generated -->\nb\n<!-- generated: two -->\n<!-- /generated -->\n"), 0o600)).To(Succeed())
+	const old = "a\n<!-- generated: one -->\nold\n<!-- /generated -->\nb\n<!-- generated: two -->\n<!-- /generated -->\n"
+	g.Expect(os.WriteFile(page, []byte(old), 0o600)).To(Succeed())
 
 	tables := map[string]string{"one": "| new |\n", "two": "| 2 |\n"}
 	got, err := filled(page, tables)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(got).To(Equal("a\n<!-- generated: one -->\n| new |\n<!-- /generated -->\nb\n<!-- generated: two -->\n| 2 |\n<!-- /generated -->\n"))
+	g.Expect(got).To(Equal("a\n<!-- generated: one -->\n| new |\n<!-- /generated -->\nb\n" +
+		"<!-- generated: two -->\n| 2 |\n<!-- /generated -->\n"))
 
 	g.Expect(os.WriteFile(page, []byte(got), 0o600)).To(Succeed())
 	again, err := filled(page, tables)

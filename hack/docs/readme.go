@@ -10,7 +10,8 @@ import (
 // providerMatrix has a row for each provider.
 func providerMatrix(catalogue *provider.Catalogue) string {
 	var out strings.Builder
-	out.WriteString("| Provider | Runs externally with Kubernetes | In-tree up to | Migrates with | Tested with |\n|---|---|---|---|---|\n")
+	out.WriteString("| Provider | Runs externally with Kubernetes | In-tree up to | Migrates with | Tested with |\n" +
+		"|---|---|---|---|---|\n")
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
 		external, migrating := provider.Supported(profile)
@@ -18,7 +19,8 @@ func providerMatrix(catalogue *provider.Catalogue) string {
 		if tree := profile.Describe().InTree; tree != nil {
 			inTree = fmt.Sprintf("1.%d", tree.LastMinor)
 		}
-		fmt.Fprintf(&out, "| [`%s`](docs/providers/%s.md) | %s | %s | %s | %s |\n", name, name, ranges(external), inTree, ranges(migrating), testedWith(name))
+		fmt.Fprintf(&out, "| [`%s`](docs/providers/%s.md) | %s | %s | %s | %s |\n",
+			name, name, ranges(external), inTree, ranges(migrating), testedWith(name))
 	}
 	return out.String()
 }

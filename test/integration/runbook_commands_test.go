@@ -93,7 +93,7 @@ func TestACommandThatIsNotUnderstoodFails(t *testing.T) {
 		"a quotation mark that has no other": "kubectl get nodes -o jsonpath='{.items}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(o.run(t.Context(), "user cluster", command)).NotTo(Succeed())
+			NewWithT(t).Expect(o.run("user cluster", command)).NotTo(Succeed())
 		})
 	}
 }
@@ -113,8 +113,9 @@ func (w *world) copyist() *copyist {
 		world: w, programs: w.t.TempDir(),
 		kubeconfigs: map[string]string{"management cluster": management, "user cluster": file, "anywhere": management},
 		values: map[string]string{
-			"NAMESPACE": w.namespace, "NAME": alpha, "PROVIDER": "simcloud", "CLOUD_CONFIGURATION": "cloud-config", "KUBECONFIG_FILE": file,
-			"UID": "00000000-0000-0000-0000-000000000000", "DIGEST": strings.Repeat("0", 64), "NODE": "pool-0-0", "MACHINE": "pool-0-0",
+			"NAMESPACE": w.namespace, "NAME": alpha, "PROVIDER": "simcloud", "CLOUD_CONFIGURATION": "cloud-config",
+			"KUBECONFIG_FILE": file,
+			"UID":             "00000000-0000-0000-0000-000000000000", "DIGEST": strings.Repeat("0", 64), "NODE": "pool-0-0", "MACHINE": "pool-0-0",
 			"MACHINE_NAMESPACE": "kube-system", "MACHINEDEPLOYMENT": "pool", "MACHINEDEPLOYMENT_NAMESPACE": "kube-system",
 			"POD": "runbook", "POD_NAMESPACE": "default", "SERVICE": "runbook", "SERVICE_NAMESPACE": "default", "SECRET": "runbook",
 			"PERSISTENTVOLUME": "runbook", "VOLUMEATTACHMENT": "runbook", "DEPLOYMENT": "vsphere-csi-controller",
@@ -139,7 +140,9 @@ func (o *copyist) prepare() {
 	o.world.t.Helper()
 	g := NewWithT(o.world.t)
 	const objects = "test/integration/testdata/runbooks/user.yaml"
-	kubectl := func(ctx context.Context, arguments string) error { return o.start(ctx, "user cluster", "kubectl "+arguments) }
+	kubectl := func(ctx context.Context, arguments string) error {
+		return o.start(ctx, "user cluster", "kubectl "+arguments)
+	}
 	o.world.t.Cleanup(func() {
 		ctx := context.Background()
 		g.Expect(kubectl(ctx, "delete --wait=false -f "+objects)).To(Succeed())
@@ -170,17 +173,17 @@ func (o *copyist) fill(t *testing.T, command string) string {
 func (o *copyist) expectRuns(t *testing.T, where, command string) {
 	t.Helper()
 	NewWithT(t).Expect(o.kubeconfigs).To(HaveKey(where), command)
-	if err := o.run(t.Context(), where, command); err != nil {
+	if err := o.run(where, command); err != nil {
 		t.Errorf("%s: %s\n%v", where, command, err)
 	}
 }
 
 // run is one command, which changes nothing.
-func (o *copyist) run(ctx context.Context, where, command string) error {
+func (o *copyist) run(where, command string) error {
 	if arguments, ours := strings.CutPrefix(command, "ccm-migration-controller "); ours {
-		return o.runOurs(ctx, strings.Fields(arguments))
+		return o.runOurs(strings.Fields(arguments))
 	}
-	return o.start(ctx, where, harmless(command))
+	return o.start(o.world.t.Context(), where, harmless(command))
 }
 
 // start is one line of a shell that knows nothing but the programs of commands.
@@ -191,7 +194,10 @@ func (o *copyist) start(ctx context.Context, where, line string) error {
 	}
 	shell := exec.CommandContext(ctx, bash, "-o", "pipefail", "-c", line)
 	shell.Dir = filepath.Join("..", "..")
-	shell.Env = []string{"PATH=" + o.programs, "HOME=" + o.programs, "KUBECONFIG=" + o.kubeconfigs[where], "KUBE_EDITOR=" + filepath.Join(o.programs, "true")}
+	shell.Env = []string{
+		"PATH=" + o.programs, "HOME=" + o.programs, "KUBECONFIG=" + o.kubeconfigs[where],
+		"KUBE_EDITOR=" + filepath.Join(o.programs, "true"),
+	}
 	if out, err := shell.CombinedOutput(); err != nil {
 		return errors.New(string(out))
 	}
@@ -206,12 +212,7 @@ func harmless(command string) string {
 }
 
 // runOurs runs a command of the program; one that watches ends after a moment.
-func (o *copyist) runOurs(ctx context.Context, arguments []string) error {
-	if slices.Contains(arguments, "--watch") {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, 2*time.Second)
-		defer cancel()
-	}
+func (o *copyist) runOurs(arguments []string) error {
 	command := cli.Command()
 	found, _, err := command.Find(arguments)
 	if err != nil {
@@ -222,6 +223,12 @@ func (o *copyist) runOurs(ctx context.Context, arguments []string) error {
 	}
 	suite.commandLine.Lock()
 	defer suite.commandLine.Unlock()
+	limit := deadline
+	if slices.Contains(arguments, "--watch") {
+		limit = 2 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(o.world.t.Context(), limit)
+	defer cancel()
 	out := &bytes.Buffer{}
 	command.SetArgs(arguments)
 	command.SetOut(out)
