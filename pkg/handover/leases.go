@@ -13,8 +13,8 @@ import (
 // from different API servers. A later one contradicts the end.
 const DeliverySkew = 2 * time.Second
 
-// HeldBySilentPod: the identity begins with the pod's hostname, and with hostNetwork old and new pods share that, so
-// the Lease must have been acquired after the container started.
+// HeldBySilentPod says that a pod leads that runs no cloud loop. The identity begins with the pod's hostname, and with
+// hostNetwork old and new pods share that, so the Lease must have been acquired after the container started.
 func HeldBySilentPod(lease observation.Lease, kcm observation.Component) bool {
 	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return !MayRunLoops(process) && process.Started && !process.Ended &&
@@ -31,13 +31,14 @@ func HeldByTheDead(processes []ucv1.ManagerProcess, lease observation.Lease) boo
 	})
 }
 
-// Elects: of static pods, one that takes part in the election is enough.
+// Elects says that KCM elects a leader. Of static pods, one that takes part in the election is enough.
 func Elects(kcm observation.Component) bool {
 	return kcm.Arguments.True("leader-elect", true) || slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return process.ConfigHash != "" && !process.Ended && process.Arguments.True("leader-elect", true)
 	})
 }
 
+// HeldBy says that the holder of a Lease is a process on one of these hosts: its identity begins with its hostname.
 func HeldBy(lease observation.Lease, hostnames ...string) bool {
 	return slices.ContainsFunc(hostnames, func(hostname string) bool {
 		return hostname != "" && strings.HasPrefix(lease.Holder, hostname+"_")

@@ -83,7 +83,7 @@ func runUpToDate(t *testing.T, tests map[string]upToDateCase) {
 			o.Machines = observation.Known(machines)
 			progress, ok := rollout.ProgressOf(o, noon())
 			g.Expect(ok).To(BeTrue())
-			g.Expect(progress.Machines.UpToDate == 1).To(Equal(test.want))
+			g.Expect(progress.Machines.UpToDate).To(Equal(map[bool]int32{true: 1}[test.want]))
 		})
 	}
 }

@@ -131,6 +131,7 @@ type CloudConfig struct {
 	Problem string
 }
 
+// RefNames are the names for a message, with their kinds.
 func RefNames(refs []Ref) []string {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {

@@ -20,6 +20,7 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// Later of two times; zero is before any other.
 func Later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

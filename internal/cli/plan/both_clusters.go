@@ -23,7 +23,7 @@ type bothClusters struct {
 }
 
 func (b *bothClusters) bind(flags *pflag.FlagSet) {
-	b.Access.Bind(flags)
+	b.Bind(flags)
 	management.BindAllow(flags, &b.allow, management.Loopback()...)
 }
 
