@@ -1,6 +1,8 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // HandoverProtocolChoice says which protocol is wanted.
 // +kubebuilder:validation:Enum=Auto;Fenced;Serialized;LeaderMigration
@@ -104,10 +106,10 @@ type HandoverStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProtocolReason string `json:"protocolReason,omitempty"`
 
-	// line of the protocol's table that is current; output only.
+	// stage of the protocol that is current; output only.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	Line string `json:"line,omitempty"`
+	Stage string `json:"stage,omitempty"`
 
 	// probeStartedAt is since when the probe of the CCM is wanted.
 	// +optional

@@ -1,16 +1,18 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // TimelineKind says what an entry of the timeline is about.
-// +kubebuilder:validation:Enum=Step;Verb;Failure;Halt;Resume;Acceptance
+// +kubebuilder:validation:Enum=Step;Action;Failure;Halt;Resume;Acceptance
 type TimelineKind string
 
 const (
 	// TimelineStep is a change of the current step.
 	TimelineStep TimelineKind = "Step"
-	// TimelineVerb is a change that the controller made.
-	TimelineVerb TimelineKind = "Verb"
+	// TimelineAction is a change that the controller made.
+	TimelineAction TimelineKind = "Action"
 	// TimelineFailure is the moment from which a person must act, or must do something else than before.
 	TimelineFailure TimelineKind = "Failure"
 	// TimelineHalt is the moment from which the controller changes nothing because a person said so.
@@ -35,10 +37,10 @@ type TimelineEntry struct {
 	// +optional
 	Step Step `json:"step,omitempty"`
 
-	// verb that was done.
+	// action that was done.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	Verb string `json:"verb,omitempty"`
+	Action string `json:"action,omitempty"`
 
 	// reason of a failure, or of the one that ended.
 	// +optional

@@ -1,6 +1,8 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // ClusterSpec says what a user cluster is and what is wanted of it.
 // +kubebuilder:validation:XValidation:rule="!has(self.cloud.controllerManager) || !has(self.cloud.controllerManager.placement) || self.cloud.controllerManager.placement != 'ControlPlane' || !has(self.controlPlane) || !has(self.controlPlane.type) || self.controlPlane.type != 'External'",message="spec.cloud.controllerManager.placement cannot be ControlPlane when spec.controlPlane.type is External: there is no control plane in the management cluster"
@@ -378,8 +380,8 @@ func (c *Cluster) AddonsReleased() bool {
 	return c.Spec.Addons.Management == ReleasedAddons
 }
 
-// CCMBesideControlPlane says that the cloud-controller-manager runs in the namespace of the Cluster.
-func (c *Cluster) CCMBesideControlPlane() bool {
+// CCMInControlPlane says that the cloud-controller-manager runs in the namespace of the Cluster.
+func (c *Cluster) CCMInControlPlane() bool {
 	return c.Spec.Cloud.ControllerManager.Placement == BesideControlPlane
 }
 

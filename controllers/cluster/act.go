@@ -20,21 +20,21 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-// act does the one verb of the decision, when the proofs that it rests on are kept. Every verb is idempotent: a crash in the
+// act does the one action of the decision, when the proofs that it rests on are kept. Every action is idempotent: a crash in the
 // middle is repaired by the next pass, which derives it again.
 func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	if err := r.keepProofs(ctx, s); err != nil {
 		s.unkept = true
 		return err
 	}
-	verb := s.decision.Verb
-	if verb == nil {
+	action := s.decision.Action
+	if action == nil {
 		return nil
 	}
-	err := r.perform(ctx, s, *verb)
-	r.Metrics.verb(verb.Kind, err)
+	err := r.perform(ctx, s, *action)
+	r.Metrics.acted(action.Kind, err)
 	if err != nil {
-		return fmt.Errorf("%s: %w", strings.TrimSuffix(verb.Why, "."), err)
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(action.Why, "."), err)
 	}
 	logAction(ctx, s)
 	return nil
@@ -42,78 +42,78 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 
 // logAction says what was done. What could not be done is the error of the pass, which is logged where it ends.
 func logAction(ctx context.Context, s *scope) {
-	verb := s.decision.Verb
-	objects := make([]string, 0, len(verb.Objects))
-	for _, object := range verb.Objects {
+	action := s.decision.Action
+	objects := make([]string, 0, len(action.Objects))
+	for _, object := range action.Objects {
 		objects = append(objects, object.String())
 	}
-	log.FromContext(ctx).Info("Acted", "step", s.decision.Step, "action", verb.Kind, "objects", objects, "why", verb.Why)
+	log.FromContext(ctx).Info("Acted", "step", s.decision.Step, "action", action.Kind, "objects", objects, "why", action.Why)
 }
 
 // tried is what acting could not do.
 func (s *scope) tried() string {
-	if s.unkept || s.decision.Verb == nil {
+	if s.unkept || s.decision.Action == nil {
 		return "Keeping the proofs of kubelets in the Secret with the baseline; nothing rests on them before."
 	}
-	return s.decision.Verb.Why
+	return s.decision.Action.Why
 }
 
-func (r *Reconciler) perform(ctx context.Context, s *scope, verb outcome.Verb) error {
-	switch verb.Kind {
-	case outcome.VerbRecord:
+func (r *Reconciler) perform(ctx context.Context, s *scope, action outcome.Action) error {
+	switch action.Kind {
+	case outcome.ActionRecord:
 		return nil
-	case outcome.VerbRestoreAnnotations:
+	case outcome.ActionRestoreAnnotations:
 		return r.restoreAnnotations(ctx, s.cluster)
-	case outcome.VerbTakeBaseline:
+	case outcome.ActionTakeBaseline:
 		return r.takeBaseline(ctx, s)
-	case outcome.VerbApplyAddons:
-		return r.applyAddons(ctx, s, verb.AddonSet)
-	case outcome.VerbPruneAddons:
+	case outcome.ActionApplyAddons:
+		return r.applyAddons(ctx, s, action.AddonSet)
+	case outcome.ActionPruneAddons:
 		return r.pruneAddons(ctx, s)
-	case outcome.VerbChangeArguments:
-		return r.changeArguments(ctx, s, *verb.Arguments)
-	case outcome.VerbKeepLeader:
-		return controlplane.KeepPod(ctx, r.Client, verb.Objects[0])
-	case outcome.VerbOpenFence, outcome.VerbCloseFence, outcome.VerbAllowLock, outcome.VerbReleaseLock,
-		outcome.VerbReleaseCCMLease, outcome.VerbRemoveLock, outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease:
-		return r.changeLeases(ctx, s, verb)
-	case outcome.VerbRollMachineDeployment, outcome.VerbSwitchDefaultClass, outcome.VerbCreateCanary, outcome.VerbRemoveCanary,
-		outcome.VerbMarkMachines, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady:
-		return s.changeObjects(ctx, verb)
-	case outcome.VerbRelease:
+	case outcome.ActionChangeArguments:
+		return r.changeArguments(ctx, s, *action.Arguments)
+	case outcome.ActionKeepLeader:
+		return controlplane.KeepPod(ctx, r.Client, action.Objects[0])
+	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionAllowLock, outcome.ActionReleaseLock,
+		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock, outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease:
+		return r.changeLeases(ctx, s, action)
+	case outcome.ActionRollMachineDeployment, outcome.ActionSwitchDefaultClass, outcome.ActionCreateCanary, outcome.ActionRemoveCanary,
+		outcome.ActionMarkMachines, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady:
+		return s.changeObjects(ctx, action)
+	case outcome.ActionRelease:
 		return r.release(ctx, s)
 	}
-	return fmt.Errorf("verb %s is not known", verb.Kind)
+	return fmt.Errorf("action %s is not known", action.Kind)
 }
 
 // changeLeases is about who may hold the CCM's Lease and the migration lock, Leases of managers that have ended, and our right to
 // KCM's.
-func (r *Reconciler) changeLeases(ctx context.Context, s *scope, verb outcome.Verb) error {
-	change := map[outcome.VerbKind]func() error{
-		outcome.VerbOpenFence:       func() error { return s.session.Leases.OpenFence(ctx, s.identity) },
-		outcome.VerbCloseFence:      func() error { return s.session.Leases.CloseFence(ctx, s.identity) },
-		outcome.VerbAllowLock:       func() error { return s.session.Leases.AllowLock(ctx, s.identity) },
-		outcome.VerbReleaseLock:     func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
-		outcome.VerbReleaseCCMLease: func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
-		outcome.VerbRemoveLock:      func() error { return r.removeLock(ctx, s) },
-		outcome.VerbFreeLease:       func() error { return s.session.Leases.FreeLease(ctx, *verb.Lease) },
-		outcome.VerbGrantLease:      func() error { return s.session.Leases.GrantLease(ctx, verb.Lease.Ref) },
-		outcome.VerbRevokeLease:     func() error { return s.session.Leases.RevokeLease(ctx, s.kcmLease()) },
+func (r *Reconciler) changeLeases(ctx context.Context, s *scope, action outcome.Action) error {
+	change := map[outcome.ActionKind]func() error{
+		outcome.ActionOpenFence:       func() error { return s.session.Leases.OpenFence(ctx, s.identity) },
+		outcome.ActionCloseFence:      func() error { return s.session.Leases.CloseFence(ctx, s.identity) },
+		outcome.ActionAllowLock:       func() error { return s.session.Leases.AllowLock(ctx, s.identity) },
+		outcome.ActionReleaseLock:     func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.Lock.Value().Lease) },
+		outcome.ActionReleaseCCMLease: func() error { return s.session.Leases.ReleaseLease(ctx, s.observed.CCMLease.Value()) },
+		outcome.ActionRemoveLock:      func() error { return r.removeLock(ctx, s) },
+		outcome.ActionFreeLease:       func() error { return s.session.Leases.FreeLease(ctx, *action.Lease) },
+		outcome.ActionGrantLease:      func() error { return s.session.Leases.GrantLease(ctx, action.Lease.Ref) },
+		outcome.ActionRevokeLease:     func() error { return s.session.Leases.RevokeLease(ctx, s.kcmLease()) },
 	}
-	return change[verb.Kind]()
+	return change[action.Kind]()
 }
 
 // changeObjects of the user cluster.
-func (s *scope) changeObjects(ctx context.Context, verb outcome.Verb) error {
-	switch verb.Kind {
-	case outcome.VerbSwitchDefaultClass:
-		return s.session.Facts.SwitchDefaultClass(ctx, verb.Objects, verb.DefaultClass)
-	case outcome.VerbCreateCanary:
-		return s.session.Canary.Create(ctx, verb.Objects[0], *verb.Canary)
-	case outcome.VerbRemoveCanary:
-		return s.session.Canary.Remove(ctx, verb.Objects)
+func (s *scope) changeObjects(ctx context.Context, action outcome.Action) error {
+	switch action.Kind {
+	case outcome.ActionSwitchDefaultClass:
+		return s.session.Facts.SwitchDefaultClass(ctx, action.Objects, action.DefaultClass)
+	case outcome.ActionCreateCanary:
+		return s.session.Canary.Create(ctx, action.Objects[0], *action.Canary)
+	case outcome.ActionRemoveCanary:
+		return s.session.Canary.Remove(ctx, action.Objects)
 	default:
-		return s.session.Machines.Change(ctx, verb)
+		return s.session.Machines.Change(ctx, action)
 	}
 }
 
@@ -144,7 +144,7 @@ func (s *scope) set(name outcome.AddonSetName) provider.Set {
 // applyAddons writes the inventory first: an object that is applied and not in it would look like someone else's. And one that is
 // in it would look like ours.
 func (r *Reconciler) applyAddons(ctx context.Context, s *scope, name outcome.AddonSetName) error {
-	set, err := s.session.Addons.WithoutOthers(ctx, s.inventory, s.set(name))
+	set, err := s.session.Addons.WithoutForeign(ctx, s.inventory, s.set(name))
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,9 @@ type Reconciler struct {
 	// Suspects are read last and alone; none when it is left out.
 	Suspects *Suspects
 
-	untold untold
-	panics panics
-	looks  looks
+	pendingTimeline pendingTimeline
+	panics          panics
+	looks           looks
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if wantsFinalizer(cluster) {
-		return newPass(r.addFinalizer(ctx, cluster))
+		return retryOnConflict(r.addFinalizer(ctx, cluster))
 	}
 	if !cluster.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer) {
 		return ctrl.Result{}, nil
@@ -100,7 +100,7 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 	}
 	s.actErr = r.act(inTime, s)
 	if err := r.report(ctx, s); err != nil {
-		return newPass(err)
+		return retryOnConflict(err)
 	}
 	return result(s)
 }
@@ -111,8 +111,8 @@ func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {
 	r.observe(ctx, s)
 }
 
-// newPass: what was computed from an old version is computed again, and no one is told of an error.
-func newPass(err error) (ctrl.Result, error) {
+// retryOnConflict: what was computed from an old version is computed again, and no one is told of an error.
+func retryOnConflict(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	}
@@ -126,7 +126,7 @@ func wantsFinalizer(cluster *ucv1.Cluster) bool {
 }
 
 func (r *Reconciler) forget(key client.ObjectKey) {
-	r.untold.take(key)
+	r.pendingTimeline.take(key)
 	r.panics.forget(key)
 	r.Suspects.forget(key)
 	r.Metrics.stands(key, nil)
@@ -146,29 +146,29 @@ const (
 
 // result is the only place where a pass turns into a ctrl.Result.
 func result(s *scope) (ctrl.Result, error) {
-	next, err := usually(s)
+	next, err := defaultRequeue(s)
 	if late := s.decision.LookAfter; err == nil && late > 0 && (next.RequeueAfter == 0 || late < next.RequeueAfter) {
 		next.RequeueAfter = late
 	}
 	return next, err
 }
 
-func usually(s *scope) (ctrl.Result, error) {
+func defaultRequeue(s *scope) (ctrl.Result, error) {
 	switch {
 	case s.actErr != nil:
-		return newPass(s.actErr)
-	case s.decision.Verb != nil && s.decision.Verb.Kind != outcome.VerbRestoreAnnotations:
+		return retryOnConflict(s.actErr)
+	case s.decision.Action != nil && s.decision.Action.Kind != outcome.ActionRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
 		return ctrl.Result{}, nil
 	case s.decision.Wait != nil || s.decision.Failure != nil || s.observed.Measured.Value().Waits:
-		return ctrl.Result{RequeueAfter: inTheMeantime(s)}, nil
+		return ctrl.Result{RequeueAfter: requeueWhileWaiting(s)}, nil
 	}
 	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
 }
 
-// inTheMeantime is the soonest of what no watch tells of.
-func inTheMeantime(s *scope) time.Duration {
+// requeueWhileWaiting is the soonest of what no watch tells of.
+func requeueWhileWaiting(s *scope) time.Duration {
 	after := jitter(working)
 	if s.observed.Measured.Value().Waits {
 		after = measuring

@@ -26,7 +26,7 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 		"a short one ends in time":                   {migration.Decision{Wait: &outcome.Wait{After: time.Second}}, time.Second, time.Second},
 		"whatever fails meanwhile":                   {migration.Decision{Failure: &outcome.Failure{}, LookAfter: 7 * time.Second}, 7 * time.Second, 7 * time.Second},
 		"a Node is late after that":                  {migration.Decision{Wait: wait, LookAfter: time.Hour}, working, 2 * working},
-		"a change is looked at at once":              {migration.Decision{Verb: &outcome.Verb{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
+		"a change is looked at at once":              {migration.Decision{Action: &outcome.Action{}, LookAfter: 7 * time.Second}, afterVerb, afterVerb},
 		"an in-tree cluster is left alone otherwise": {migration.Decision{Step: ucv1.StepInTree}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

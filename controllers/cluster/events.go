@@ -39,7 +39,7 @@ func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
 			r.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
 		case ucv1.TimelineAcceptance:
 			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".")
-		case ucv1.TimelineVerb:
+		case ucv1.TimelineAction:
 		}
 	}
 	r.Metrics.sampled(before.SLO, after.SLO)
@@ -74,8 +74,8 @@ func relatedTo(s *scope, entry ucv1.TimelineEntry) *corev1.ObjectReference {
 			return found
 		}
 	}
-	if verb := s.decision.Verb; verb != nil && entry.Kind == ucv1.TimelineStep && len(verb.Objects) > 0 && verb.Objects[0].Kind != "Cluster" {
-		return referenceTo(verb.Objects[0])
+	if action := s.decision.Action; action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 && action.Objects[0].Kind != "Cluster" {
+		return referenceTo(action.Objects[0])
 	}
 	if found := namedIn(entry.Message); found != nil {
 		return found

@@ -83,7 +83,7 @@ func TestTransitionsAreTold(t *testing.T) {
 		"a step, and how long the last one took": {
 			ucv1.OriginMigrating, func(c *ucv1.Cluster) {
 				atStep(ucv1.StepRoll)(c)
-				c.Status.Timeline = []ucv1.TimelineEntry{entry(ucv1.TimelineStep, -60), entry(ucv1.TimelineStep, -10), entry(ucv1.TimelineVerb, -5)}
+				c.Status.Timeline = []ucv1.TimelineEntry{entry(ucv1.TimelineStep, -60), entry(ucv1.TimelineStep, -10), entry(ucv1.TimelineAction, -5)}
 			}, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting."),
 			[]string{"Normal StepChanged The current step is Verify."},
 			map[string]float64{"ccm_migration_step_duration_seconds Roll": (10 * time.Minute).Seconds()},
@@ -103,7 +103,7 @@ func TestTransitionsAreTold(t *testing.T) {
 		},
 		"the plan of an adoption": {
 			ucv1.OriginMigrating, atStep(ucv1.StepAddons), ucv1.StepAddons, func(d *migration.Decision) {
-				doing(outcome.VerbRecord, "Recording.")(d)
+				doing(outcome.ActionRecord, "Recording.")(d)
 				d.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, Adoption: &ucv1.AdoptionStatus{
 					PlannedAt: metav1.NewTime(start()), Changes: []string{"Role a: rules", "Secret b: data[100%]"},
 				}}
@@ -163,7 +163,7 @@ func TestDeletionsAreTold(t *testing.T) {
 	o.reconciler.tell(s, after.Status, reported(t, s).Status)
 	g.Expect(o.events()).To(BeEmpty(), "once")
 
-	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.VerbRelease, "Letting the Cluster go: its control plane is gone.")))
+	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.ActionRelease, "Letting the Cluster go: its control plane is gone.")))
 	s.actErr = errors.New("the API server is gone")
 	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has no client for")
 	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
@@ -172,14 +172,14 @@ func TestDeletionsAreTold(t *testing.T) {
 	g.Expect(o.events()).To(Equal([]string{"Normal Released Letting the Cluster go: its control plane is gone."}))
 }
 
-func TestVerbsAreCounted(t *testing.T) {
+func TestActionsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.VerbRecord, "Recording.")))
+	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.ActionRecord, "Recording.")))
 	g.Expect(o.reconciler.act(t.Context(), s)).To(Succeed())
-	o.reconciler.Metrics.verb(outcome.VerbOpenFence, errors.New("no"))
+	o.reconciler.Metrics.acted(outcome.ActionOpenFence, errors.New("no"))
 	g.Expect(o.series(t)).To(Equal(map[string]float64{
-		"ccm_migration_verbs_total done Record": 1, "ccm_migration_verbs_total error OpenFence": 1,
+		"ccm_migration_actions_total Record done": 1, "ccm_migration_actions_total OpenFence error": 1,
 	}))
 }
 
@@ -207,11 +207,11 @@ func TestSamplesAreCounted(t *testing.T) {
 	}
 }
 
-func TestAVerbThatIsNotKnownIsAnError(t *testing.T) {
+func TestAnActionThatIsNotKnownIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing("Dance", "Dancing.")))
-	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing: verb Dance is not known"))
+	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing: action Dance is not known"))
 }
 
 func TestMetricsAreRegisteredOnce(t *testing.T) {

@@ -106,12 +106,12 @@ func blind(message string) func(*migration.Decision) {
 	}
 }
 
-func doing(kind outcome.VerbKind, why string) func(*migration.Decision) {
-	return func(d *migration.Decision) { d.Verb = &outcome.Verb{Kind: kind, Why: why} }
+func doing(kind outcome.ActionKind, why string) func(*migration.Decision) {
+	return func(d *migration.Decision) { d.Action = &outcome.Action{Kind: kind, Why: why} }
 }
 
 // leaving is what a deleted Cluster does before it goes.
-func leaving(kind outcome.VerbKind, why string) func(*migration.Decision) {
+func leaving(kind outcome.ActionKind, why string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
 		doing(kind, why)(d)
 		d.Leaving = "The Cluster is being deleted; it goes later."
@@ -121,7 +121,7 @@ func leaving(kind outcome.VerbKind, why string) func(*migration.Decision) {
 // returning is beside the failure of a halted roll.
 func returning(reason, message string) func(*migration.Decision) {
 	return func(d *migration.Decision) {
-		doing(outcome.VerbReturnMinReady, "Giving minReadySeconds of MachineDeployment x back.")(d)
+		doing(outcome.ActionReturnMinReady, "Giving minReadySeconds of MachineDeployment x back.")(d)
 		failing(reason, message)(d)
 	}
 }

@@ -135,7 +135,7 @@ func (o *Observer) observeForLook(ctx context.Context, s *scope) {
 	s.observed.KCMLease = s.session.Leases.Lease(ctx, namespace, name)
 	s.observed.Fence = s.session.Leases.Fence(ctx, s.identity)
 	s.observed.Lock = o.observeLock(ctx, s)
-	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
+	s.observed.ForeignCCMs = o.observeOtherManagers(ctx, s)
 }
 
 // endLook lets go of the user cluster.

@@ -17,7 +17,7 @@ import (
 
 // Metrics of the controller. They carry no cluster names: a fleet of thousands would make thousands of series.
 type Metrics struct {
-	verbs    *prometheus.CounterVec
+	actions  *prometheus.CounterVec
 	failures *prometheus.CounterVec
 	steps    *prometheus.HistogramVec
 	samples  *prometheus.CounterVec
@@ -49,9 +49,9 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "ccm_migration_definition_missing_fields",
 			Help: "Fields of Clusters that the CustomResourceDefinition lacked when the manager started; without a value it could not be looked at.",
 		}, nil),
-		verbs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ccm_migration_verbs_total", Help: "Changes that the controller made, by verb and result.",
-		}, []string{"verb", "result"}),
+		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ccm_migration_actions_total", Help: "Changes that the controller made, by action and result.",
+		}, []string{"action", "result"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_stalled_total", Help: "Times a cluster began to need a person, by reason.",
 		}, []string{"reason"}),
@@ -66,7 +66,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended is False.",
 	}, m.countUnattended)
-	collectors := []prometheus.Collector{m.verbs, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, unattended}
+	collectors := []prometheus.Collector{m.actions, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, unattended}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
 		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition ReadyToMigrate.",
@@ -81,12 +81,12 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) verb(kind outcome.VerbKind, err error) {
+func (m *Metrics) acted(kind outcome.ActionKind, err error) {
 	result := "done"
 	if err != nil {
 		result = "error"
 	}
-	m.verbs.WithLabelValues(string(kind), result).Inc()
+	m.actions.WithLabelValues(string(kind), result).Inc()
 }
 
 // stands notes how a Cluster stands in a pass, also where nothing is written because it stood so before.

@@ -76,7 +76,7 @@ func (o *Observer) observeCloudConfig(ctx context.Context, s *scope, profile pro
 		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
 		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), o.unlabeled(secret),
-			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMBesideControlPlane())),
+			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMInControlPlane())),
 	})
 	return secret.Data
 }

@@ -46,7 +46,7 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
 	s.observed.Lock = o.observeLock(ctx, s)
 	o.observeAddons(ctx, s)
-	s.observed.OtherManagers = o.observeOtherManagers(ctx, s)
+	s.observed.ForeignCCMs = o.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
 		s.observed.StorageClasses = session.Facts.StorageClasses(ctx)
 	}
@@ -106,7 +106,7 @@ func (s *scope) unreachable(why string) {
 	s.observed.Lock = unseenLock(s.cluster, why)
 	s.observed.Addons = observation.Unknown[observation.Addons](why)
 	s.observed.Probe = observation.Unknown[observation.Probe](why)
-	s.observed.OtherManagers = observation.Unknown[[]observation.OtherManager](why)
+	s.observed.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM](why)
 	s.observed.StorageClasses = observation.Unknown[[]observation.StorageClass](why)
 	s.observed.Canary = observation.Unknown[observation.CanaryWorkload](why)
 	s.observed.Drains = observation.Unknown[[]observation.Drain](why)
@@ -164,17 +164,17 @@ func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observat
 }
 
 // observeOtherManagers looks for cloud-controller-managers of the user cluster that are not ours.
-func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.OtherManager] {
+func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.ForeignCCM] {
 	inventory := s.inventory
 	if inventory == nil {
 		read, err := o.readInventory(ctx, s.cluster)
 		if err != nil {
-			return observation.Unknown[[]observation.OtherManager](err.Error())
+			return observation.Unknown[[]observation.ForeignCCM](err.Error())
 		}
 		inventory = read
 	}
 	ours := facts.Ours{Inventory: inventory}
-	if !s.cluster.CCMBesideControlPlane() {
+	if !s.cluster.CCMInControlPlane() {
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
 		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
 	}

@@ -27,8 +27,8 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 		decide func(*migration.Decision)
 		want   runtime.Object
 	}{
-		"a step whose verb changes something": {atStep(ucv1.StepMachineController), ucv1.StepRoll, func(d *migration.Decision) {
-			d.Verb = &outcome.Verb{Kind: outcome.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(2)}
+		"a step whose action changes something": {atStep(ucv1.StepMachineController), ucv1.StepRoll, func(d *migration.Decision) {
+			d.Action = &outcome.Action{Kind: outcome.ActionRollMachineDeployment, Why: "Rolling.", Objects: refs(2)}
 		}, &corev1.ObjectReference{Kind: "MachineDeployment", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pool-0"}},
 		"a step that waits": {atStep(ucv1.StepAddons), ucv1.StepHandover, waiting("ProvingSilence", "Waiting."), kcm},
 		"a step of the machine-controller": {atStep(ucv1.StepHandover), ucv1.StepMachineController, waiting("RollingOut", "Waiting."),

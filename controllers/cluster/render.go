@@ -92,7 +92,7 @@ func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
 
 // placed puts the CCM and its probe beside the control plane, where the Cluster wants that.
 func (s *scope) placed(addons provider.Addons) (provider.Addons, error) {
-	if !s.cluster.CCMBesideControlPlane() {
+	if !s.cluster.CCMInControlPlane() {
 		return addons, nil
 	}
 	if s.session == nil {

@@ -19,14 +19,14 @@ import (
 
 // report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	if s.decision.Verb != nil && s.decision.Verb.Kind == outcome.VerbRelease && s.actErr == nil {
-		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Verb.Why)
+	if s.decision.Action != nil && s.decision.Action.Kind == outcome.ActionRelease && s.actErr == nil {
+		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Action.Why)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	key := client.ObjectKeyFromObject(s.cluster)
-	s.untold = r.untold.take(key)
+	s.pendingTimeline = r.pendingTimeline.take(key)
 	before := s.cluster.Status
 	after := computeStatus(s)
 	r.Metrics.stands(key, after.Conditions)
@@ -38,7 +38,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 		return r.reportRefused(ctx, s, after, err)
 	}
 	if err != nil {
-		r.untold.keep(key, verbsOf(entriesOf(s, after)))
+		r.pendingTimeline.keep(key, verbsOf(entriesOf(s, after)))
 		return client.IgnoreNotFound(err)
 	}
 	logStep(ctx, before, after)
@@ -114,7 +114,7 @@ func (r *Reconciler) reportRefused(ctx context.Context, s *scope, after ucv1.Clu
 		r.tell(s, s.cluster.Status, bare)
 		return nil
 	}
-	r.untold.keep(client.ObjectKeyFromObject(s.cluster), verbsOf(entriesOf(s, after)))
+	r.pendingTimeline.keep(client.ObjectKeyFromObject(s.cluster), verbsOf(entriesOf(s, after)))
 	if !isRefused(err) {
 		return client.IgnoreNotFound(err)
 	}

@@ -46,8 +46,8 @@ type scope struct {
 	// unkept says that the proofs of kubelets could not be kept, so that nothing was done.
 	unkept bool
 
-	// untold are verbs of earlier passes whose status could not be written.
-	untold []ucv1.TimelineEntry
+	// pendingTimeline are actions of earlier passes whose status could not be written.
+	pendingTimeline []ucv1.TimelineEntry
 }
 
 // needs of this pass. They do not change within it: the facts that a decision sets are those of the next one.

@@ -80,7 +80,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 		status.Facts = *s.decision.Facts.DeepCopy()
 	}
 	if s.decision.Facts != nil {
-		status.UnattendedSince = s.decision.Facts.UnattendedSince // It is so whether a verb failed or not.
+		status.UnattendedSince = s.decision.Facts.UnattendedSince // It is so whether an action failed or not.
 	}
 	setProof(&status, s.decision.Proof)
 	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
@@ -144,13 +144,13 @@ func setPlan(status *ucv1.ClusterStatus, s *scope) {
 	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
 }
 
-// factsHold: what a verb that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
+// factsHold: what an action that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
 // facts rest on: were they refused for good, the ends of processes would be forgotten in every pass.
 func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return !s.unkept && (s.decision.Verb.Kind == outcome.VerbRestoreAnnotations || s.decision.Verb.Kind == outcome.VerbFreeLease)
+	return !s.unkept && (s.decision.Action.Kind == outcome.ActionRestoreAnnotations || s.decision.Action.Kind == outcome.ActionFreeLease)
 }
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {

@@ -127,8 +127,8 @@ func progressMessage(s *scope) string {
 		return prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried()
 	case s.decision.Wait != nil:
 		return prefix + s.decision.Wait.Message
-	case s.decision.Verb != nil:
-		return prefix + leaving + s.decision.Verb.Why
+	case s.decision.Action != nil:
+		return prefix + leaving + s.decision.Action.Why
 	}
 	return prefix + "working."
 }

@@ -79,7 +79,7 @@ func states() map[string]state {
 			summary{kstatus.InProgressStatus, no, "WaitingForBudget", yes, "", "Step Admitted: Place 3 in the queue."},
 		},
 		"doing something is in progress": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.VerbApplyAddons, "Applying the CCM addon."), nil,
+			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.ActionApplyAddons, "Applying the CCM addon."), nil,
 			summary{kstatus.InProgressStatus, no, "Acting", yes, "", "Step Addons: Applying the CCM addon."},
 		},
 		"waiting is in progress": {
@@ -91,7 +91,7 @@ func states() map[string]state {
 			summary{kstatus.InProgressStatus, unknown, "CouldNotLook", yes, "", "Step Handover: Could not look at the fence: it hangs."},
 		},
 		"a change that failed is in progress, and unknown": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.VerbApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
+			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.ActionApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
 				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
 		},
@@ -249,7 +249,7 @@ func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(outcome.VerbRecord, "The migration is completed."))
+			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(outcome.ActionRecord, "The migration is completed."))
 			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, CompletedAt: at(start())}
 			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
 			s.actErr = tc.actErr
@@ -262,16 +262,16 @@ func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
 
 func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 	for name, tc := range map[string]struct {
-		kind outcome.VerbKind
+		kind outcome.ActionKind
 		want string
 	}{
-		"because what they rest on was not done":    {outcome.VerbTakeBaseline, ""},
-		"but for the annotations, nothing rests on": {outcome.VerbRestoreAnnotations, "42"},
+		"because what they rest on was not done":    {outcome.ActionTakeBaseline, ""},
+		"but for the annotations, nothing rests on": {outcome.ActionRestoreAnnotations, "42"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			decision := decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))
-			decision.Verb = &outcome.Verb{Kind: tc.kind, Why: "Trying."}
+			decision.Action = &outcome.Action{Kind: tc.kind, Why: "Trying."}
 			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, RollGeneration: "42"}
 			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
 			s.actErr = errors.New("denied")
@@ -328,7 +328,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(outcome.VerbApplyAddons, message)} {
+			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(outcome.ActionApplyAddons, message)} {
 				after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)))
 				for _, c := range after.Status.Conditions {
 					g.Expect(len(c.Message)).To(BeNumerically("<=", 1024), c.Type)
@@ -363,7 +363,7 @@ func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
 func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &scope{actErr: errors.New("no such host: 10.0.0.1")}
 	s.decision.Step = ucv1.StepHandover
-	leaving(outcome.VerbOpenFence, "Opening the fence.")(&s.decision)
+	leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.decision)
 	NewWithT(t).Expect(progressMessage(s)).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
 		"The Cluster is being deleted; it goes later. Opening the fence."))
 }

@@ -38,7 +38,7 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	const bad, good = "a\x7f\u202eb", "a??b"
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
 		failing(ucv1.BlockedMachinesReason, bad)(d)
-		d.Verb = &outcome.Verb{Kind: outcome.VerbRestoreAnnotations, Why: bad, Objects: []observation.Ref{{Kind: "Machine", Name: bad}}}
+		d.Action = &outcome.Action{Kind: outcome.ActionRestoreAnnotations, Why: bad, Objects: []observation.Ref{{Kind: "Machine", Name: bad}}}
 		d.Facts = &ucv1.Facts{
 			Origin:    ucv1.OriginMigrating,
 			Inherited: &ucv1.InheritedConfiguration{ClusterName: bad},
@@ -67,7 +67,7 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 
 	again := passOf(reported(t, s), s.decision)
 	again.acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
-	again.decision.Verb = nil
+	again.decision.Action = nil
 	g.Expect(statusOf(again).Timeline).To(Equal(status.Timeline), "the same texts are no news")
 }
 

@@ -22,11 +22,11 @@ const (
 	maxTimelineMessage = 512
 )
 
-// extendTimeline appends what this pass changed. When it is full, old verbs go before steps: steps are what people ask for.
+// extendTimeline appends what this pass changed. When it is full, old actions go before steps: steps are what people ask for.
 func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	timeline := append(slices.Clone(s.cluster.Status.Timeline), entriesOf(s, status)...)
 	for len(timeline) > maxTimeline {
-		at := max(slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineVerb }), 0)
+		at := max(slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineAction }), 0)
 		timeline = slices.Delete(timeline, at, at+1)
 	}
 	return timeline
@@ -37,7 +37,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	if !s.cluster.ExternalCloudProvider() {
 		return nil
 	}
-	entries := slices.Clone(s.untold)
+	entries := slices.Clone(s.pendingTimeline)
 	add := func(e ucv1.TimelineEntry) {
 		e.Time, e.Step, e.Message = metav1.NewTime(s.now), status.Step, wording.Bounded(e.Message, maxTimelineMessage)
 		e.Objects = e.Objects[:min(len(e.Objects), maxTimelineObjects)]
@@ -53,8 +53,8 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	if s.cluster.Status.Step != status.Step {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineStep})
 	}
-	if verb := s.decision.Verb; verb != nil && s.actErr == nil && verb.Kind != outcome.VerbRecord {
-		add(ucv1.TimelineEntry{Kind: ucv1.TimelineVerb, Verb: string(verb.Kind), Objects: objectsOf(verb), Message: verb.Why})
+	if action := s.decision.Action; action != nil && s.actErr == nil && action.Kind != outcome.ActionRecord {
+		add(ucv1.TimelineEntry{Kind: ucv1.TimelineAction, Action: string(action.Kind), Objects: objectsOf(action), Message: action.Why})
 	}
 	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions) {
 		add(e)
@@ -68,9 +68,9 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	return entries
 }
 
-func objectsOf(verb *outcome.Verb) []string {
+func objectsOf(action *outcome.Action) []string {
 	var objects []string
-	for _, ref := range verb.Objects {
+	for _, ref := range action.Objects {
 		objects = append(objects, ref.String())
 	}
 	return objects
@@ -152,15 +152,15 @@ func unattendedEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
 	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
 }
 
-// untold are verbs that were done in a pass whose status was refused, most often because the cache was behind. The next pass sees
+// pendingTimeline are actions that were done in a pass whose status was refused, most often because the cache was behind. The next pass sees
 // the change itself as done, and would never say that it was.
-type untold struct {
+type pendingTimeline struct {
 	mu      sync.Mutex
 	entries map[client.ObjectKey][]ucv1.TimelineEntry
 }
 
 // take returns what was kept for a Cluster, and keeps it no longer.
-func (u *untold) take(key client.ObjectKey) []ucv1.TimelineEntry {
+func (u *pendingTimeline) take(key client.ObjectKey) []ucv1.TimelineEntry {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	entries := u.entries[key]
@@ -168,7 +168,7 @@ func (u *untold) take(key client.ObjectKey) []ucv1.TimelineEntry {
 	return entries
 }
 
-func (u *untold) keep(key client.ObjectKey, entries []ucv1.TimelineEntry) {
+func (u *pendingTimeline) keep(key client.ObjectKey, entries []ucv1.TimelineEntry) {
 	if len(entries) == 0 {
 		return
 	}
@@ -181,5 +181,5 @@ func (u *untold) keep(key client.ObjectKey, entries []ucv1.TimelineEntry) {
 }
 
 func verbsOf(entries []ucv1.TimelineEntry) []ucv1.TimelineEntry {
-	return slices.DeleteFunc(entries, func(e ucv1.TimelineEntry) bool { return e.Kind != ucv1.TimelineVerb })
+	return slices.DeleteFunc(entries, func(e ucv1.TimelineEntry) bool { return e.Kind != ucv1.TimelineAction })
 }

@@ -84,10 +84,10 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 	}{
 		"a new step": {atStep(ucv1.StepMachineController), waiting("WaitingForMachines", "Waiting."), nil, []ucv1.TimelineEntry{step}},
 		"nothing":    {atStep(ucv1.StepRoll), waiting("WaitingForMachines", "Waiting."), nil, nil},
-		"a verb, with ten of its objects": {atStep(ucv1.StepRoll), func(d *migration.Decision) {
-			d.Verb = &outcome.Verb{Kind: outcome.VerbRollMachineDeployment, Why: "Rolling.", Objects: refs(12)}
+		"an action, with ten of its objects": {atStep(ucv1.StepRoll), func(d *migration.Decision) {
+			d.Action = &outcome.Action{Kind: outcome.ActionRollMachineDeployment, Why: "Rolling.", Objects: refs(12)}
 		}, nil, []ucv1.TimelineEntry{{
-			Time: now, Kind: ucv1.TimelineVerb, Step: ucv1.StepRoll, Verb: "RollMachineDeployment", Actor: "ccm-migration-controller", Message: "Rolling.",
+			Time: now, Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Action: "RollMachineDeployment", Actor: "ccm-migration-controller", Message: "Rolling.",
 			Objects: []string{
 				"MachineDeployment kube-system/pool-0", "MachineDeployment kube-system/pool-1", "MachineDeployment kube-system/pool-2",
 				"MachineDeployment kube-system/pool-3", "MachineDeployment kube-system/pool-4", "MachineDeployment kube-system/pool-5",
@@ -95,8 +95,8 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 				"MachineDeployment kube-system/pool-9",
 			},
 		}}},
-		"not a verb that failed":           {atStep(ucv1.StepRoll), doing(outcome.VerbRollMachineDeployment, "Rolling."), errors.New("no"), nil},
-		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(outcome.VerbRecord, "Recording."), nil, nil},
+		"not an action that failed":        {atStep(ucv1.StepRoll), doing(outcome.ActionRollMachineDeployment, "Rolling."), errors.New("no"), nil},
+		"not a record, which is no change": {atStep(ucv1.StepRoll), doing(outcome.ActionRecord, "Recording."), nil, nil},
 		"the beginning of a failure": {atStep(ucv1.StepRoll), failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
 			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines", Message: "Blocked.",
 		}}},
@@ -136,32 +136,32 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 }
 
 func TestTimelineIsBounded(t *testing.T) {
-	steps, verbs := entries(ucv1.TimelineStep, 10), entries(ucv1.TimelineVerb, 40)
+	steps, actions := entries(ucv1.TimelineStep, 10), entries(ucv1.TimelineAction, 40)
 	for name, tc := range map[string]struct {
 		before []ucv1.TimelineEntry
 		want   map[ucv1.TimelineKind]int
 		first  ucv1.TimelineKind
 	}{
-		"the oldest verb goes before any step": {
-			slices.Concat(steps, verbs), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineVerb: 39}, ucv1.TimelineStep,
+		"the oldest action goes before any step": {
+			slices.Concat(steps, actions), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineAction: 39}, ucv1.TimelineStep,
 		},
 		"of a full list of steps the oldest go": {
-			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 49, ucv1.TimelineVerb: 1}, ucv1.TimelineStep,
+			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 49, ucv1.TimelineAction: 1}, ucv1.TimelineStep,
 		},
 		"failures stay as steps do": {
-			slices.Concat(entries(ucv1.TimelineFailure, 10), verbs), map[ucv1.TimelineKind]int{
-				ucv1.TimelineFailure: 10, ucv1.TimelineStep: 1, ucv1.TimelineVerb: 39,
+			slices.Concat(entries(ucv1.TimelineFailure, 10), actions), map[ucv1.TimelineKind]int{
+				ucv1.TimelineFailure: 10, ucv1.TimelineStep: 1, ucv1.TimelineAction: 39,
 			}, ucv1.TimelineFailure,
 		},
 		"one that has room keeps all": {
-			entries(ucv1.TimelineVerb, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineVerb: 49}, ucv1.TimelineVerb,
+			entries(ucv1.TimelineAction, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineAction: 49}, ucv1.TimelineAction,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			c := clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepMachineController))
 			c.Status.Timeline = tc.before
-			s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.VerbRollMachineDeployment, "Rolling.")))
+			s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.ActionRollMachineDeployment, "Rolling.")))
 			got := reported(t, s).Status.Timeline
 			g.Expect(kinds(got)).To(Equal(tc.want))
 			g.Expect(got[0].Kind).To(Equal(tc.first))
@@ -179,7 +179,7 @@ func TestTimelineMessagesAreBounded(t *testing.T) {
 		"of them, two steps off": "aa" + strings.Repeat("€", 3000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, decide := range []func(*migration.Decision){failing("InputInvalid", message), doing(outcome.VerbApplyAddons, message)} {
+			for _, decide := range []func(*migration.Decision){failing("InputInvalid", message), doing(outcome.ActionApplyAddons, message)} {
 				s := passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll)), decided(ucv1.OriginMigrating, ucv1.StepRoll, decide))
 				NewWithT(t).Expect(reported(t, s).Status.Timeline).To(HaveLen(1))
 			}
@@ -228,10 +228,10 @@ func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
 	pass := func(change func(*migration.Decision)) *scope {
 		return passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover)), decided(ucv1.OriginMigrating, ucv1.StepVerify, change))
 	}
-	g.Expect(o.reconciler.report(t.Context(), pass(doing(outcome.VerbOpenFence, "Opening.")))).To(MatchError(conflict))
+	g.Expect(o.reconciler.report(t.Context(), pass(doing(outcome.ActionOpenFence, "Opening.")))).To(MatchError(conflict))
 	told := func() (count int) {
 		for _, entry := range status.written {
-			if entry.Verb == string(outcome.VerbOpenFence) {
+			if entry.Action == string(outcome.ActionOpenFence) {
 				count++
 			}
 		}

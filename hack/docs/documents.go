@@ -48,7 +48,7 @@ func stepsBack() string {
 func linesOf(protocol ucv1.HandoverProtocol) string {
 	var out strings.Builder
 	out.WriteString("| # | Line | Holds when |\n|---|---|---|\n")
-	for i, line := range migration.HandoverLines(protocol) {
+	for i, line := range migration.HandoverStages(protocol) {
 		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
 	}
 	return out.String()

@@ -46,7 +46,7 @@ func (p *pass) addonsInPlace() outcome.Outcome {
 	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	return p.inTime(p.healthy(addons))
+	return p.failAfterDeadline(p.healthy(addons))
 }
 
 // renderable names what is missing for the manifests; without it no one would know why they are not applied.
@@ -121,8 +121,8 @@ func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outc
 		if name == outcome.CCMSet {
 			p.forgetProbe()
 		}
-		return outcome.Does(outcome.Verb{
-			Kind: outcome.VerbApplyAddons, AddonSet: name, Objects: set.Drifted,
+		return outcome.Does(outcome.Action{
+			Kind: outcome.ActionApplyAddons, AddonSet: name, Objects: set.Drifted,
 			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(observation.RefNames(set.Drifted), set.Foreign...)) + ".",
 		})
 	}
@@ -206,9 +206,9 @@ func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unsche
 	return unhealthy, unschedulable
 }
 
-func pruneVerb(obsolete []observation.Ref) outcome.Verb {
-	return outcome.Verb{
-		Kind: outcome.VerbPruneAddons, Objects: obsolete,
+func pruneVerb(obsolete []observation.Ref) outcome.Action {
+	return outcome.Action{
+		Kind: outcome.ActionPruneAddons, Objects: obsolete,
 		Why: "Deleting addon objects that are not wanted any more: " + wording.Names(observation.RefNames(obsolete)) + ".",
 	}
 }
@@ -229,7 +229,7 @@ func (p *pass) addonsDrift() outcome.Outcome {
 		return outcome.Fails(finding.Reason, finding.Message)
 	}
 	out := p.drift()
-	if out.Verb != nil && !guard.Holds {
+	if out.Action != nil && !guard.Holds {
 		return guard
 	}
 	return out
@@ -250,7 +250,7 @@ func (p *pass) drift() outcome.Outcome {
 		return outcome.Does(pruneVerb(probe.Left))
 	}
 	healthy := p.healthy(addons)
-	if healthy.Verb != nil {
+	if healthy.Action != nil {
 		return healthy
 	}
 	// The first Node must not meet a closed fence.

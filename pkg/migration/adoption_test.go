@@ -54,15 +54,15 @@ func TestAdoption(t *testing.T) {
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"are not ours: CSIDriver cinder. CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
 		},
 		"with it the plan is written first": {
-			given: adopting(set, nil), step: ucv1.StepAddons, verb: outcome.VerbRecord, says: []string{"before it is done", "spec.replicas"},
+			given: adopting(set, nil), step: ucv1.StepAddons, action: outcome.ActionRecord, says: []string{"before it is done", "spec.replicas"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption).To(HaveValue(Equal(*plannedAgo(0, line)))) },
 		},
 		"a plan that stands there for less than a minute is waited for": {
 			given: adopting(set, plannedAgo(40*time.Second, line)), step: ucv1.StepAddons, wait: ucv1.AdoptionPlannedReason, says: []string{"To keep them"},
 		},
-		"then it is done": {given: adopting(set, plannedAgo(time.Minute, "another", line)), step: ucv1.StepAddons, verb: outcome.VerbApplyAddons},
+		"then it is done": {given: adopting(set, plannedAgo(time.Minute, "another", line)), step: ucv1.StepAddons, action: outcome.ActionApplyAddons},
 		"another change is another plan": {
-			given: adopting(set, plannedAgo(time.Hour, "another")), step: ucv1.StepAddons, verb: outcome.VerbRecord,
+			given: adopting(set, plannedAgo(time.Hour, "another")), step: ucv1.StepAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption.Changes).To(Equal([]string{line})) },
 		},
 		"what the API server refuses is not tried": {
@@ -77,7 +77,7 @@ func TestAdoptionInTheHandoverWaitsForNoOne(t *testing.T) {
 	o := fenced()
 	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas")
 	o.Addons = observation.Known(observation.Addons{CCM: theirs("spec.replicas")})
-	g.Expect(Decide(o, noon()).Verb).To(HaveField("Kind", outcome.VerbApplyAddons))
+	g.Expect(Decide(o, noon()).Action).To(HaveField("Kind", outcome.ActionApplyAddons))
 }
 
 func TestAWithheldWorkloadIsNotAdoptedYet(t *testing.T) {
@@ -99,5 +99,5 @@ func TestAPlanIsBounded(t *testing.T) {
 	}
 	d := Decide(adopting(set, nil)(), noon())
 	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(maxChanges), HaveEach(HaveLen(maxChange))))
-	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Verb).To(HaveField("Kind", outcome.VerbApplyAddons), "it ends")
+	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Action).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
 }

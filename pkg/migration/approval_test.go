@@ -18,14 +18,14 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 		mode     ucv1.MigrationMode
 		approved string
 		plan     observation.Observed[observation.ForeseenPlan]
-		verb     outcome.VerbKind
+		action   outcome.ActionKind
 		wait     string
 		failure  string
 	}{
-		"no one asks for a plan":                         {verb: outcome.VerbRecord},
-		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, verb: outcome.VerbRecord},
+		"no one asks for a plan":                         {action: outcome.ActionRecord},
+		"mode Migrate asks for none":                     {mode: ucv1.MigrateMode, action: outcome.ActionRecord},
 		"PlanOnly waits for an approval":                 {mode: ucv1.PlanOnlyMode, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), wait: ucv1.WaitingForApprovalReason},
-		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), verb: outcome.VerbRecord},
+		"PlanOnly starts with the plan that is approved": {mode: ucv1.PlanOnlyMode, approved: digest, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), action: outcome.ActionRecord},
 		"a plan that changed since calls a person":       {mode: ucv1.PlanOnlyMode, approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"an approval counts in mode Migrate, too":        {approved: other, plan: observation.Known(observation.ForeseenPlan{Digest: digest}), failure: ucv1.PlanNotApprovedReason},
 		"a plan that could not be made starts nothing":   {approved: digest, plan: observation.Unknown[observation.ForeseenPlan]("timeout"), wait: ucv1.CouldNotLookReason},
@@ -38,8 +38,8 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 			o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest, o.Plan = test.mode, test.approved, test.plan
 			d := Decide(o, noon())
 			switch {
-			case test.verb != "":
-				g.Expect(d.Verb).To(HaveField("Kind", test.verb))
+			case test.action != "":
+				g.Expect(d.Action).To(HaveField("Kind", test.action))
 				g.Expect(d.Facts.StartedAt).NotTo(BeNil())
 				return
 			case test.wait != "":
@@ -48,7 +48,7 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 				g.Expect(d.Failure).To(HaveField("Reason", test.failure))
 				g.Expect(d.Failure.Message).To(And(ContainSubstring(digest), ContainSubstring(other)))
 			}
-			g.Expect(d.Verb).To(BeNil())
+			g.Expect(d.Action).To(BeNil())
 			g.Expect(d.Facts).To(BeNil())
 		})
 	}
@@ -81,5 +81,5 @@ func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
 	o := rolling()
 	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
 	g.Expect(wantsPlan(o.Cluster)).To(BeFalse())
-	g.Expect(Decide(o, noon().Add(time.Second)).Verb).To(HaveField("Kind", outcome.VerbRollMachineDeployment))
+	g.Expect(Decide(o, noon().Add(time.Second)).Action).To(HaveField("Kind", outcome.ActionRollMachineDeployment))
 }

@@ -254,7 +254,7 @@ const leaderElection = 15 * time.Second
 
 func (p *pass) nothingToRunOn() bool {
 	nodes, known := p.o.Nodes.Get()
-	return known && len(nodes) == 0 && !p.o.Cluster.CCMBesideControlPlane()
+	return known && len(nodes) == 0 && !p.o.Cluster.CCMInControlPlane()
 }
 
 // hibernated: there is no API server either, as far as the spec names it.

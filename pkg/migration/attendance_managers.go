@@ -62,7 +62,7 @@ func (p *pass) ccmIsMissing() string {
 // otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that
 // has no holder who renews it.
 func (p *pass) otherManagersRun() string {
-	for _, m := range p.o.OtherManagers.Value() {
+	for _, m := range p.o.ForeignCCMs.Value() {
 		led := p.o.CCMLease.IsUnknown() || !p.bound(m, byLease)
 		if led && !m.Harmless() && m.MayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
 			return m.String()

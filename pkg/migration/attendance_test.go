@@ -75,7 +75,7 @@ func cutOff(reason, message string) func(*Observation) {
 	return func(o *Observation) {
 		o.Connection = observation.Connection{Reason: reason, Message: message}
 		o.KCMLease, o.CCMLease, o.Lock = observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lock]("no")
-		o.Addons, o.Fence, o.Nodes, o.OtherManagers = observation.Unknown[observation.Addons]("no"), observation.Unknown[observation.Fence]("no"), observation.Unknown[[]observation.Node]("no"), observation.Unknown[[]observation.OtherManager]("no")
+		o.Addons, o.Fence, o.Nodes, o.ForeignCCMs = observation.Unknown[observation.Addons]("no"), observation.Unknown[observation.Fence]("no"), observation.Unknown[[]observation.Node]("no"), observation.Unknown[[]observation.ForeignCCM]("no")
 	}
 }
 

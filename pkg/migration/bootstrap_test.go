@@ -109,14 +109,14 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 			given: young, when: func(o *Observation) { o.Bootstraps = observation.Known(map[string]observation.BootstrapData{}) },
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
-		"a MachineDeployment that is not rolled has its former data": {given: rolling, when: booting(observation.BootstrapInTree, "1"), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
+		"a MachineDeployment that is not rolled has its former data": {given: rolling, when: booting(observation.BootstrapInTree, "1"), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 	})
 }
 
 func TestBootstrapDataHoldsSteps(t *testing.T) {
 	step := pooled{replicas: 3, surge: 1, old: "RRR", fresh: "P"}.observation
 	runDecisions(t, map[string]decision{
-		"external":         {given: step, step: ucv1.StepRoll, verb: outcome.VerbMarkMachines},
+		"external":         {given: step, step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
 		"of a former time": {given: step, when: booting(observation.BootstrapExternal, "9"), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason},
 	})
 }
@@ -133,7 +133,7 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 			says: []string{"ccm-migration-canary-kube-system-provisioning-config"},
 		},
 		"in-tree: that is recorded before its Machine is late": {
-			given: made, when: booting(observation.BootstrapInTree, ""), step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"not proven in time"},
+			given: made, when: booting(observation.BootstrapInTree, ""), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"not proven in time"},
 		},
 		"in-tree: a person is called": {
 			given: made, when: func(o *Observation) {
@@ -149,13 +149,13 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"not understood: it is proven without, and says so": {
-			given: young, when: booting(observation.BootstrapNotTold, ""), step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"is proven"},
+			given: young, when: booting(observation.BootstrapNotTold, ""), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"is proven"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Canary.WithoutProof).To(ConsistOf("its bootstrap data, which is not understood"))
 			},
 		},
 		"external: it is proven": {
-			given: young, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"is proven"},
+			given: young, step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"is proven"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(BeEmpty()) },
 		},
 	})

@@ -131,7 +131,7 @@ func TestBreakerTrips(t *testing.T) {
 			given: turning, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Status.Rollback = true, &ucv1.RollbackStatus{StartedAt: stampAgo(time.Minute)}
 			},
-			step: ucv1.StepUndoMachineController, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -155,7 +155,7 @@ func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
 			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"giving minReadySeconds of one that is done back ends no halt": {
-			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, verb: outcome.VerbReturnMinReady, fails: ucv1.SLOViolatedReason,
+			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, action: outcome.ActionReturnMinReady, fails: ucv1.SLOViolatedReason,
 		},
 	})
 }
@@ -180,14 +180,14 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 		"a person who looked is heard while nothing is measured": {
 			given: proving, when: both(halted, func(o *Observation) {
 				o.Cluster.Status.MachineControllerConfiguredAt, o.Cluster.Spec.SLO.CountSince = nil, stampAgo(time.Second)
-			}), step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			}), step: ucv1.StepMachineController, action: outcome.ActionRecord,
 		},
 		"it goes on when a person looked": {
-			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
+			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
 		},
 		"nothing is held where a violation is only reported": {
 			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
-			step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
+			step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
 		},
 	})
 }
@@ -195,7 +195,7 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 func TestBreakerTakes(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"an endless minReadySeconds goes along with the roll": {
-			given: rolling, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			given: rolling, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 		"the value of another owner blocks, by its name": {
@@ -215,19 +215,19 @@ func TestBreakerTakes(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"kube-system/workers, by argocd"},
 		},
 		"what was taken but not noted is noted": {
-			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet,
+			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 	})
 	o := rolling()
-	verb := Decide(o, noon()).Verb
-	NewWithT(t).Expect([]any{verb.Endless, verb.RestartValue}).To(Equal([]any{true, generation}))
+	action := Decide(o, noon()).Action
+	NewWithT(t).Expect([]any{action.Endless, action.RestartValue}).To(Equal([]any{true, generation}))
 }
 
 func TestBreakerGivesBack(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is given back when all are proven and no old one is left": {
-			given: proving, when: alone, step: ucv1.StepRoll, verb: outcome.VerbReturnMinReady,
+			given: proving, when: alone, step: ucv1.StepRoll, action: outcome.ActionReturnMinReady,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker).To(BeNil()) },
 		},
 		"not while it is paused: the machine-controller would scale the old MachineSet up": {
@@ -248,16 +248,16 @@ func TestBreakerGivesBack(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason,
 		},
 		"in a rollback it goes with the write that says in-tree again": {
-			given: rollingBack, when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
+			given: rollingBack, when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
 		},
 	})
 	g, o := NewWithT(t), proving()
 	alone(&o)
-	verb := Decide(o, noon()).Verb
-	g.Expect([]any{verb.RestartValue, verb.Endless, verb.Versions}).To(Equal([]any{generation, false, []string{"7"}}), "the annotation stays, and the object is as it was seen")
+	action := Decide(o, noon()).Action
+	g.Expect([]any{action.RestartValue, action.Endless, action.Versions}).To(Equal([]any{generation, false, []string{"7"}}), "the annotation stays, and the object is as it was seen")
 	o = rollingBack()
 	firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() })(&o)
-	g.Expect(Decide(o, noon()).Verb.Endless).To(BeFalse())
+	g.Expect(Decide(o, noon()).Action.Endless).To(BeFalse())
 }
 
 func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
@@ -265,7 +265,7 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 	g.Expect(Decide(o, noon()).RollsOn).To(BeEmpty())
 	o.Cluster.Spec.Paused = true
 	decision := Decide(o, noon())
-	g.Expect(decision.Verb).To(BeNil(), "no step is granted")
+	g.Expect(decision.Action).To(BeNil(), "no step is granted")
 	g.Expect(decision.RollsOn).To(Equal("MachineDeployment kube-system/workers"))
 	firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })(&o)
 	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a paused one, too")

@@ -92,18 +92,18 @@ func TestCanaryComesFirst(t *testing.T) {
 	planned := func(o *Observation) {}
 	runDecisions(t, map[string]decision{
 		"it is recorded before it is made": {
-			given: unproven, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
+			given: unproven, step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(0)}))
 			},
 		},
 		"it is made of the MachineDeployment that is rolled first": {
-			given: begun, when: planned, step: ucv1.StepRoll, verb: outcome.VerbCreateCanary, says: []string{"as MachineDeployment kube-system/workers would"},
+			given: begun, when: planned, step: ucv1.StepRoll, action: outcome.ActionCreateCanary, says: []string{"as MachineDeployment kube-system/workers would"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(BeEmpty()) },
 		},
 		"what is missing of it is made": {
 			given: made, when: workload(func(w *observation.CanaryWorkload) { w.Objects = canaryObjects("Pod", "PersistentVolumeClaim") }),
-			step: ucv1.StepRoll, verb: outcome.VerbCreateCanary,
+			step: ucv1.StepRoll, action: outcome.ActionCreateCanary,
 		},
 		"without a StorageClass of the driver and without a load balancer it does without, and says so": {
 			given: begun, when: func(o *Observation) {
@@ -111,20 +111,20 @@ func TestCanaryComesFirst(t *testing.T) {
 				edit(&o.Baseline, func(i *observation.Inventory) { i.LoadBalancers = nil })
 				o.Cluster.Status.Baseline.Digest = o.Baseline.Value().Digest()
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbCreateCanary,
+			step: ucv1.StepRoll, action: outcome.ActionCreateCanary,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(HaveLen(2)) },
 		},
 		"its MachineDeployment went: another one is taken": {
 			given: begun, when: func(o *Observation) { o.Cluster.Status.Canary.MachineDeployment = "kube-system/gone" },
-			step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"kube-system/workers"},
+			step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"kube-system/workers"},
 		},
-		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
+		"no one wants one": {given: unproven, when: kind(ucv1.NoCanary), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 		"the first MachineDeployment is the canary": {
-			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			given: unproven, when: kind(ucv1.CanaryMachineDeployment), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a MachineDeployment without Machines needs none": {
 			given: unproven, when: machines(func(m *observation.Machines) { m.Deployments[0].Replicas, m.Machines = 0, nil }),
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"classes that cannot be looked at are not taken for none": {
 			given: begun, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
@@ -141,7 +141,7 @@ func TestCanaryComesFirst(t *testing.T) {
 func TestCanaryIsProven(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"everything is there": {
-			given: made, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"the canary is proven"},
+			given: made, step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"the canary is proven"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.ProvenAt).To(Equal(stampAgo(0))) },
 		},
 		"it lacks a Machine": lacking(machines(func(m *observation.Machines) { m.Machines = m.Machines[:1] }), "its Machine is not made"),
@@ -177,7 +177,7 @@ func TestCanaryFails(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"its deadline passes": {
 			given: made, when: both(tainted, func(o *Observation) { o.Cluster.Status.Canary.StartedAt = stampAgo(time.Hour) }),
-			step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"not proven in time"},
+			step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"not proven in time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.FailedAt).To(Equal(stampAgo(0))) },
 		},
 		"a person is called, and can look at it": {
@@ -185,13 +185,13 @@ func TestCanaryFails(t *testing.T) {
 			says: []string{"no other Machine was touched: Node canary-a still has taint", "It stays until 2026-01-01T12:09:00Z"},
 		},
 		"it is proven late": {
-			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"the canary is proven"},
+			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"the canary is proven"},
 		},
 		"then it is taken away": {
-			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"and made again": {
-			given: begun, when: since(time.Hour, 11*time.Minute), step: ucv1.StepRoll, verb: outcome.VerbRecord,
+			given: begun, when: since(time.Hour, 11*time.Minute), step: ucv1.StepRoll, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 2, StartedAt: stampAgo(0)}))
 			},
@@ -216,20 +216,20 @@ func TestCanaryIsRemoved(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"its workload goes first": {
-			given: made, when: proven, step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: proven, step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 			says: []string{"PersistentVolumeClaim kube-system/ccm-migration-canary, Pod kube-system/ccm-migration-canary, Service"},
 		},
 		"its Machine goes when the volume is gone": {
-			given: made, when: both(proven, nothing), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary, says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
+			given: made, when: both(proven, nothing), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary, says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
 		},
 		"its Machine waits for the volume, and the roll does not": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"but not for ever": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"it does not wait for the load balancer": {
-			given: made, when: both(proven, goingSince("Service", time.Second)), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: both(proven, goingSince("Service", time.Second)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"the row waits until it is gone": {
 			given: made, when: both(proven, nothing, machineOnly, done), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
@@ -246,13 +246,13 @@ func TestCanaryIsRemoved(t *testing.T) {
 func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person asks for none": {
-			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"nothing is left that it would be for": {
-			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"the Cluster is deleted": {
-			given: deleted(made), step: ucv1.StepRoll, verb: outcome.VerbRemoveCanary,
+			given: deleted(made), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
 		"the migration is undone": {
 			given: made, when: func(o *Observation) {
@@ -260,10 +260,10 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 			},
-			step: ucv1.StepUndoRoll, verb: outcome.VerbRemoveCanary,
+			step: ucv1.StepUndoRoll, action: outcome.ActionRemoveCanary,
 		},
 		"an undo does not roll anything back before": {
-			given: rollingBack, when: withCanary, step: ucv1.StepUndoRoll, verb: outcome.VerbRemoveCanary,
+			given: rollingBack, when: withCanary, step: ucv1.StepUndoRoll, action: outcome.ActionRemoveCanary,
 		},
 	})
 }
@@ -284,7 +284,7 @@ func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := begun()
 			o.StorageClasses = observation.Known(test.classes)
-			NewWithT(t).Expect(Decide(o, noon()).Verb).To(HaveField("Canary.StorageClass", test.want))
+			NewWithT(t).Expect(Decide(o, noon()).Action).To(HaveField("Canary.StorageClass", test.want))
 		})
 	}
 }

@@ -47,7 +47,7 @@ func refused(o *Observation) {
 func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is recorded who led without it": {
-			given: comparing, step: ucv1.StepMachineController, verb: outcome.VerbRecord, says: []string{"cloud-node"},
+			given: comparing, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{"cloud-node"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{EnabledAt: stampAgo(0), LedBy: "ccm_1"}))
 			},
@@ -84,7 +84,7 @@ func untilStamp(ago time.Duration) func(*Observation) {
 func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"from when another one leads, addresses are compared, longer where there are more Nodes": {
-			given: compared, step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			given: compared, step: ucv1.StepMachineController, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CloudNode.ComparedUntil).To(Equal(stampAgo(-61 * time.Second)))
 			},
@@ -101,10 +101,10 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
 		},
 		"then the machine-controller is configured": {
-			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"who was away meanwhile looks once more": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
 			says: []string{"changes addresses"},
 		},
 		"and waits until the CCM leads again": {
@@ -116,7 +116,7 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
 		},
 		"what changes after the first flag is not the loop's": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
 			says: []string{"new Machines join"},
 		},
 		"and the loop stays on where the CCM is gone": {
@@ -132,11 +132,11 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			given: compared, when: func(o *Observation) {
 				o.Nodes, o.CCMLease = observation.Known([]observation.Node{}), observation.Absent[observation.Lease]()
 			},
-			step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"other providers have it from the start": {
 			given: comparing, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CloudNodeLater = false }) },
-			step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"Nodes that cannot be looked at": {
 			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }, step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
@@ -147,7 +147,7 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loop is switched off again": {
-			given: compared, when: readdressed, step: ucv1.StepMachineController, verb: outcome.VerbRecord, says: []string{difference},
+			given: compared, when: readdressed, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{difference},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{Conflict: difference, Judged: "2/"}))
 			},
@@ -167,25 +167,25 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 				refused(o)
 				edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "8" })
 			},
-			step: ucv1.StepMachineController, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
 		},
 		"so is another spec": {
 			given: comparing, when: func(o *Observation) { refused(o); o.Cluster.Generation++ },
-			step: ucv1.StepMachineController, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
 		},
 		"what is accepted is no difference": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Node n1"}
 			},
-			step: ucv1.StepMachineController, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"a Node of the same name is another one": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].UID = "new" })
 			},
-			step: ucv1.StepMachineController, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
 		},
 		"addresses that changed before are named, and nothing is switched on": {
 			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference},

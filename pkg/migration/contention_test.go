@@ -30,18 +30,18 @@ func loops(o *Observation, owner string) {
 func TestGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"loops that come back in the template stop everything, with their owner": {
-			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, verb: outcome.VerbRecord,
+			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAgain,
 		},
 		"loops that come back without an owner stop everything": {
-			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: outcome.VerbRecord,
+			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by someone"},
 		},
 		"loops that come back in a pod stop everything": {
 			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a pod that cannot be read stops everything, and the CCM goes on: no one was seen to run its loops": {
 			given: rolling, when: func(o *Observation) {
@@ -59,17 +59,17 @@ func TestGuard(t *testing.T) {
 					c.KCM.Pods = append(c.KCM.Pods, ended)
 				})
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"the guard also watches over a completed migration": {
-			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, verb: outcome.VerbRecord,
+			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason,
 		},
 		"who runs the loops now is recorded at once": {
 			given: rolling, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(ConsistOf(HaveField("PodName", "late")))
 			},
@@ -84,7 +84,7 @@ func TestGuard(t *testing.T) {
 func TestAFenceThatSomeoneClosed(t *testing.T) {
 	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
-		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, verb: outcome.VerbOpenFence},
+		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, action: outcome.ActionOpenFence},
 		"it stays closed while someone renews KCM's Lease": {
 			given: rolling, when: func(o *Observation) {
 				closed(o)
@@ -135,7 +135,7 @@ func TestContention(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the fence is closed when it is noted that KCM runs loops again": {
 			given: contendedSince(inTree()), when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open = true }) },
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"while KCM runs loops the fence stays closed, and KCM is not changed again": {
 			given: contendedSince(inTree()), step: ucv1.StepHandover, line: "LoopsOff", fails: ucv1.CloudLoopsContendedReason,
@@ -152,11 +152,11 @@ func TestContention(t *testing.T) {
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason, says: []string{"was not seen to end"},
 		},
 		"the fence is opened again when the silence is proven again": {
-			given: contendedSince(silentArguments()), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: contendedSince(silentArguments()), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a completed migration is handed over again too": {
 			given: contendedSince(silentArguments()), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Hour) },
-			step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"the CCM's objects are not repaired while KCM runs loops": {
 			given: contendedSince(inTree()), when: func(o *Observation) {
@@ -175,13 +175,13 @@ func TestContentionWithTheLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"KCM loses the lock while the CCM leads with it": {
 			given: bothLocked, when: func(o *Observation) { setKCM(o, inTree()) },
-			step: ucv1.StepHandover, line: "KCMArmed", verb: outcome.VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, line: "KCMArmed", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM gets its loops back with the lock": {
-			given: kcmUnlocked, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			given: kcmUnlocked, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM gets its loops back when the CCM has no lock any more": {
-			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a hand-over that is begun again needs silence, because the CCM has no lock": {
 			given: unlocking, when: func(o *Observation) {

@@ -52,7 +52,7 @@ func (p *pass) everyComponent(change func(observation.Component) (*outcome.Argum
 			return outcome.Fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
 		}
 		if arguments, why := change(component); arguments != nil {
-			return outcome.Does(outcome.Verb{Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
+			return outcome.Does(outcome.Action{Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
 		}
 	}
 	for _, component := range components {
@@ -136,10 +136,10 @@ func (p *pass) finalize() outcome.Outcome {
 			flags = gone
 		}
 	}
-	if flags.Verb != nil {
+	if flags.Action != nil {
 		return flags
 	}
-	if class := p.defaultClass(); class.Verb != nil || flags.Holds && !class.Holds {
+	if class := p.defaultClass(); class.Action != nil || flags.Holds && !class.Holds {
 		return class
 	}
 	return flags

@@ -65,11 +65,11 @@ func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
 	g := NewWithT(t)
 	o := completed()
 	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
-	verb := p.inTreeFlags().Verb
-	g.Expect(verb).NotTo(BeNil())
-	g.Expect(verb.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
-	g.Expect(verb.Arguments.Set).To(ContainElement(outcome.Flag{Name: "--cloud-provider", Value: "external"}))
-	g.Expect(verb.Arguments.Remove).NotTo(ContainElement("cloud-provider"))
+	action := p.inTreeFlags().Action
+	g.Expect(action).NotTo(BeNil())
+	g.Expect(action.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
+	g.Expect(action.Arguments.Set).To(ContainElement(outcome.Flag{Name: "--cloud-provider", Value: "external"}))
+	g.Expect(action.Arguments.Remove).NotTo(ContainElement("cloud-provider"))
 }
 
 func TestFinalizeRow(t *testing.T) {
@@ -80,7 +80,7 @@ func TestFinalizeRow(t *testing.T) {
 					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true}}
 				})
 			},
-			step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments, says: []string{"kube-apiserver"},
+			step: ucv1.StepFinalize, action: outcome.ActionChangeArguments, says: []string{"kube-apiserver"},
 		},
 		"a rollout is waited for": {
 			given: finished, when: func(o *Observation) {
@@ -174,7 +174,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 				gated("A=true,CSIMigration=false")(o)
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 			},
-			step: ucv1.StepVolumeMigration, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepVolumeMigration, action: outcome.ActionChangeArguments,
 			says: []string{"CSIMigration=true, InTreePluginOpenStackUnregister=false"},
 		},
 		"gates that are on are rolled out before the machine-controller": {
@@ -185,7 +185,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 			step: ucv1.StepVolumeMigration, wait: ucv1.RollingOutReason,
 		},
 		"gates that are on and rolled out hold": {
-			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"a catalogue that cannot be looked at is not taken for one without gates": {
 			given: configuring, when: func(o *Observation) { o.Provider = observation.Unknown[observation.Provider]("timeout") },

@@ -39,7 +39,7 @@ func Decide(o observation.Observation, now time.Time) Decision {
 	p.lookAhead(&decision)
 	decision.Findings = p.findings
 	if o.Cluster.Spec.Paused && !p.recalled && !p.released(decision) {
-		decision.Verb, decision.Instructions = nil, nil
+		decision.Action, decision.Instructions = nil, nil
 		if decision.Step != ucv1.StepInTree {
 			decision.Wait, decision.Failure = nil, nil
 		}
@@ -98,18 +98,18 @@ func (p *pass) decide() Decision {
 	}
 	p.facts = rollout.Measured(p.rolling())
 	before := *p.facts.DeepCopy()
-	decision := p.leasesFirst(before, p.halts(p.course()))
-	if decision.Verb == nil && p.annotationsMissing() {
+	decision := p.leasesFirst(before, p.addRollHalt(p.migrateOrRollBack()))
+	if decision.Action == nil && p.annotationsMissing() {
 		// The annotations are an interface for others: they never hold up the migration.
-		decision.Verb = &outcome.Verb{
-			Kind: outcome.VerbRestoreAnnotations, Objects: []observation.Ref{p.self()},
+		decision.Action = &outcome.Action{
+			Kind: outcome.ActionRestoreAnnotations, Objects: []observation.Ref{p.self()},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		}
 	}
 	return decision
 }
 
-// walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its verb is
+// walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its action is
 // not done: a baseline that counts as taken but was not stored could never be looked at again. Only the ends of
 // processes that were seen stay.
 func (p *pass) walkOnly() Decision {
@@ -200,7 +200,7 @@ func (p *pass) stopAt(step ucv1.Step, out outcome.Outcome) Decision {
 	if step == ucv1.StepRolledBack {
 		states = undoStates(step, nil)
 	}
-	return Decision{Step: step, Verb: out.Verb, Wait: out.Wait, Failure: out.Failure, Rows: states}
+	return Decision{Step: step, Action: out.Action, Wait: out.Wait, Failure: out.Failure, Rows: states}
 }
 
 // stateOf a row whose outcome is this.

@@ -70,20 +70,20 @@ func TestOriginOfAFlip(t *testing.T) {
 				o.Cluster.Status.Origin = ucv1.OriginInTree
 				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
-			step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: origin(ucv1.OriginMigrating),
+			step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"a flip that was missed is a migration when KCM runs loops, annotations or not": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: origin(ucv1.OriginMigrating),
+			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"an edited Cluster whose KCM runs no loop is external": {
-			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature is external": {
 			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1; setKCM(o, finalArguments()) },
-			step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: origin(ucv1.OriginExternal),
+			step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature beside a loud KCM is external all the same": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"and then it is blocked with the arguments": {
 			given: unseen, when: func(o *Observation) { o.Cluster.Generation, o.Cluster.Status.Origin = 1, ucv1.OriginExternal },
@@ -110,10 +110,10 @@ func TestAnnotationsAreRestored(t *testing.T) {
 	lost := func(o *Observation) { delete(o.Cluster.Annotations, ucv1.CSIMigrationNeededAnnotation) }
 	runDecisions(t, map[string]decision{
 		"a lost annotation never holds up the migration": {
-			given: starting, when: lost, step: ucv1.StepHandover, line: "BaselineTaken", verb: outcome.VerbTakeBaseline,
+			given: starting, when: lost, step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"a lost annotation is restored while the migration waits": {
-			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbRestoreAnnotations,
+			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionRestoreAnnotations,
 			wait: ucv1.NodesNotReadyReason,
 		},
 		"a lost annotation is restored while a person is called for": {
@@ -121,7 +121,7 @@ func TestAnnotationsAreRestored(t *testing.T) {
 				lost(o)
 				machines(func(m *observation.Machines) { m.Deployments[0].Paused = true })(o)
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRestoreAnnotations, fails: ucv1.BlockedMachinesReason,
+			step: ucv1.StepRoll, action: outcome.ActionRestoreAnnotations, fails: ucv1.BlockedMachinesReason,
 		},
 		"a completed migration needs none": {given: finished, when: lost, step: ucv1.StepFinished},
 		"a cluster created with the feature gets none": {
@@ -146,7 +146,7 @@ func TestPausedDoesNothing(t *testing.T) {
 		want := Decide(o, noon())
 		o.Cluster.Spec.Paused = true
 		d := Decide(o, noon())
-		g.Expect([]any{d.Verb, d.Wait, d.Failure}).To(HaveEach(BeNil()))
+		g.Expect([]any{d.Action, d.Wait, d.Failure}).To(HaveEach(BeNil()))
 		facts := o.Cluster.Status.Facts
 		if d.Facts != nil {
 			facts.UnattendedSince = d.Facts.UnattendedSince // That the cloud loops run nowhere is seen, paused or not.
@@ -183,32 +183,32 @@ func deleted(given func() Observation) func() Observation {
 func TestDeletion(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start it just goes, and nothing is recorded": {
-			given: deleted(fresh), step: ucv1.StepPreflight, verb: outcome.VerbRelease,
+			given: deleted(fresh), step: ucv1.StepPreflight, action: outcome.ActionRelease,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StartedAt).To(BeNil()) },
 		},
-		"before the hand-over it just goes": {given: deleted(applying), step: ucv1.StepAddons, verb: outcome.VerbRelease},
+		"before the hand-over it just goes": {given: deleted(applying), step: ucv1.StepAddons, action: outcome.ActionRelease},
 		"the line before KCM is touched is not walked for its sake": {
-			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, verb: outcome.VerbRelease,
+			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, action: outcome.ActionRelease,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(BeNil()) },
 		},
 		"with the feature off it just goes": {
-			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, verb: outcome.VerbRelease,
+			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, action: outcome.ActionRelease,
 		},
-		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments},
+		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments},
 		"in the hand-over it says why it waits": {
 			given: deleted(fenced), when: notReady, step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.NodesNotReadyReason,
 			says: []string{"it goes when the hand-over is complete"},
 		},
-		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, verb: outcome.VerbRelease},
+		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, action: outcome.ActionRelease},
 		"what the breaker took of one that was never rolled is given back": {
 			given: deleted(rolling), when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }),
-			step: ucv1.StepRoll, verb: outcome.VerbReturnMinReady,
+			step: ucv1.StepRoll, action: outcome.ActionReturnMinReady,
 		},
 		"one that is paused in the middle keeps it": {
 			given: deleted(proving), when: firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }),
 			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"is paused in the middle of its roll; unpause it"},
 		},
-		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet},
+		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *observation.Machines) { m.Deployments[0].RestartValue = generation }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
@@ -218,11 +218,11 @@ func TestDeletion(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"Machines that cannot be looked at do not matter before anything was rolled": {
-			given: deleted(recording), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, step: ucv1.StepRoll, verb: outcome.VerbRelease,
+			given: deleted(recording), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, step: ucv1.StepRoll, action: outcome.ActionRelease,
 		},
 		"without its KCM it just goes": {
-			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover, verb: outcome.VerbRelease,
+			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover, action: outcome.ActionRelease,
 		},
-		"a completed one just goes": {given: deleted(finished), step: ucv1.StepFinished, verb: outcome.VerbRelease},
+		"a completed one just goes": {given: deleted(finished), step: ucv1.StepFinished, action: outcome.ActionRelease},
 	})
 }

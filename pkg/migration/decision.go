@@ -10,14 +10,14 @@ import (
 
 // Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do; only
 // VerbRestoreAnnotations, VerbFreeLease and VerbRevokeLease may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence
-// beside a Failure that they answer, and the Failure of a halted roll beside any Verb or Wait.
+// beside a Failure that they answer, and the Failure of a halted roll beside any Action or Wait.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step
-	// Line of the hand-over's table, while that is current.
-	Line string
-	// Verb is the one thing to do in this pass.
-	Verb *outcome.Verb
+	// Stage of the hand-over's table, while that is current.
+	Stage string
+	// Action is the one thing to do in this pass.
+	Action *outcome.Action
 	// Wait is why nothing is done now although the controller will go on by itself.
 	Wait *outcome.Wait
 	// Failure is why a person must act.
@@ -34,7 +34,7 @@ type Decision struct {
 	RollsOn string
 	// Facts to persist with this pass's status: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
-	// Proofs of kubelets to keep, all of them, before the verb is done. Nil: they are as they were.
+	// Proofs of kubelets to keep, all of them, before the action is done. Nil: they are as they were.
 	Proofs *observation.KeptProofs
 	// Proof that KCM is silent, item by item; nil when it was not asked for.
 	Proof []ucv1.ProofItem

@@ -52,8 +52,8 @@ func (p *pass) defaultClass() outcome.Outcome {
 	if len(former) > 0 {
 		why = "Making " + successor.String() + " the default in place of " + wording.Names(observation.RefNames(former)) + "."
 	}
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionSwitchDefaultClass, Objects: append(former, successor.Ref), DefaultClass: successor.Name, Why: why,
 	})
 }
 

@@ -40,24 +40,24 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 	ours := storageClass("cinder", cinderCSI, false)
 	runDecisions(t, map[string]decision{
 		"ours takes the place of that of the in-tree plugin": {
-			given: judging, step: ucv1.StepFinalize, verb: outcome.VerbSwitchDefaultClass, says: []string{"StorageClass cinder", "in place of StorageClass standard"},
+			given: judging, step: ucv1.StepFinalize, action: outcome.ActionSwitchDefaultClass, says: []string{"StorageClass cinder", "in place of StorageClass standard"},
 		},
 		"ours is it where there is none": {
 			given: judging, when: classes(ours, storageClass("standard", cinder, false)),
-			step: ucv1.StepFinalize, verb: outcome.VerbSwitchDefaultClass, says: []string{"Making StorageClass cinder the default."},
+			step: ucv1.StepFinalize, action: outcome.ActionSwitchDefaultClass, says: []string{"Making StorageClass cinder the default."},
 		},
 		"that of another driver is left alone": {
-			given: judging, when: classes(ours, storageClass("files", "csi.example.com", true)), step: ucv1.StepFinalize, verb: outcome.VerbRecord, facts: judged("files"),
+			given: judging, when: classes(ours, storageClass("files", "csi.example.com", true)), step: ucv1.StepFinalize, action: outcome.ActionRecord, facts: judged("files"),
 		},
 		"ours that is it already is recorded": {
-			given: judging, when: classes(storageClass("cinder", cinderCSI, true)), step: ucv1.StepFinalize, verb: outcome.VerbRecord, facts: judged("cinder"),
+			given: judging, when: classes(storageClass("cinder", cinderCSI, true)), step: ucv1.StepFinalize, action: outcome.ActionRecord, facts: judged("cinder"),
 		},
 		"that of the in-tree plugin goes where ours is it already": {
 			given: judging, when: classes(storageClass("cinder", cinderCSI, true), storageClass("standard", cinder, true)),
-			step: ucv1.StepFinalize, verb: outcome.VerbSwitchDefaultClass, says: []string{"in place of StorageClass standard"},
+			step: ucv1.StepFinalize, action: outcome.ActionSwitchDefaultClass, says: []string{"in place of StorageClass standard"},
 		},
 		"one of ours that the owner made is another one": {
-			given: judging, when: classes(ours, storageClass("retained", cinderCSI, true)), step: ucv1.StepFinalize, verb: outcome.VerbRecord, facts: judged("retained"),
+			given: judging, when: classes(ours, storageClass("retained", cinderCSI, true)), step: ucv1.StepFinalize, action: outcome.ActionRecord, facts: judged("retained"),
 		},
 		"ours that is not there yet is waited for": {
 			given: judging, when: classes(storageClass("standard", cinder, true)), step: ucv1.StepFinalize, wait: ucv1.RollingOutReason, says: []string{"StorageClass cinder"},
@@ -69,7 +69,7 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 			given: judging, when: func(o *Observation) {
 				classes(storageClass("standard", cinder, true))(o)
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.SatisfiedBy = "CSIDriver of Helm" })
-			}, step: ucv1.StepFinalize, verb: outcome.VerbRecord, facts: judged(""),
+			}, step: ucv1.StepFinalize, action: outcome.ActionRecord, facts: judged(""),
 		},
 		"classes that cannot be looked at are not none": {
 			given: judging, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") },
@@ -84,7 +84,7 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 			given: judging, when: func(o *Observation) {
 				setKCM(o, silentArguments())
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
-			}, step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments,
+			}, step: ucv1.StepFinalize, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -95,8 +95,8 @@ func TestTheFormerDefaultGoesFirst(t *testing.T) {
 	o.StorageClasses = observation.Known([]observation.StorageClass{
 		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
 	})
-	verb := Decide(o, noon()).Verb
-	g.Expect(observation.RefNames(verb.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
-	g.Expect(verb.Objects[0].UID).To(Equal("uid-fast"))
-	g.Expect(verb.DefaultClass).To(Equal("cinder"))
+	action := Decide(o, noon()).Action
+	g.Expect(observation.RefNames(action.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
+	g.Expect(action.Objects[0].UID).To(Equal("uid-fast"))
+	g.Expect(action.DefaultClass).To(Equal("cinder"))
 }

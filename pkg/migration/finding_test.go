@@ -46,7 +46,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		return ucv1.AcceptedFinding{ID: "NodeNotReady", Objects: objects, Reason: "they are being replaced"}
 	}
 	until := func(a ucv1.AcceptedFinding, d time.Duration) ucv1.AcceptedFinding { a.Until = stampAgo(-d); return a }
-	start := decision{given: fresh, step: ucv1.StepPreflight, verb: outcome.VerbRecord, says: []string{"Starting the migration"}}
+	start := decision{given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"}}
 	passes := func(when func(*Observation)) decision { start.when = when; return start }
 	blocks := func(when func(*Observation), says ...string) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: says}
@@ -78,7 +78,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 				o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: FindingCloudConfig, Reason: "no"}}
 			},
 		},
-		"after the start nothing is judged": {given: applying, when: found(one...), step: ucv1.StepAddons, verb: outcome.VerbApplyAddons},
+		"after the start nothing is judged": {given: applying, when: found(one...), step: ucv1.StepAddons, action: outcome.ActionApplyAddons},
 	})
 }
 
@@ -99,11 +99,11 @@ func TestWhatTheCloudSaysHoldsTheRollBack(t *testing.T) {
 			given: recording, when: func(o *Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 			says: []string{"what only the cloud can tell"},
 		},
-		"one of before the start does not": {given: recording, when: found(unready(nil)), step: ucv1.StepRoll, verb: outcome.VerbRecord},
+		"one of before the start does not": {given: recording, when: found(unready(nil)), step: ucv1.StepRoll, action: outcome.ActionRecord},
 		"an accepted one does not": {
-			given: recording, when: accepting([]observation.Finding{refused}, ucv1.AcceptedFinding{ID: "LoadBalancerRefused", Reason: "known"}), step: ucv1.StepRoll, verb: outcome.VerbRecord,
+			given: recording, when: accepting([]observation.Finding{refused}, ucv1.AcceptedFinding{ID: "LoadBalancerRefused", Reason: "known"}), step: ucv1.StepRoll, action: outcome.ActionRecord,
 		},
-		"a roll that began is not held back": {given: rolling, when: found(refused), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
+		"a roll that began is not held back": {given: rolling, when: found(refused), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 	})
 }
 

@@ -126,7 +126,7 @@ func finished() Observation {
 		Bootstraps: observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal}}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
 		Gone:      observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
-		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), OtherManagers: observation.Known[[]observation.OtherManager](nil), Measured: observation.Known(slo.Seen{}),
+		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil), Measured: observation.Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o
@@ -271,19 +271,19 @@ func external() Observation {
 	return o
 }
 
-// decision is what a test expects of Decide: the step and one of verb, wait and failure with words of its message.
+// decision is what a test expects of Decide: the step and one of action, wait and failure with words of its message.
 type decision struct {
-	given func() Observation
-	when  func(*Observation)
-	step  ucv1.Step
-	line  string
-	verb  outcome.VerbKind
-	wait  string
-	fails string
-	says  []string
-	never string
-	why   string
-	facts func(Gomega, ucv1.Facts)
+	given  func() Observation
+	when   func(*Observation)
+	step   ucv1.Step
+	line   string
+	action outcome.ActionKind
+	wait   string
+	fails  string
+	says   []string
+	never  string
+	why    string
+	facts  func(Gomega, ucv1.Facts)
 }
 
 func runDecisions(t *testing.T, tests map[string]decision) {
@@ -297,10 +297,10 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			}
 			d := Decide(o, noon())
 			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
-			g.Expect(d.Line).To(Equal(test.line))
-			kind, wait, failure, message := outcome.VerbKind(""), "", "", ""
-			if d.Verb != nil {
-				kind, message = d.Verb.Kind, d.Verb.Why
+			g.Expect(d.Stage).To(Equal(test.line))
+			kind, wait, failure, message := outcome.ActionKind(""), "", "", ""
+			if d.Action != nil {
+				kind, message = d.Action.Kind, d.Action.Why
 				g.Expect(message).To(ContainSubstring(test.why))
 			}
 			if d.Wait != nil {
@@ -309,7 +309,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			if d.Failure != nil {
 				failure, message = d.Failure.Reason, d.Failure.Message
 			}
-			g.Expect([]string{string(kind), wait, failure}).To(Equal([]string{string(test.verb), test.wait, test.fails}), message)
+			g.Expect([]string{string(kind), wait, failure}).To(Equal([]string{string(test.action), test.wait, test.fails}), message)
 			for _, words := range test.says {
 				g.Expect(message).To(ContainSubstring(words))
 			}

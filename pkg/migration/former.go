@@ -70,7 +70,7 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 func (p *pass) formerLeases() []formerLease {
 	var leases []formerLease
 	processes, looked := p.o.CCMProcesses.Get()
-	alone := p.o.OtherManagers.IsKnown() && p.otherManagersRun() == ""
+	alone := p.o.ForeignCCMs.IsKnown() && p.otherManagersRun() == ""
 	if lease, known := p.o.CCMLease.Get(); known && looked && alone && p.o.Fence.Value().Open && !withdrawn(p.facts) {
 		leases = append(leases, formerLease{lease: lease, processes: processes, retry: retryPeriod, bound: true})
 	}
@@ -80,15 +80,15 @@ func (p *pass) formerLeases() []formerLease {
 	return leases
 }
 
-// freeLease is the verb when a Lease can be freed now, and how long it takes until one can be.
-func (p *pass) freeLease() (verb *outcome.Verb, after time.Duration) {
+// freeLease is the action when a Lease can be freed now, and how long it takes until one can be.
+func (p *pass) freeLease() (action *outcome.Action, after time.Duration) {
 	for _, former := range p.formerLeases() {
 		left, ended := former.endedBefore(p.now)
 		switch {
 		case ended && left <= 0:
 			lease := former.lease
-			return &outcome.Verb{
-				Kind: outcome.VerbFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
+			return &outcome.Action{
+				Kind: outcome.ActionFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
 				Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the next one leads now.",
 			}, 0
 		case ended:
@@ -113,28 +113,28 @@ func (p *pass) leasesFirst(before ucv1.Facts, decision Decision) Decision {
 	if !p.interrupts(decision) {
 		return decision
 	}
-	verb, after := p.freeLease()
+	action, after := p.freeLease()
 	decision.LookAfter = observation.Sooner(decision.LookAfter, after)
-	if verb == nil {
-		verb = p.beforeKCMRolls(decision.Verb)
+	if action == nil {
+		action = p.beforeKCMRolls(decision.Action)
 	}
 	switch {
-	case verb != nil:
-		return p.instead(before, decision, verb)
-	case decision.Verb == nil && !unknown(decision) && p.rightIsOver(decision):
-		decision.Verb = p.takeBack()
+	case action != nil:
+		return p.instead(before, decision, action)
+	case decision.Action == nil && !unknown(decision) && p.rightIsOver(decision):
+		decision.Action = p.takeBack()
 	}
 	return decision
 }
 
-// instead does another verb in this pass. What the one in its place would have recorded is not so yet.
-func (p *pass) instead(before ucv1.Facts, decision Decision, verb *outcome.Verb) Decision {
-	if decision.Verb != nil {
+// instead does another action in this pass. What the one in its place would have recorded is not so yet.
+func (p *pass) instead(before ucv1.Facts, decision Decision, action *outcome.Action) Decision {
+	if decision.Action != nil {
 		p.facts = before
 		p.mergeProcesses()
 	}
-	decision.Verb = verb
-	if verb.Kind == outcome.VerbGrantLease {
+	decision.Action = action
+	if action.Kind == outcome.ActionGrantLease {
 		p.facts.Handover.KCMLeaseGrantedAt = p.stamp()
 	}
 	return decision

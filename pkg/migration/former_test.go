@@ -54,10 +54,10 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 		}
 	}
 	frees := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbFreeLease, says: []string{"ccm_1, which was seen to end"}}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionFreeLease, says: []string{"ccm_1, which was seen to end"}}
 	}
 	leaves := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment}
 	}
 	unled := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason}
@@ -93,15 +93,15 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 
 func TestWhenNoLeaseIsFreed(t *testing.T) {
 	leaves := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment}
+		return decision{given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment}
 	}
 	runDecisions(t, map[string]decision{
 		"not while the fence is closed": {
 			given: orphaned, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
-			step: ucv1.StepAddons, verb: outcome.VerbOpenFence,
+			step: ucv1.StepAddons, action: outcome.ActionOpenFence,
 		},
 		"not while other managers cannot be looked at": {
-			given: orphaned, when: func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") },
+			given: orphaned, when: func(o *Observation) { o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("timeout") },
 			step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
 		"not while pods cannot be looked at": leaves(func(o *Observation) { o.CCMProcesses = observation.Unknown[[]observation.Process]("timeout") }),
@@ -115,7 +115,7 @@ func TestWhenNoLeaseIsFreed(t *testing.T) {
 			o := external()
 			o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 			return o
-		}, step: ucv1.StepAddons, verb: outcome.VerbRecord},
+		}, step: ucv1.StepAddons, action: outcome.ActionRecord},
 	})
 }
 
@@ -124,9 +124,9 @@ func TestNoLeaseIsFreedBeforeTheStart(t *testing.T) {
 	o := fresh()
 	o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 	d := Decide(o, noon())
-	g.Expect(d.Verb == nil || d.Verb.Kind != outcome.VerbFreeLease).To(BeTrue())
+	g.Expect(d.Action == nil || d.Action.Kind != outcome.ActionFreeLease).To(BeTrue())
 	o.Cluster.Status.StartedAt = stampAgo(time.Minute)
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbFreeLease))
+	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionFreeLease))
 }
 
 // TestFreeingALeaseRecordsNothingElse: the Lease is freed in its place, and it is done in the next pass.
@@ -134,7 +134,7 @@ func TestFreeingALeaseRecordsNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	o := orphaned()
 	o.Cluster.Status.RollGeneration = ""
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbFreeLease))
+	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionFreeLease))
 	if facts := Decide(o, noon()).Facts; facts != nil {
 		g.Expect(facts.RollGeneration).To(BeEmpty())
 	}
@@ -148,8 +148,8 @@ func TestALeaseIsFreedAtItsMoment(t *testing.T) {
 	edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(1500 * time.Millisecond))
 	d := Decide(o, noon().Add(1500*time.Millisecond))
-	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbFreeLease))
-	g.Expect(*d.Verb.Lease).To(Equal(o.CCMLease.Value()))
+	g.Expect(d.Action.Kind).To(Equal(outcome.ActionFreeLease))
+	g.Expect(*d.Action.Lease).To(Equal(o.CCMLease.Value()))
 }
 
 // TestAClearedLeaseTellsWhenItWasHeld: who clears it is no manager that runs the loops.
@@ -208,11 +208,11 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 			g := NewWithT(t)
 			o := kcmRolls()
 			test.when(&o)
-			verb := Decide(o, noon()).Verb
-			g.Expect(verb != nil && verb.Kind == outcome.VerbFreeLease).To(Equal(test.want))
+			action := Decide(o, noon()).Action
+			g.Expect(action != nil && action.Kind == outcome.ActionFreeLease).To(Equal(test.want))
 			if test.want {
-				g.Expect(*verb.Lease).To(Equal(o.KCMLease.Value()))
-				g.Expect(verb.Why).To(ContainSubstring("gone_1, which was seen to end"))
+				g.Expect(*action.Lease).To(Equal(o.KCMLease.Value()))
+				g.Expect(action.Why).To(ContainSubstring("gone_1, which was seen to end"))
 			}
 		})
 	}
@@ -232,20 +232,20 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 	revoked := func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(noon())) }
 	runDecisions(t, map[string]decision{
 		"it comes before KCM rolls out, and what is done then is not recorded": {
-			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbGrantLease,
+			given: loud, when: withoutRight, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionGrantLease,
 			facts: func(g Gomega, f ucv1.Facts) { has(g, f); g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
 		},
-		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, verb: outcome.VerbGrantLease, facts: has},
+		"it comes before each rollout": {given: completed, when: withoutRight, step: ucv1.StepFinalize, action: outcome.ActionGrantLease, facts: has},
 		"it is not asked for where it is no use": {
 			given: loud, when: func(o *Observation) {
 				withoutRight(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["leader-elect-resource-lock"] = "endpointsleases"
 				})
-			}, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			}, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"it goes when KCM has rolled out": {
-			given: configured, when: waiting, step: ucv1.StepMachineController, verb: outcome.VerbRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
+			given: configured, when: waiting, step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
 			given: configured, when: func(o *Observation) {
@@ -261,7 +261,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Former = kcmRolls().ControlPlane.Value().KCM.Former })
 			}, step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: has,
 		},
-		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, verb: outcome.VerbRevokeLease, facts: revoked},
+		"it is gone before all is finished": {given: finished, when: granted, step: ucv1.StepFinalize, action: outcome.ActionRevokeLease, facts: revoked},
 		"all is finished when the next KCM leads": {
 			given: finished, when: func(o *Observation) {
 				granted(o)
@@ -272,7 +272,7 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 		},
 		"a deleted Cluster takes it back first": {
 			given: rolling, when: func(o *Observation) { granted(o); o.Cluster.DeletionTimestamp = stampAgo(time.Second) },
-			step: ucv1.StepRoll, verb: outcome.VerbRevokeLease, facts: revoked,
+			step: ucv1.StepRoll, action: outcome.ActionRevokeLease, facts: revoked,
 		},
 	})
 }
@@ -284,10 +284,10 @@ func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 		c.KCM.Replicas, c.KCM.Pods = 2, []observation.Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
 	})
 	d := Decide(o, noon())
-	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbKeepLeader))
-	g.Expect(d.Verb.Objects[0].Name).To(Equal("new"))
+	g.Expect(d.Action.Kind).To(Equal(outcome.ActionKeepLeader))
+	g.Expect(d.Action.Objects[0].Name).To(Equal("new"))
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbChangeArguments))
+	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionChangeArguments))
 }
 
 func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
@@ -297,7 +297,7 @@ func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
 	o.KCMLeaseRight = observation.Known(observation.LeaseRight{There: true})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
-	g.Expect(d.Verb.Kind).To(Equal(outcome.VerbRevokeLease))
+	g.Expect(d.Action.Kind).To(Equal(outcome.ActionRevokeLease))
 	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, observation.Unknown[observation.LeaseRight]("timeout")
 	g.Expect(Decide(o, noon()).Wait.Reason).To(Equal(ucv1.CouldNotLookReason))

@@ -21,19 +21,19 @@ func (p *pass) handover() outcome.Outcome {
 	if p.facts.Handover.FinishedAt != nil {
 		return p.handedOver()
 	}
-	for _, l := range linesOf(p.facts.Handover.Protocol) {
-		p.facts.Handover.Line = l.name
+	for _, l := range stagesOf(p.facts.Handover.Protocol) {
+		p.facts.Handover.Stage = l.name
 		out := l.evaluate(p)
-		out.Line = l.name
+		out.Stage = l.name
 		if !out.Holds || out.Reason == ucv1.NoNodesReason {
-			return p.inTime(out)
+			return p.failAfterDeadline(out)
 		}
 	}
 	p.facts.Handover.FinishedAt = p.stamp()
 	if p.facts.Handover.LockTakenAt == nil {
 		p.facts.Handover.GapSeconds = p.gap()
 	}
-	p.facts.Handover.Line = ""
+	p.facts.Handover.Stage = ""
 	return outcome.Records("Recording that the CCM leads.")
 }
 
@@ -62,15 +62,15 @@ func (p *pass) guarded() outcome.Outcome {
 	return p.aloneStill(out)
 }
 
-// inTime turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.
-func (p *pass) inTime(out outcome.Outcome) outcome.Outcome {
+// failAfterDeadline turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.
+func (p *pass) failAfterDeadline(out outcome.Outcome) outcome.Outcome {
 	started := p.waitingSince()
 	if out.Wait == nil || out.Wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
 		return out
 	}
 	failed := outcome.Fails(out.Reason, fmt.Sprintf("The hand-over began at %s and no one may be running the cloud loops. %s",
 		started.UTC().Format(time.RFC3339), out.Message)+p.undoOffer())
-	failed.Line = out.Line
+	failed.Stage = out.Stage
 	return failed
 }
 
@@ -101,8 +101,8 @@ func (p *pass) baselineTaken() outcome.Outcome {
 	digest := inventory.Digest()
 	name := p.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
 	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
 			wording.Count(len(inventory.LoadBalancers), "load balancer", "load balancers"), wording.Count(len(inventory.Volumes), "volume", "volumes")),
 	})
@@ -183,19 +183,19 @@ func (p *pass) loopsOff() outcome.Outcome {
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
 // early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
-func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome.Verb {
-	verb := outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
+func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome.Action {
+	action := outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + wording.Names(loops),
 		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []outcome.Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
 	}
 	gates := p.o.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
-		verb.Arguments.Set = append(verb.Arguments.Set, gatesFlag(kcm.Arguments, gates))
-		verb.Why += "; and feature gates on: " + wording.Names(missing)
+		action.Arguments.Set = append(action.Arguments.Set, gatesFlag(kcm.Arguments, gates))
+		action.Why += "; and feature gates on: " + wording.Names(missing)
 	}
-	verb.Why += "."
-	return verb
+	action.Why += "."
+	return action
 }
 
 func (p *pass) silent() outcome.Outcome {
@@ -231,8 +231,8 @@ func (p *pass) fenceOpen() outcome.Outcome {
 		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	}
 	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(p.now) {
-		return outcome.Does(outcome.Verb{
-			Kind: outcome.VerbReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
+		return outcome.Does(outcome.Action{
+			Kind: outcome.ActionReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + " from " + lease.String() + ", which has run out: a CCM that could not read it would wait for that once more.",
 		})
 	}
@@ -242,8 +242,8 @@ func (p *pass) fenceOpen() outcome.Outcome {
 	return outcome.Does(openFenceVerb(fence))
 }
 
-func openFenceVerb(fence observation.Fence) outcome.Verb {
-	return outcome.Verb{Kind: outcome.VerbOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
+func openFenceVerb(fence observation.Fence) outcome.Action {
+	return outcome.Action{Kind: outcome.ActionOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
 }
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
@@ -302,7 +302,7 @@ func (p *pass) mayLeadSince() time.Time {
 // there either, and the first Node starts them.
 func (p *pass) finishWithoutNodes() outcome.Outcome {
 	p.facts.Handover.FinishedAt = p.stamp()
-	p.facts.Handover.Line = ""
+	p.facts.Handover.Stage = ""
 	out := outcome.Records("Recording that the hand-over is done; the CCM leads as soon as there is a Node.")
 	out.Reason = ucv1.NoNodesReason
 	return out

@@ -29,7 +29,7 @@ func recorded(o *Observation) {
 func TestProcessesAreRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"processes are recorded before the first patch": {
-			given: starting, when: recorded, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord, says: []string{"Recording 1 process"},
+			given: starting, when: recorded, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord, says: []string{"Recording 1 process"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.StartedAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.Processes).To(ConsistOf(ucv1.ManagerProcess{
@@ -50,7 +50,7 @@ func TestProcessesAreRecorded(t *testing.T) {
 					c.KCM.Pods = []observation.Process{ended, unreadable, silent}
 				})
 			},
-			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(HaveLen(1))
 				g.Expect(f.Handover.Processes[0].PodName).To(Equal("odd"))
@@ -60,7 +60,7 @@ func TestProcessesAreRecorded(t *testing.T) {
 			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.Processes).To(HaveLen(2)) },
 		},
 		"a full record forgets one that has ended, and none that may run": {
@@ -71,7 +71,7 @@ func TestProcessesAreRecorded(t *testing.T) {
 				o.Processes[3] = ucv1.ManagerProcess{PodUID: "ended", EndedAt: microAgo(time.Minute)}
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(HaveLen(handover.MaxProcesses))
 				g.Expect(f.Handover.Processes).NotTo(ContainElement(HaveField("PodUID", "ended")))
@@ -96,21 +96,21 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 		},
 		"loops that were switched off and not noted are noted, so that we know them when they come back": {
 			given: fenced, when: func(o *Observation) { o.Cluster.Status.Handover.LoopsOffAt = nil },
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that a former CCM left is freed before the fence opens": {
 			given: fenced, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(time.Minute), WatchedAt: ago(time.Minute)})
 			},
-			step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbReleaseCCMLease, says: []string{"gone_1", "has run out"},
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionReleaseCCMLease, says: []string{"gone_1", "has run out"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt).To(BeNil()) },
 		},
 		"one that has not run out yet is left alone": {
 			given: fenced, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(10 * time.Second), WatchedAt: ago(time.Minute)})
 			},
-			step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"silence that is not proven is waited for": {
 			given: fenced, when: func(o *Observation) {
@@ -132,11 +132,11 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 func TestTheCCMHasToLead(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM that leads ends the hand-over, with the gap from the last end": {
-			given: opened, step: ucv1.StepHandover, verb: outcome.VerbRecord, says: []string{"the CCM leads"},
+			given: opened, step: ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"the CCM leads"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt.Time).To(Equal(noon()))
 				g.Expect(*f.Handover.GapSeconds).To(Equal(int64(55 * 60)))
-				g.Expect(f.Handover.Line).To(BeEmpty())
+				g.Expect(f.Handover.Stage).To(BeEmpty())
 			},
 		},
 		"a Lease that stands still proves no leader": {
@@ -170,10 +170,10 @@ func TestTheCCMHasToLead(t *testing.T) {
 		},
 		"without Nodes the hand-over ends without a leader": {
 			given: opened, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() },
-			step: ucv1.StepHandover, line: "Leading", verb: outcome.VerbRecord, says: []string{"as soon as there is a Node"},
+			step: ucv1.StepHandover, line: "Leading", action: outcome.ActionRecord, says: []string{"as soon as there is a Node"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
-				g.Expect(f.Handover.Line).To(BeEmpty())
+				g.Expect(f.Handover.Stage).To(BeEmpty())
 			},
 		},
 		"Nodes that cannot be looked at are not taken for none": {
@@ -209,14 +209,14 @@ func TestTheHandoverIsBounded(t *testing.T) {
 			given: fenced, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Unhealthy = []string{"x"} })
 			},
-			step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a cluster created with the feature takes no baseline": {
 			given: external, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{})
 				o.Cluster.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol}
 			},
-			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord, says: []string{"Recording 0 processes"},
+			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord, says: []string{"Recording 0 processes"},
 		},
 	})
 }
@@ -258,10 +258,10 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(HandoverLines("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
+	g.Expect(HandoverStages("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
 	for _, protocol := range Protocols() {
-		g.Expect(HandoverLines(protocol)).NotTo(BeEmpty())
-		for _, line := range HandoverLines(protocol) {
+		g.Expect(HandoverStages(protocol)).NotTo(BeEmpty())
+		for _, line := range HandoverStages(protocol) {
 			g.Expect(line.Name).NotTo(BeEmpty())
 			g.Expect(line.Means).To(HaveSuffix("."))
 		}
@@ -278,11 +278,11 @@ func TestFeatureGatesRideAlongWithTheLoops(t *testing.T) {
 	o := loud()
 	edit(&o.Provider, func(p *observation.Provider) { p.MigrationGates = map[string]bool{"CSIMigration": true} })
 	d := Decide(o, noon())
-	g.Expect(d.Verb.Arguments.Set).To(ConsistOf(
+	g.Expect(d.Action.Arguments.Set).To(ConsistOf(
 		HaveField("Name", "--controllers"), Equal(outcome.Flag{Name: "--feature-gates", Value: "CSIMigration=true"})))
-	g.Expect(d.Verb.Why).To(HaveSuffix("; and feature gates on: CSIMigration=true."))
+	g.Expect(d.Action.Why).To(HaveSuffix("; and feature gates on: CSIMigration=true."))
 
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "CSIMigration=true" })
 	o.Cluster.Status.Handover.Original[0].FeatureGates = new("CSIMigration=true")
-	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(HaveExactElements(HaveField("Name", "--controllers")))
+	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(HaveExactElements(HaveField("Name", "--controllers")))
 }

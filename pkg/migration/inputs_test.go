@@ -144,7 +144,7 @@ func TestFindingsAboutKCM(t *testing.T) {
 				kcmArguments(func(flags map[string]string) { delete(flags, "cluster-name") })(o)
 				o.Cluster.Spec.Cloud.ClusterName = "kubernetes"
 			},
-			step: ucv1.StepPreflight, verb: outcome.VerbRecord,
+			step: ucv1.StepPreflight, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Inherited.ClusterName).To(Equal("kubernetes")) },
 		},
 	})
@@ -162,7 +162,7 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 			given: fresh, when: func(o *Observation) {
 				o.CCMLease = observation.Known(observation.Lease{Holder: "helm_1", DurationSeconds: 15, WatchedAt: ago(time.Minute)})
 			},
-			step: ucv1.StepPreflight, verb: outcome.VerbRecord,
+			step: ucv1.StepPreflight, action: outcome.ActionRecord,
 		},
 		"a Lease of a CCM that cannot be looked at holds the start up": {
 			given: fresh, when: func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
@@ -197,7 +197,7 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"Secret user-alpha/cloud: forbidden; the control plane: timeout."},
 		},
 		"a finding after the start holds nothing up": {
-			given: rolling, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			given: rolling, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 	})
 }
@@ -244,7 +244,7 @@ func TestInherit(t *testing.T) {
 func TestExternalRowAsksKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a KCM that runs no loop lets the addons be applied, after what is inherited": {
-			given: external, step: ucv1.StepAddons, verb: outcome.VerbRecord, says: []string{"inherits"},
+			given: external, step: ucv1.StepAddons, action: outcome.ActionRecord, says: []string{"inherits"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.StartedAt).To(BeNil())
 				g.Expect(f.Inherited.ClusterName).To(Equal("prod"))
@@ -268,7 +268,7 @@ func TestExternalRowAsksKCM(t *testing.T) {
 					c.KCM.Pods = append(c.KCM.Pods, old)
 				})
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbRecord,
+			step: ucv1.StepAddons, action: outcome.ActionRecord,
 		},
 		"loops that come back before the hand-over block, and are not switched off by us": {
 			given: external, when: func(o *Observation) {
@@ -288,7 +288,7 @@ func TestExternalRowFinishes(t *testing.T) {
 		},
 		"a provider that never was in-tree is fine": {
 			given: external, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
-			step: ucv1.StepAddons, verb: outcome.VerbRecord,
+			step: ucv1.StepAddons, action: outcome.ActionRecord,
 		},
 		"after the hand-over the cluster is finished, and stays so when its cloud configuration is gone": {
 			given: finished, when: func(o *Observation) {
@@ -299,7 +299,7 @@ func TestExternalRowFinishes(t *testing.T) {
 		},
 		"a CCM that serves a Node completes the cluster": {
 			given: finished, when: func(o *Observation) { o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil },
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, says: []string{"the CCM serves the cluster"},
+			step: ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"the CCM serves the cluster"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CompletedAt.Time).To(Equal(noon())) },
 		},
 		"without a Node there is nothing left to do": {

@@ -100,7 +100,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			given: instructedFenced, when: func(o *Observation) {
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.ChangingSince = nil, nil
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.LoopsOffAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.ChangingSince.Time).To(Equal(noon()))
@@ -110,7 +110,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			given: instructedFenced, when: func(o *Observation) { onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt = nil }) },
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason,
 		},
-		"with the proof the fence is opened": {given: instructedFenced, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence},
+		"with the proof the fence is opened": {given: instructedFenced, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence},
 		"loops that are on again are contended": {
 			given: instructedFenced, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = inTree() })
@@ -130,7 +130,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 		"when they are gone the migration is finished": {given: finished, when: instruct, step: ucv1.StepFinished},
 		"a deleted Cluster whose KCM no one has changed goes": {
 			given: instructedLoud, when: func(o *Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
-			step: ucv1.StepHandover, verb: outcome.VerbRelease,
+			step: ucv1.StepHandover, action: outcome.ActionRelease,
 		},
 		"a deleted Cluster of which one Node is changed stays until the hand-over is done": {
 			given: half, when: func(o *Observation) { o.Cluster.DeletionTimestamp = new(metav1.NewTime(noon())) },
@@ -140,7 +140,7 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 			given: half, when: func(o *Observation) {
 				o.Cluster.DeletionTimestamp, o.Cluster.Status.Handover.ChangingSince = new(metav1.NewTime(noon())), nil
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 		},
 	})
 }
@@ -153,7 +153,7 @@ func TestTheAdministratorsTime(t *testing.T) {
 		},
 		"the first change is noted": {
 			given: half, when: func(o *Observation) { o.Cluster.Status.Handover.ChangingSince = nil },
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ChangingSince.Time).To(Equal(noon())) },
 		},
 		"from then on the rest is waited for, and named": {
@@ -185,7 +185,7 @@ func TestTheAdministratorsTime(t *testing.T) {
 				staticPlane(o, inTree(), inTree(), inTree())
 				recordStatic(o)
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ChangingSince).To(BeNil()) },
 		},
 	})

@@ -28,7 +28,7 @@ func TestKubeletsAreProvenExternal(t *testing.T) {
 				firstNode(unproven)(o)
 				o.Cluster.Spec.Rollout.AcceptNodes = []string{"n1"}
 			},
-			step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a Node that is not initialized is not judged before it is": {
 			given: verifying, when: firstNode(func(n *observation.Node) { unproven(n); n.Uninitialized, n.CreatedAt = true, ago(0) }),

@@ -21,14 +21,14 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 	nothing := func(*observation.Process) {}
 	runDecisions(t, map[string]decision{
 		"the pod that leads is kept": {
-			given: loud, when: replicated(nothing), step: ucv1.StepHandover, line: "LeaderEndsLast", verb: outcome.VerbKeepLeader,
+			given: loud, when: replicated(nothing), step: ucv1.StepHandover, line: "LeaderEndsLast", action: outcome.ActionKeepLeader,
 			says: []string{"Pod user-alpha/old, which leads"},
 		},
 		"one that is kept already is not kept again": {
-			given: loud, when: replicated(func(p *observation.Process) { p.DeletionCost = "1000" }), step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			given: loud, when: replicated(func(p *observation.Process) { p.DeletionCost = "1000" }), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"one that is going is not kept": {
-			given: loud, when: replicated(func(p *observation.Process) { p.Terminating = true }), step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			given: loud, when: replicated(func(p *observation.Process) { p.Terminating = true }), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"a Lease that cannot be looked at is waited for": {
 			given: loud, when: func(o *Observation) {
@@ -44,6 +44,6 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},
-		"a single replica has no last one": {given: loud, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments},
+		"a single replica has no last one": {given: loud, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments},
 	})
 }

@@ -47,9 +47,9 @@ func (p *pass) electsByLease(arguments observation.Arguments) bool {
 }
 
 // beforeKCMRolls is what makes the time short in which no KCM leads: its leader ends last, and we may free its Lease.
-func (p *pass) beforeKCMRolls(verb *outcome.Verb) *outcome.Verb {
+func (p *pass) beforeKCMRolls(action *outcome.Action) *outcome.Action {
 	kcm := p.o.ControlPlane.Value().KCM
-	if verb == nil || verb.Kind != outcome.VerbChangeArguments || verb.Arguments.InUserCluster || verb.Arguments.Target != kcm.Ref {
+	if action == nil || action.Kind != outcome.ActionChangeArguments || action.Arguments.InUserCluster || action.Arguments.Target != kcm.Ref {
 		return nil
 	}
 	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
@@ -59,14 +59,14 @@ func (p *pass) beforeKCMRolls(verb *outcome.Verb) *outcome.Verb {
 	if !known || p.facts.Handover.KCMLeaseGrantedAt != nil {
 		return nil
 	}
-	return &outcome.Verb{
-		Kind: outcome.VerbGrantLease, Objects: rightTo(former.lease.Ref), Lease: &former.lease,
+	return &outcome.Action{
+		Kind: outcome.ActionGrantLease, Objects: rightTo(former.lease.Ref), Lease: &former.lease,
 		Why: "Letting us free " + former.lease.String() + " of a KCM that ends while " + kcm.String() + " rolls out.",
 	}
 }
 
 // keepLeader has a ReplicaSet delete the pod that leads last; nil when there is nothing to do.
-func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Verb {
+func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Action {
 	leader := slices.IndexFunc(kcm.Pods, func(process observation.Process) bool {
 		return !process.Terminating && !process.Finished && handover.HeldBy(lease, process.PodName, "")
 	})
@@ -74,8 +74,8 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Ver
 		return nil
 	}
 	pod := kcm.Pods[leader]
-	return &outcome.Verb{
-		Kind: outcome.VerbKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
+	return &outcome.Action{
+		Kind: outcome.ActionKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
 		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
 	}
 }
@@ -112,9 +112,9 @@ func (p *pass) rightIsOver(decision Decision) bool {
 	return inTime && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
 }
 
-// takeBack is the verb that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be
+// takeBack is the action that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be
 // there.
-func (p *pass) takeBack() *outcome.Verb {
+func (p *pass) takeBack() *outcome.Action {
 	if p.granted() {
 		return p.revoke()
 	}
@@ -138,11 +138,11 @@ func (p *pass) kcmLeaseOrphaned() bool {
 	return known && found && !former.lease.Stale(p.now) && !slices.ContainsFunc(p.o.ControlPlane.Value().KCM.Pods, lives)
 }
 
-func (p *pass) revoke() *outcome.Verb {
+func (p *pass) revoke() *outcome.Action {
 	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
 	lease := observation.Lease{Ref: p.kcmLeaseRef()}
-	return &outcome.Verb{
-		Kind: outcome.VerbRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
+	return &outcome.Action{
+		Kind: outcome.ActionRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	}
 }
 

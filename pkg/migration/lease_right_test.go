@@ -54,7 +54,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: kept(time.Minute),
 		},
 		"and it is deleted again after a time": {
-			given: configured, when: waiting(revokePause), step: ucv1.StepMachineController, verb: outcome.VerbRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
+			given: configured, when: waiting(revokePause), step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
 		},
 		"what is gone is forgotten": {
 			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: forgotten,
@@ -63,7 +63,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"then it is tried again beside that": {
-			given: finished, when: rightStays(revokePause), step: ucv1.StepFinalize, verb: outcome.VerbRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
+			given: finished, when: rightStays(revokePause), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
 		},
 		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
 		"what cannot be looked at is not gone": {
@@ -77,7 +77,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepUndoAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"and it is tried again": {
-			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepUndoAddons, verb: outcome.VerbRevokeLease, fails: ucv1.CouldNotActReason,
+			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepUndoAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
 		},
 	})
 }
@@ -89,7 +89,7 @@ func TestADeletedClusterNamesTheRightThatIsLeft(t *testing.T) {
 				rightStays(time.Minute)(o)
 				o.Cluster.DeletionTimestamp = stampAgo(time.Second)
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRelease, says: rightIsLeft(),
+			step: ucv1.StepRoll, action: outcome.ActionRelease, says: rightIsLeft(),
 		},
 		"nor does one that is let go although nothing can be looked at": {
 			given: rolling, when: func(o *Observation) {
@@ -97,7 +97,7 @@ func TestADeletedClusterNamesTheRightThatIsLeft(t *testing.T) {
 				o.Cluster.DeletionTimestamp, o.Cluster.Annotations = stampAgo(time.Second), map[string]string{ucv1.AbandonAnnotation: "true"}
 				o.Connection, o.KCMLease, o.KCMLeaseRight = observation.Connection{}, observation.Unknown[observation.Lease]("timeout"), observation.Unknown[observation.LeaseRight]("timeout")
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRelease, says: rightIsLeft(),
+			step: ucv1.StepRoll, action: outcome.ActionRelease, says: rightIsLeft(),
 		},
 	})
 }

@@ -24,22 +24,22 @@ func (p *pass) letsGo() string {
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
 func (p *pass) release(why string) outcome.Outcome {
-	verb := outcome.Verb{Kind: outcome.VerbRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
+	action := outcome.Action{Kind: outcome.ActionRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
 	if p.mayBeGranted() {
-		verb.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
+		action.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
 	}
-	return outcome.Does(verb)
+	return outcome.Does(action)
 }
 
 // released says that a Cluster goes that a pause would hold.
 func (p *pass) released(decision Decision) bool {
-	return decision.Verb != nil && decision.Verb.Kind == outcome.VerbRelease && p.letsGo() != ""
+	return decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && p.letsGo() != ""
 }
 
 // revokedFirst takes our right to KCM's Lease back before a Cluster goes.
 func (p *pass) revokedFirst(decision Decision) Decision {
-	if decision.Verb != nil && decision.Verb.Kind == outcome.VerbRelease && p.granted() && p.o.Connection.Reachable {
-		decision.Verb = p.revoke()
+	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && p.granted() && p.o.Connection.Reachable {
+		decision.Action = p.revoke()
 	}
 	return decision
 }
@@ -73,7 +73,7 @@ func (p *pass) decideDeletion() Decision {
 		return p.walk().leaving("the hand-over is complete, so that the cloud loops do not stay off")
 	}
 	if out := p.attendedFirst(); !out.Holds {
-		return p.stopAt(ucv1.StepHandover, p.fixable(out)).leaving("the CCM is seen to run the cloud loops")
+		return p.stopAt(ucv1.StepHandover, p.failIfRefused(out)).leaving("the CCM is seen to run the cloud loops")
 	}
 	if p.facts.CompletedAt == nil {
 		out := rollout.Leave(p.rolling())

@@ -65,10 +65,10 @@ func TestADeletedClusterGoesWhenAManagerIsSeenToRunTheLoops(t *testing.T) {
 
 func repairedBeforeItGoes(step ucv1.Step) map[string]decision {
 	return map[string]decision{
-		"it goes when the CCM leads":               {step: step, verb: outcome.VerbRelease},
-		"a closed fence is opened again":           {when: fenceClosed, step: ucv1.StepHandover, verb: outcome.VerbOpenFence},
-		"also when the CCM has ended of it":        {when: both(fenceClosed, leaseStands), step: ucv1.StepHandover, verb: outcome.VerbOpenFence},
-		"also when there is no Node that it is on": {when: both(fenceClosed, nodeless), step: ucv1.StepHandover, verb: outcome.VerbOpenFence},
+		"it goes when the CCM leads":               {step: step, action: outcome.ActionRelease},
+		"a closed fence is opened again":           {when: fenceClosed, step: ucv1.StepHandover, action: outcome.ActionOpenFence},
+		"also when the CCM has ended of it":        {when: both(fenceClosed, leaseStands), step: ucv1.StepHandover, action: outcome.ActionOpenFence},
+		"also when there is no Node that it is on": {when: both(fenceClosed, nodeless), step: ucv1.StepHandover, action: outcome.ActionOpenFence},
 		"not while KCM is not proven silent": {
 			when: both(fenceClosed, func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
@@ -77,11 +77,11 @@ func repairedBeforeItGoes(step ucv1.Step) map[string]decision {
 		},
 		"not while a pause holds everything": {when: both(fenceClosed, func(o *Observation) { o.Cluster.Spec.Paused = true }), step: ucv1.StepHandover},
 		"a fence that others keep open needs no opening": {
-			when: func(o *Observation) { edit(&o.Fence, func(fence *observation.Fence) { fence.Open = false }) }, step: ucv1.StepAddons, verb: outcome.VerbRelease,
+			when: func(o *Observation) { edit(&o.Fence, func(fence *observation.Fence) { fence.Open = false }) }, step: ucv1.StepAddons, action: outcome.ActionRelease,
 		},
-		"a CCM that is gone is applied again": {when: ccmGone, step: ucv1.StepHandover, verb: outcome.VerbApplyAddons},
+		"a CCM that is gone is applied again": {when: ccmGone, step: ucv1.StepHandover, action: outcome.ActionApplyAddons},
 		"also while its Lease still tells of it": {
-			when: both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease }), step: ucv1.StepHandover, verb: outcome.VerbApplyAddons,
+			when: both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease }), step: ucv1.StepHandover, action: outcome.ActionApplyAddons,
 		},
 		"not while the fence cannot be looked at": {
 			when: both(ccmGone, func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
@@ -122,9 +122,9 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 			when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Drifted = []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}} })
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbRelease,
+			step: ucv1.StepAddons, action: outcome.ActionRelease,
 		},
-		"without Nodes no one has to lead": {when: nodeless, step: step, verb: outcome.VerbRelease},
+		"without Nodes no one has to lead": {when: nodeless, step: step, action: outcome.ActionRelease},
 		"without Nodes, a Lease that cannot be looked at": {
 			when: both(nodeless, func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }), step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason,
 		},
@@ -134,7 +134,7 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 	return map[string]decision{
 		"KCM that runs loops again takes them from the CCM, as in one that stays": {
-			when: kcmLoud, step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			when: kcmLoud, step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 			says: []string{waitsForCCM, "may run cloud loops again"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).To(BeNil())
@@ -151,7 +151,7 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 		},
 		"another CCM beside ours": {
 			when: func(o *Observation) {
-				o.OtherManagers = observation.Known([]observation.OtherManager{{Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: "occm"}, KnownBy: "name"}})
+				o.ForeignCCMs = observation.Known([]observation.ForeignCCM{{Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: "occm"}, KnownBy: "name"}})
 			}, step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{waitsForCCM},
 		},
 		"what was released is not repaired, and is said": {
@@ -165,10 +165,10 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 			says: []string{waitsForCCM + "The CCM may not lead, because its fence is closed. Open it with: ccm-migration-controller fence open alpha -n user-alpha."},
 		},
 		"what was released and drifted goes when its CCM leads": {
-			when: released(both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease })), step: releasedAt, verb: outcome.VerbRelease,
+			when: released(both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease })), step: releasedAt, action: outcome.ActionRelease,
 		},
-		"what was released goes when its CCM leads": {when: released(func(*Observation) {}), step: releasedAt, verb: outcome.VerbRelease},
-		"annotation abandon lets it go":             {when: both(fenceClosed, func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }), step: ucv1.StepAddons, verb: outcome.VerbRelease},
+		"what was released goes when its CCM leads": {when: released(func(*Observation) {}), step: releasedAt, action: outcome.ActionRelease},
+		"annotation abandon lets it go":             {when: both(fenceClosed, func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }), step: ucv1.StepAddons, action: outcome.ActionRelease},
 	}
 }
 
@@ -185,7 +185,7 @@ func notLookedAtBeforeItGoes() map[string]decision {
 	}
 	for name, change := range map[string]func(*Observation){
 		"the control plane": func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") },
-		"other managers":    func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") },
+		"other managers":    func(o *Observation) { o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("timeout") },
 	} {
 		tests["could not look at "+name] = decision{when: change, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM}}
 	}
@@ -198,14 +198,14 @@ func TestADeletedClusterWhoseAddonsCannotBeLookedAt(t *testing.T) {
 		o.Addons = observation.Unknown[observation.Addons]("Secret user-alpha/cloud does not exist")
 	}
 	runDecisions(t, map[string]decision{
-		"a completed one goes when its CCM leads": {given: deleted(finished), when: unseen, step: ucv1.StepFinished, verb: outcome.VerbRelease},
+		"a completed one goes when its CCM leads": {given: deleted(finished), when: unseen, step: ucv1.StepFinished, action: outcome.ActionRelease},
 		"and not when it does not": {
 			given: deleted(finished), when: both(unseen, leaseStands), step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM},
 		},
 		"one in the roll waits": {
 			given: deleted(rolling), when: unseen, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM + "Could not look at the addons"},
 		},
-		"one in the roll that another tool was given goes": {given: deleted(rolling), when: released(unseen), step: ucv1.StepAddons, verb: outcome.VerbRelease},
+		"one in the roll that another tool was given goes": {given: deleted(rolling), when: released(unseen), step: ucv1.StepAddons, action: outcome.ActionRelease},
 	})
 }
 
@@ -218,11 +218,11 @@ func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"the fence is closed": {
-			given: deleted(finished), when: both(kcmLoud, contended), step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbCloseFence,
+			given: deleted(finished), when: both(kcmLoud, contended), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"it goes when the hand-over is complete"},
 		},
 		"and opened when KCM is silent": {
-			given: deleted(finished), when: both(contended, fenceClosed), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: deleted(finished), when: both(contended, fenceClosed), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 	})
 }
@@ -235,7 +235,7 @@ func TestADeletedClusterWhoseKubeconfigIsRefusedCallsAPerson(t *testing.T) {
 			given: deleted(finished), when: func(o *Observation) {
 				o.Connection = observation.Connection{Reason: ucv1.UnauthorizedReason, Message: "The kubeconfig is refused", Refused: true}
 				o.CCMLease, o.Fence, o.Addons = observation.Unknown[observation.Lease]("refused"), observation.Unknown[observation.Fence]("refused"), observation.Unknown[observation.Addons]("refused")
-				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("refused")
+				o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("refused")
 			}, step: ucv1.StepHandover, fails: ucv1.UnauthorizedReason, says: []string{waitsForCCM + "The kubeconfig is refused"},
 		},
 	})

@@ -27,12 +27,12 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
-			given: wantingLock, step: ucv1.StepPreflight, verb: outcome.VerbRecord,
+			given: wantingLock, step: ucv1.StepPreflight, action: outcome.ActionRecord,
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Auto never takes it": {
 			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
-			verb: outcome.VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
+			action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
 		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
 		"a release of KCM that is known to be bad":          {given: wantingLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
@@ -77,7 +77,7 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"what both managers need for the Lease is granted first": {
 			given: unlocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Granted = false }) },
-			step: ucv1.StepHandover, line: "LockAllowed", verb: outcome.VerbAllowLock,
+			step: ucv1.StepHandover, line: "LockAllowed", action: outcome.ActionAllowLock,
 		},
 		"and then it is looked at again": {
 			given: unlocked, when: func(o *Observation) {
@@ -86,19 +86,19 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{handover.KCMUser + " may not create Leases."},
 		},
 		"KCM gets the lock": {
-			given: unlocked, step: ucv1.StepHandover, line: "KCMArmed", verb: outcome.VerbChangeArguments,
+			given: unlocked, step: ucv1.StepHandover, line: "KCMArmed", action: outcome.ActionChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
 		"a lock that was given and not noted is noted": {
 			given: kcmLocked, when: func(o *Observation) { o.Cluster.Status.Handover.LockArmedAt = nil },
-			step: ucv1.StepHandover, line: "KCMArmed", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "KCMArmed", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LockArmedAt.Time).To(Equal(noon())) },
 		},
 		"KCM does not get it while a Node is NotReady": {
 			given: unlocked, when: notReady, step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.NodesNotReadyReason,
 		},
 		"the fence is opened beside a KCM with the lock": {
-			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", verb: outcome.VerbOpenFence,
+			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", action: outcome.ActionOpenFence,
 		},
 		"a CCM that does not lead keeps the loops on": {
 			given: bothLocked, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
@@ -166,20 +166,20 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 func TestTheLockGoesFromKCMToTheCCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loops go when the CCM leads": {
-			given: bothLocked, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			given: bothLocked, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"a fence that was opened and not noted stays open beside a KCM with the lock": {
 			given: bothLocked, when: func(o *Observation) {
 				o.Cluster.Status.Handover.FenceOpenedAt = nil
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"without Nodes no CCM is waited for": {
 			given: bothLocked, when: func(o *Observation) {
 				withoutNodes(o)
 				o.CCMLease = observation.Absent[observation.Lease]()
-			}, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			}, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -196,7 +196,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 		},
 		"a holder that was seen to end loses it": {
 			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", 10*time.Second)),
-			step: ucv1.StepHandover, line: "LockTaken", verb: outcome.VerbReleaseLock, says: []string{"armed_1, which was seen to end"},
+			step: ucv1.StepHandover, line: "LockTaken", action: outcome.ActionReleaseLock, says: []string{"armed_1, which was seen to end"},
 		},
 		"a holder that renewed after that keeps it": {
 			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", time.Second)),
@@ -224,7 +224,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 		},
 		"the CCM has the lock when it holds both Leases": {
 			given: kcmUnlocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("ccm_1") }) },
-			step: ucv1.StepHandover, line: "LockTaken", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LockTaken", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.LockTakenAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.GapSeconds).To(HaveValue(BeEquivalentTo(9)), "since the first end after the loops were switched off")
@@ -238,7 +238,7 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 			given: kcmUnlocked, when: func(o *Observation) {
 				withoutNodes(o)
 				o.CCMLease = observation.Absent[observation.Lease]()
-			}, step: ucv1.StepHandover, line: "LockTaken", verb: outcome.VerbRecord,
+			}, step: ucv1.StepHandover, line: "LockTaken", action: outcome.ActionRecord,
 		},
 	})
 }
@@ -250,7 +250,7 @@ func TestTheLockIsRemoved(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.ArmingReason, says: []string{"still held by ccm_0"},
 		},
 		"what is left of it is deleted": {
-			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", verb: outcome.VerbRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
+			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", action: outcome.ActionRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
 		},
 		"a lock that cannot be looked at is not done with": {
 			given: unlocking, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
@@ -260,7 +260,7 @@ func TestTheLockIsRemoved(t *testing.T) {
 				o.Cluster.Status.Handover.GapSeconds = new(int64(6))
 				edit(&o.Lock, func(l *observation.Lock) { l.Left = nil })
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) {
+			step: ucv1.StepHandover, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.FinishedAt).NotTo(BeNil())
 				g.Expect(f.Handover.GapSeconds).To(HaveValue(BeEquivalentTo(6)))
 			},
@@ -278,13 +278,13 @@ func TestTheLockIsRemoved(t *testing.T) {
 
 func TestKCMChangesOfTheLock(t *testing.T) {
 	g := NewWithT(t)
-	arming := Decide(unlocked(), noon()).Verb.Arguments
+	arming := Decide(unlocked(), noon()).Action.Arguments
 	g.Expect(arming.Set).To(ConsistOf(outcome.Flag{Name: "--enable-leader-migration", Value: "true"}, outcome.Flag{Name: "--leader-migration-config", Value: handover.LockPath}))
 	g.Expect(arming.Mount.ConfigMap).To(Equal("alpha-ccm-migration-lock"))
 	g.Expect(arming.Mount.Folder + "/" + arming.Mount.Key).To(Equal(handover.LockPath))
 	g.Expect(arming.Mount.Data).To(And(ContainSubstring("leaderName: \""+handover.LockName+"\""), ContainSubstring("name: \"service\"")))
 
-	leaving := Decide(bothLocked(), noon()).Verb.Arguments
+	leaving := Decide(bothLocked(), noon()).Action.Arguments
 	g.Expect(leaving.Unmount).To(BeTrue())
 	g.Expect(leaving.Remove).To(ConsistOf("enable-leader-migration", "leader-migration-config"))
 	g.Expect(leaving.Set).To(ConsistOf(HaveField("Name", "--controllers")))
@@ -292,6 +292,6 @@ func TestKCMChangesOfTheLock(t *testing.T) {
 	o := bothLocked()
 	setKCM(&o, locked(silentArguments()))
 	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second)
-	quiet := Decide(o, noon()).Verb
+	quiet := Decide(o, noon()).Action
 	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops someone switched off loses the lock, too")
 }

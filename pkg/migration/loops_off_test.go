@@ -47,7 +47,7 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
 	o.Cluster.Spec.Handover.RetryAfter = stampAgo(-7 * time.Second)
 	d := Decide(o, noon())
-	g.Expect([]any{d.Step, d.Verb, d.LookAfter}).To(HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)))
+	g.Expect([]any{d.Step, d.Action, d.LookAfter}).To(HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)))
 	g.Expect(Decide(o, noon().Add(7*time.Second)).Step).To(Equal(ucv1.StepAdmitted))
 }
 

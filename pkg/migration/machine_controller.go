@@ -117,8 +117,8 @@ func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outco
 	if out := p.ccmCanServe(); !out.Holds {
 		return out
 	}
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Setting " + deployment.Flag + " in " + deployment.String() + ".",
 		Arguments: &outcome.ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,
@@ -159,8 +159,8 @@ func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) out
 		p.facts.Rollback.MachineControllerRevertedAt = nil
 		return outcome.Records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
 	}
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{deployment.Ref},
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{deployment.Ref},
 		Why: "Removing " + deployment.Flag + " from " + deployment.String() + ".",
 		Arguments: &outcome.ArgumentChange{
 			Target: deployment.Ref, Container: deployment.Container, InUserCluster: deployment.InUserCluster,

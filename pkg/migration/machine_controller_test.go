@@ -42,10 +42,10 @@ func TestMachineControllerIsKnown(t *testing.T) {
 		"an operating-system-manager that exists against the spec blocks": blocks(configured, controllers(found, denied), "The spec says that there is no operating-system-manager"),
 		"Deployments that were not looked for block":                      blocks(configured, controllers(), "was looked for"),
 		"a cluster without Machines and machine-controller goes on": {
-			given: verifying, when: without(), step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			given: verifying, when: without(), step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a cluster without the CRDs goes on": {
-			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() }), step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() }), step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"Machines that cannot be looked at are not taken for none": {
 			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }),
@@ -66,14 +66,14 @@ func TestFlagsAreSetWhileTheCCMLeads(t *testing.T) {
 		}
 	}
 	runDecisions(t, map[string]decision{
-		"a CCM that leads":             {given: configuring, step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments},
+		"a CCM that leads":             {given: configuring, step: ucv1.StepMachineController, action: outcome.ActionChangeArguments},
 		"one whose Lease stands still": {given: configuring, when: silent(20 * time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason},
 		"one that never leads again": {
 			given: configuring, when: silent(10 * time.Minute), step: ucv1.StepMachineController, fails: ucv1.LeaderDeadlineExceededReason,
 		},
 		"a cluster without Nodes has no Node that waits": {
 			given: configuring, when: func(o *Observation) { silent(10 * time.Minute)(o); noNodes(o) },
-			step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 	})
 }

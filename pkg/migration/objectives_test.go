@@ -42,14 +42,14 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			says: []string{"TaintRemoval: 2 of 2 took more than 1m0s", "Node a, at least 1m1s", "Node b", "spec.slo.countSince"},
 		},
 		"one may be an accident": {
-			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, facts: goesOn,
+			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, facts: goesOn,
 		},
 		"it goes on by itself where that is configured": {
 			given: rolling, when: func(o *Observation) {
 				violated(o)
 				o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.Verdict).To(BeEquivalentTo(slo.Violated)) },
 		},
 		"it stays halted when the violation is over, until a person looked": {
@@ -65,7 +65,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 				o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second)
 				measure(slow(time.Minute, "a", "b")...)(o)
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 			facts: func(g Gomega, f ucv1.Facts) {
 				goesOn(g, f)
 				g.Expect(f.SLO.Since.Time).To(Equal(ago(time.Second)))
@@ -85,7 +85,7 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			says: []string{"how long Nodes take"},
 		},
 		"with everything rolled there is nothing to halt": {
-			given: verifying, when: violated, step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			given: verifying, when: violated, step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 	})
 }

@@ -23,7 +23,7 @@ const (
 
 // bound says that it runs no loop beside KCM, or beside our CCM. With the migration lock that is not so: one without it may
 // get the Lease that our CCM has by then, and runs the loops beside a KCM that holds the lock.
-func (p *pass) bound(m observation.OtherManager, by held) bool {
+func (p *pass) bound(m observation.ForeignCCM, by held) bool {
 	fence := p.o.Fence.Value()
 	if fence.Lease == "" || !m.Elects() || m.Lease() != fence.Lease || p.locks() {
 		return false
@@ -39,20 +39,20 @@ func (p *pass) locks() bool {
 }
 
 // strangers are the other managers that nothing holds and no one vouched for.
-func (p *pass) strangers(by held, counts func(observation.OtherManager) bool) []observation.OtherManager {
-	return slices.DeleteFunc(slices.Clone(p.o.OtherManagers.Value()), func(m observation.OtherManager) bool {
+func (p *pass) strangers(by held, counts func(observation.ForeignCCM) bool) []observation.ForeignCCM {
+	return slices.DeleteFunc(slices.Clone(p.o.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
 		return m.Harmless() || !counts(m) || p.bound(m, by) || slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
 	})
 }
 
-const otherManagers = "other cloud-controller-managers of the user cluster"
+const foreignCCMs = "other cloud-controller-managers of the user cluster"
 
 // unseenManagers says why nothing can be said of them; empty when it can. What binds one is told by the fence.
 func (p *pass) unseenManagers() string {
 	switch {
-	case p.o.OtherManagers.IsUnknown():
-		return p.o.OtherManagers.Why()
-	case len(p.o.OtherManagers.Value()) > 0 && p.o.Fence.IsUnknown():
+	case p.o.ForeignCCMs.IsUnknown():
+		return p.o.ForeignCCMs.Why()
+	case len(p.o.ForeignCCMs.Value()) > 0 && p.o.Fence.IsUnknown():
 		return "the fence: " + p.o.Fence.Why()
 	}
 	return ""
@@ -65,9 +65,9 @@ func (p *pass) checkOtherManagers() (*observation.Finding, string) {
 	case !p.o.Connection.Reachable:
 		return nil, ""
 	case p.unseenManagers() != "":
-		return nil, otherManagers + ": " + p.unseenManagers()
+		return nil, foreignCCMs + ": " + p.unseenManagers()
 	}
-	found := p.strangers(byFence, func(m observation.OtherManager) bool { return !p.adopts(m) })
+	found := p.strangers(byFence, func(m observation.ForeignCCM) bool { return !p.adopts(m) })
 	if len(found) == 0 {
 		return nil, ""
 	}
@@ -75,7 +75,7 @@ func (p *pass) checkOtherManagers() (*observation.Finding, string) {
 }
 
 // adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.
-func (p *pass) adopts(m observation.OtherManager) bool {
+func (p *pass) adopts(m observation.ForeignCCM) bool {
 	return m.SameName && p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt && p.protocol() != ucv1.SerializedProtocol
 }
 
@@ -91,9 +91,9 @@ func (p *pass) protocol() ucv1.HandoverProtocol {
 // undo gives the loops back.
 func (p *pass) alone(by held) outcome.Outcome {
 	if why := p.unseenManagers(); why != "" {
-		return outcome.CannotLook(otherManagers, why)
+		return outcome.CannotLook(foreignCCMs, why)
 	}
-	if found := p.strangers(by, observation.OtherManager.MayRun); len(found) > 0 {
+	if found := p.strangers(by, observation.ForeignCCM.MayRun); len(found) > 0 {
 		return outcome.Fails(ucv1.ForeignObjectsReason, p.tell(found, by))
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -117,8 +117,8 @@ func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
 // maxTold is how many other managers a message describes; more are counted.
 const maxTold = 3
 
-func (p *pass) tell(found []observation.OtherManager, by held) string {
-	slices.SortFunc(found, func(a, b observation.OtherManager) int { return strings.Compare(a.String(), b.String()) })
+func (p *pass) tell(found []observation.ForeignCCM, by held) string {
+	slices.SortFunc(found, func(a, b observation.ForeignCCM) int { return strings.Compare(a.String(), b.String()) })
 	var told []string
 	for _, m := range found[:min(len(found), maxTold)] {
 		told = append(told, p.describe(m, by))
@@ -130,7 +130,7 @@ func (p *pass) tell(found []observation.OtherManager, by held) string {
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
-func (p *pass) describe(m observation.OtherManager, by held) string {
+func (p *pass) describe(m observation.ForeignCCM, by held) string {
 	text := m.String()
 	if m.Owner != "" {
 		text += " (" + m.Owner + ")"
@@ -150,7 +150,7 @@ func (p *pass) describe(m observation.OtherManager, by held) string {
 	return text
 }
 
-func (p *pass) describeLoops(m observation.OtherManager, by held) string {
+func (p *pass) describeLoops(m observation.ForeignCCM, by held) string {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
 	fence := p.o.Fence.Value()
 	runs := "It runs " + wording.Names(m.Loops())
@@ -174,7 +174,7 @@ func (p *pass) describeLoops(m observation.OtherManager, by held) string {
 // idleManagers names those that are there and have no pods; empty when there are none.
 func (p *pass) idleManagers() string {
 	var names []string
-	for _, m := range p.o.OtherManagers.Value() {
+	for _, m := range p.o.ForeignCCMs.Value() {
 		if m.Idle {
 			names = append(names, m.String())
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // otherCCM is a CCM that Helm installed, with a Lease of its own.
-func otherCCM(change func(*observation.OtherManager)) observation.OtherManager {
-	m := observation.OtherManager{
+func otherCCM(change func(*observation.ForeignCCM)) observation.ForeignCCM {
+	m := observation.ForeignCCM{
 		Ref: observation.Ref{Kind: "Deployment", Namespace: "infra", Name: "occm"}, Owner: "Helm release occm", KnownBy: "image openstack-cloud-controller-manager",
 		Identity: "system:serviceaccount:infra:occm", Arguments: observation.Arguments{Flags: map[string]string{
 			"cloud-provider": "openstack", "leader-elect-resource-name": "theirs", "leader-elect-resource-namespace": "infra",
@@ -24,25 +24,25 @@ func otherCCM(change func(*observation.OtherManager)) observation.OtherManager {
 }
 
 // ourLease has it elected by our CCM's Lease.
-func ourLease(m *observation.OtherManager) {
+func ourLease(m *observation.ForeignCCM) {
 	m.Arguments.Flags["leader-elect-resource-name"], m.Arguments.Flags["leader-elect-resource-namespace"] = "ccm", "kube-system"
 }
 
-func ourIdentity(m *observation.OtherManager) {
+func ourIdentity(m *observation.ForeignCCM) {
 	ourLease(m)
 	m.Identity = "system:serviceaccount:kube-system:ccm"
 }
 
-func free(m *observation.OtherManager) { m.Arguments.Flags["leader-elect"] = "false" }
+func free(m *observation.ForeignCCM) { m.Arguments.Flags["leader-elect"] = "false" }
 
-func beside(change func(*observation.OtherManager)) func(*Observation) {
+func beside(change func(*observation.ForeignCCM)) func(*Observation) {
 	return func(o *Observation) {
-		o.OtherManagers = observation.Known([]observation.OtherManager{otherCCM(change)})
+		o.ForeignCCMs = observation.Known([]observation.ForeignCCM{otherCCM(change)})
 	}
 }
 
 func TestOtherManagersBeforeTheStart(t *testing.T) {
-	refused := func(given func() Observation, step ucv1.Step, change func(*observation.OtherManager), says ...string) decision {
+	refused := func(given func() Observation, step ucv1.Step, change func(*observation.ForeignCCM), says ...string) decision {
 		return decision{given: given, when: beside(change), step: step, fails: ucv1.ForeignObjectsReason, says: says}
 	}
 	runDecisions(t, map[string]decision{
@@ -55,18 +55,18 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 		"one with our Lease and another identity blocks": refused(fresh, ucv1.StepPreflight, ourLease,
 			"as system:serviceaccount:infra:occm, which our fence does not bind"),
 		"one whose arguments cannot be read blocks": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.OtherManager) {
+			func(m *observation.ForeignCCM) {
 				m.Arguments = observation.Arguments{Problem: "container ccm runs a shell"}
 			}, "it may run every cloud loop: container ccm runs a shell."),
 		"one that initializes Nodes only blocks, and its loop is named": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.OtherManager) { m.NodesOnly = true }, "It runs cloud-node-controller. Stop it"),
+			func(m *observation.ForeignCCM) { m.NodesOnly = true }, "It runs cloud-node-controller. Stop it"),
 		"one with the service loop off blocks with the loops that are left": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.OtherManager) { m.Arguments.Flags["controllers"] = "*,-service" }, "It runs cloud-node-controller, cloud-node-lifecycle-controller with"),
+			func(m *observation.ForeignCCM) { m.Arguments.Flags["controllers"] = "*,-service" }, "It runs cloud-node-controller, cloud-node-lifecycle-controller with"),
 		"with routes the route loop is named": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.OtherManager) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
+			func(m *observation.ForeignCCM) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
 		"a cluster that was created with the feature is blocked, too": refused(external, ucv1.StepAddons, ourLease, "Deployment infra/occm"),
 		"one with the name of ours may be adopted": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.OtherManager) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
+			func(m *observation.ForeignCCM) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
 		"one with our Lease by the migration lock blocks whoever it is": {
 			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Protocol, o.Lock = ucv1.LeaderMigrationProtocolChoice, observation.Known(observation.Lock{})
@@ -80,22 +80,22 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 
 func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 	starts := func(when func(*Observation)) decision {
-		return decision{given: fresh, when: when, step: ucv1.StepPreflight, verb: outcome.VerbRecord}
+		return decision{given: fresh, when: when, step: ucv1.StepPreflight, action: outcome.ActionRecord}
 	}
 	runDecisions(t, map[string]decision{
 		"our own identity behind the fence is harmless":         starts(beside(ourIdentity)),
-		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *observation.OtherManager) { m.Idle = true }), step: ucv1.StepPreflight, verb: outcome.VerbRecord, says: []string{"have no pods: Deployment infra/occm."}},
-		"one without any loop is harmless": starts(beside(func(m *observation.OtherManager) {
+		"one that was scaled to zero is harmless, and is named": {given: fresh, when: beside(func(m *observation.ForeignCCM) { m.Idle = true }), step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"have no pods: Deployment infra/occm."}},
+		"one without any loop is harmless": starts(beside(func(m *observation.ForeignCCM) {
 			m.Arguments.Flags["controllers"] = "-cloud-node,-cloud-node-lifecycle,-route,-service"
 		})),
 		"one that is to be adopted does not block": starts(func(o *Observation) {
 			o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
-			beside(func(m *observation.OtherManager) { m.SameName = true })(o)
+			beside(func(m *observation.ForeignCCM) { m.SameName = true })(o)
 		}),
 		"under Serialized its workload would go on, so that adoption does not help": {
 			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Addons.Adoption, o.Cluster.Spec.Handover.Protocol = ucv1.Adopt, ucv1.SerializedProtocolChoice
-				beside(func(m *observation.OtherManager) { m.SameName = true })(o)
+				beside(func(m *observation.ForeignCCM) { m.SameName = true })(o)
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason,
 		},
@@ -119,7 +119,7 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 		},
 		"that no one could look is no start": {
 			given: fresh, when: func(o *Observation) {
-				o.OtherManagers = observation.Unknown[[]observation.OtherManager]("listing Pods: forbidden")
+				o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("listing Pods: forbidden")
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
 		},
@@ -142,9 +142,9 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"a fence stays closed beside one that is free":               handover(fenced, "FenceOpen", beside(free), "with --leader-elect=false"),
 		"a fence stays closed beside one with a Lease of its own":    handover(fenced, "FenceOpen", beside(nil), "with Lease infra/theirs"),
 		"the workload stays away beside one that is free":            handover(serializedAt(fenced), "WorkloadAllowed", beside(free), "with --leader-elect=false"),
-		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence},
+		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence},
 		"a fence opens beside one that initializes Nodes only": {
-			given: fenced, when: beside(func(m *observation.OtherManager) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: fenced, when: beside(func(m *observation.ForeignCCM) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"the guard finds one that came later, and nothing is rolled": {
 			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "Nothing is rolled until then."},
@@ -152,7 +152,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"the guard finds one after the end": {
 			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"with --leader-elect=false"},
 		},
-		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment},
+		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 		"a fence that someone closed stays so beside one that is free": {
 			given: completed, when: func(o *Observation) {
 				beside(free)(o)
@@ -161,7 +161,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
 		},
 		"that no one could look ends no completed migration": {
-			given: finished, when: func(o *Observation) { o.OtherManagers = observation.Unknown[[]observation.OtherManager]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("timeout") }, step: ucv1.StepFinished,
 		},
 	})
 }

@@ -225,9 +225,9 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 				withMachine(observation.Machine{Annotation: "true"})(o)
 				withNode(o)
 			},
-			step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
-		"what is completed goes on": {given: completed, when: paused, step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments},
+		"what is completed goes on": {given: completed, when: paused, step: ucv1.StepFinalize, action: outcome.ActionChangeArguments},
 	})
 }
 
@@ -249,7 +249,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 				o.Cluster.Status.Handover.ProbedAt = stampAgo(time.Minute)
 				return o
 			},
-			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Original).To(Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}))
 			},
@@ -258,7 +258,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			given: loud, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["controllers"] = "*" })
 			},
-			step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Handover.Original[0].Controllers).To(Equal("*"))
 				g.Expect(f.Handover.LoopsOffAt).To(BeNil())

@@ -59,7 +59,7 @@ func kcmUntouched(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(Be
 func TestTheProbeComesBeforeKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the probe is wanted first": {
-			given: unprobed, step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord, says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
+			given: unprobed, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
 		},
 		"its objects are applied": {
 			given: probing(time.Second, func(o *Observation) {
@@ -67,7 +67,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 					p.Set.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm-probe"}}
 				})
 			}),
-			step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbApplyAddons, says: []string{"Deployment kube-system/ccm-probe"},
+			step: ucv1.StepHandover, line: "Probed", action: outcome.ActionApplyAddons, says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"objects of someone else under its names are not touched": {
 			given: probing(time.Second, func(o *Observation) {
@@ -79,7 +79,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: probing(time.Second, nil), step: ucv1.StepHandover, line: "Probed", wait: ucv1.ProbingReason, facts: kcmUntouched,
 		},
 		"who leads is noted": {
-			given: probing(time.Second, probeLease("probe_1", time.Second)), step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord,
+			given: probing(time.Second, probeLease("probe_1", time.Second)), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeHolder).To(Equal("probe_1")) },
 		},
 		"leading for a moment is not enough": {
@@ -88,7 +88,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 		},
 		"a process that comes after one that died begins again": {
 			given: probing(20*time.Second, led(probeLease("probe_2", time.Second))),
-			step:  ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord,
+			step:  ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeLedAt.Time).To(Equal(noon())) },
 		},
 		"one that let its Lease go did not stay up": {
@@ -97,7 +97,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 		},
 		"one that led and stayed up is enough": {
 			given: probing(20*time.Second, led(probeLease("probe_1", time.Second))),
-			step:  ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord, says: []string{"led and stayed up"},
+			step:  ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"led and stayed up"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.ProbedAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.ProbeStartedAt).To(BeNil())
@@ -105,7 +105,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			},
 		},
 		"a probe that is over is removed before KCM is touched": {
-			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbPruneAddons,
+			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionPruneAddons,
 			says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"a probe that cannot be looked at is waited for": {
@@ -121,10 +121,10 @@ func TestSomeHaveNoProbe(t *testing.T) {
 			given: unprobed, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProbeHazard = "it starts loops early" })
 			},
-			step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
+			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 		},
 		"a cluster without Nodes has none": {
-			given: unprobed, when: func(o *Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
+			given: unprobed, when: func(o *Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 		},
 	})
 }
@@ -143,7 +143,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"what was seen of it is kept": {
-			given: probing(4*time.Minute, crashing), step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord, says: []string{"it never led"},
+			given: probing(4*time.Minute, crashing), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"it never led"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.ProbeProblem).To(ContainSubstring("last exit code 1"))
 				g.Expect(f.Handover.ProbeStartedAt).To(BeNil(), "it is not wanted any more")
@@ -151,14 +151,14 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			},
 		},
 		"it is removed": {
-			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbPruneAddons,
+			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionPruneAddons,
 		},
 		"a person is called": {
 			given: unprobed, when: failed(time.Minute), step: ucv1.StepHandover, line: "Probed", fails: ucv1.ProbeFailedReason,
 			says: []string{"KCM was not touched", "it never led", "cloud configuration"},
 		},
 		"it is tried again after a while": {
-			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", verb: outcome.VerbRecord, says: []string{"tried again"},
+			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"tried again"},
 		},
 		"a CCM that changes is probed again": {
 			given: unprobed, when: func(o *Observation) {
@@ -167,12 +167,12 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 					a.CCM.Drifted = []observation.Ref{{Kind: "Secret", Namespace: "kube-system", Name: "cloud-config"}}
 				})
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons,
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeFailedAt).To(BeNil()) },
 		},
 		"a Cluster that is deleted takes it along": {
 			given: unprobed, when: func(o *Observation) { leftovers(o); o.Cluster.DeletionTimestamp = stampAgo(0) },
-			step: ucv1.StepHandover, verb: outcome.VerbPruneAddons,
+			step: ucv1.StepHandover, action: outcome.ActionPruneAddons,
 		},
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// proofsToKeep in this pass; nil: they are kept already. They are written before the verb that rests on them is done, and hold up
+// proofsToKeep in this pass; nil: they are kept already. They are written before the action that rests on them is done, and hold up
 // no other one.
 func (p *pass) proofsToKeep(decision Decision) *observation.KeptProofs {
 	kept, known := p.o.Proofs.Get()
 	nodes, seen := p.o.Nodes.Get()
-	rests := decision.Verb == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
+	rests := decision.Action == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
 	if !known || !seen || !rests || p.undoing() || p.o.Cluster.Status.CompletedAt != nil {
 		return nil
 	}

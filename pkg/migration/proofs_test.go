@@ -38,7 +38,7 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 		"without a Secret there is nothing to write":  {given: keeping(nil), when: func(o *Observation) { o.Proofs = observation.Absent[observation.KeptProofs]() }},
 		"without the Nodes nothing is taken for gone": {given: keeping(kept), when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }},
 		"nothing is kept any more of a completed one": {given: keeping(nil), when: func(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }},
-		"it holds up no verb that does not rest on them": {given: keeping(nil), when: func(o *Observation) {
+		"it holds up no action that does not rest on them": {given: keeping(nil), when: func(o *Observation) {
 			o.Addons = observation.Known(observation.Addons{Obsolete: []observation.Ref{{Kind: "Role", Name: "r"}}})
 		}},
 		"a pause keeps them all the same": {given: keeping(nil), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, want: kept},
@@ -79,7 +79,7 @@ func TestKeptProofsCount(t *testing.T) {
 		return d
 	}
 	runDecisions(t, map[string]decision{
-		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, verb: outcome.VerbRecord},
+		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, action: outcome.ActionRecord},
 		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
 			firstNode(func(n *observation.Node) {
 				n.Kubelet = observation.Kubelet{InTree: "it set its providerID and its zone itself"}

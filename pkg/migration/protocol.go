@@ -8,29 +8,29 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// line is a post-condition of a hand-over's table.
-type line struct {
+// stage is a post-condition of a hand-over's table.
+type stage struct {
 	name     string
 	means    string
 	evaluate func(*pass) outcome.Outcome
 }
 
-// linesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
+// stagesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
 // from the cloud loops needs us.
-func linesOf(protocol ucv1.HandoverProtocol) []line {
-	baseline := line{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
-	probed := line{"Probed", "The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.", (*pass).probed}
-	recorded := line{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
-	last := line{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", (*pass).leaderEndsLast}
-	loopsOff := line{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
-	silent := line{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
-	open := line{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
+func stagesOf(protocol ucv1.HandoverProtocol) []stage {
+	baseline := stage{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
+	probed := stage{"Probed", "The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.", (*pass).probed}
+	recorded := stage{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
+	last := stage{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", (*pass).leaderEndsLast}
+	loopsOff := stage{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
+	silent := stage{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
+	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
 	if protocol == ucv1.LeaderMigrationProtocol {
-		return append([]line{probed, baseline, recorded}, lockLines(last, silent)...)
+		return append([]stage{probed, baseline, recorded}, lockStages(last, silent)...)
 	}
-	leading := line{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
+	leading := stage{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
 	if protocol == ucv1.SerializedProtocol {
-		return []line{
+		return []stage{
 			probed, baseline, recorded,
 			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", (*pass).workloadWithheld},
 			last, loopsOff, silent,
@@ -40,26 +40,26 @@ func linesOf(protocol ucv1.HandoverProtocol) []line {
 			leading,
 		}
 	}
-	return []line{probed, baseline, recorded, last, loopsOff, silent, open, leading}
+	return []stage{probed, baseline, recorded, last, loopsOff, silent, open, leading}
 }
 
-// LineMeaning describes one line of a hand-over's table.
-type LineMeaning struct{ Name, Means string }
+// StageMeaning describes one line of a hand-over's table.
+type StageMeaning struct{ Name, Means string }
 
 // Protocols lists the protocols that there are.
 func Protocols() []ucv1.HandoverProtocol {
 	return []ucv1.HandoverProtocol{ucv1.FencedProtocol, ucv1.SerializedProtocol, ucv1.LeaderMigrationProtocol}
 }
 
-// HandoverLines describes the lines of a protocol, for people and for the documentation; none before one is chosen.
-func HandoverLines(protocol ucv1.HandoverProtocol) []LineMeaning {
+// HandoverStages describes the lines of a protocol, for people and for the documentation; none before one is chosen.
+func HandoverStages(protocol ucv1.HandoverProtocol) []StageMeaning {
 	if protocol == "" {
 		return nil
 	}
-	lines := linesOf(protocol)
-	meanings := make([]LineMeaning, 0, len(lines))
+	lines := stagesOf(protocol)
+	meanings := make([]StageMeaning, 0, len(lines))
 	for _, l := range lines {
-		meanings = append(meanings, LineMeaning{l.name, l.means})
+		meanings = append(meanings, StageMeaning{l.name, l.means})
 	}
 	return meanings
 }

@@ -34,14 +34,14 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"a fence that holds is used": {
-			given: fresh, when: closed, step: ucv1.StepPreflight, verb: outcome.VerbRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
+			given: fresh, when: closed, step: ucv1.StepPreflight, action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
 		},
 		"where the fence would not hold, the CCM is started later": {
-			given: fresh, when: leasesAreFree, step: ucv1.StepPreflight, verb: outcome.VerbRecord,
+			given: fresh, when: leasesAreFree, step: ucv1.StepPreflight, action: outcome.ActionRecord,
 			facts: resolvedTo(ucv1.SerializedProtocol, "may create, update Lease kube-system/ccm"),
 		},
 		"a person may want Serialized": {
-			given: fresh, when: wants(ucv1.SerializedProtocolChoice, closed), step: ucv1.StepPreflight, verb: outcome.VerbRecord,
+			given: fresh, when: wants(ucv1.SerializedProtocolChoice, closed), step: ucv1.StepPreflight, action: outcome.ActionRecord,
 			facts: resolvedTo(ucv1.SerializedProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Fenced is refused where the fence would not hold": {
@@ -53,7 +53,7 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 			says: []string{"the fence: timeout"},
 		},
 		"a cluster that was created with the feature has the same choice": {
-			given: external, when: leasesAreFree, step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: resolvedTo(ucv1.SerializedProtocol, "may create, update"),
+			given: external, when: leasesAreFree, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: resolvedTo(ucv1.SerializedProtocol, "may create, update"),
 		},
 	})
 }
@@ -89,7 +89,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			given: serializedAt(applying), when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = of("ServiceAccount") })
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons, says: []string{"ServiceAccount kube-system/ccm"},
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"ServiceAccount kube-system/ccm"},
 		},
 		"a look that did not withhold the workload is not acted on": {
 			given: serializedAt(applying), when: func(o *Observation) {
@@ -98,7 +98,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason, says: []string{"was not withheld"},
 		},
 		"KCM is changed while the CCM has no workload": {
-			given: serializedAt(loud), step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments,
+			given: serializedAt(loud), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"the workload waits for the silence": {
 			given: serializedAt(fenced), when: func(o *Observation) {
@@ -107,7 +107,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			step: ucv1.StepHandover, line: "Silent", wait: ucv1.ProvingSilenceReason,
 		},
 		"the workload is allowed when KCM is silent": {
-			given: serializedAt(fenced), step: ucv1.StepHandover, line: "WorkloadAllowed", verb: outcome.VerbRecord,
+			given: serializedAt(fenced), step: ucv1.StepHandover, line: "WorkloadAllowed", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.WorkloadAllowedAt.Time).To(Equal(noon())) },
 		},
 		"the workload is not allowed while a Node is NotReady, because the loops would delete it": {
@@ -115,10 +115,10 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.WorkloadAllowedAt).To(BeNil()) },
 		},
 		"the right to lead comes before the workload": {
-			given: serializedAt(fenced), when: workloadAllowed, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: serializedAt(fenced), when: workloadAllowed, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"the workload that is allowed is applied": {
-			given: serializedAt(fenced), when: missing, step: ucv1.StepHandover, line: "WorkloadApplied", verb: outcome.VerbApplyAddons,
+			given: serializedAt(fenced), when: missing, step: ucv1.StepHandover, line: "WorkloadApplied", action: outcome.ActionApplyAddons,
 			says: []string{"Deployment kube-system/ccm"},
 		},
 		"a workload of someone else is never taken over": {
@@ -132,7 +132,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			given: serializedAt(contendedSince(inTree())), when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = of("Deployment") })
 			},
-			step: ucv1.StepHandover, line: "WorkloadWithheld", verb: outcome.VerbPruneAddons, says: []string{"Deployment kube-system/ccm"},
+			step: ucv1.StepHandover, line: "WorkloadWithheld", action: outcome.ActionPruneAddons, says: []string{"Deployment kube-system/ccm"},
 		},
 	})
 }

@@ -43,7 +43,7 @@ func resolved(origin ucv1.Origin) bool {
 func withoutOutput(facts ucv1.Facts) ucv1.Facts {
 	kept := *facts.DeepCopy()
 	if kept.Handover != nil {
-		kept.Handover.Line, kept.Handover.Proof, kept.Handover.PointOfNoReturn = "", nil, nil
+		kept.Handover.Stage, kept.Handover.Proof, kept.Handover.PointOfNoReturn = "", nil, nil
 	}
 	return kept
 }

@@ -64,23 +64,23 @@ func none(g Gomega, f ucv1.Facts) {
 func TestAClusterThatReturnsGoesOn(t *testing.T) {
 	t.Parallel()
 	runDecisions(t, map[string]decision{
-		"before its start":            {given: returned(fresh), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fresh), says: []string{"Going on where an earlier Cluster"}},
-		"before the hand-over":        {given: returned(starting), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(starting)},
-		"with the loops off":          {given: returned(fenced), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
-		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(proving)},
-		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(loopsBack)},
-		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(finished)},
-		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: same(completedExternal)},
-		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
-		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced)},
+		"before its start":            {given: returned(fresh), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fresh), says: []string{"Going on where an earlier Cluster"}},
+		"before the hand-over":        {given: returned(starting), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(starting)},
+		"with the loops off":          {given: returned(fenced), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
+		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(proving)},
+		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(loopsBack)},
+		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(finished)},
+		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, action: outcome.ActionRecord, facts: same(completedExternal)},
+		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
+		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
 		"after it was seen in-tree": {
-			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: same(fenced),
+			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced),
 		},
 		"but not when its status knows more": {
 			given: finished, when: func(o *Observation) { o.Record = observation.Known(observation.Record{Problem: "it is not read"}) }, step: ucv1.StepFinished,
 		},
 		"and one without a record is judged by what it is": {
-			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, verb: outcome.VerbRecord, facts: origin(ucv1.OriginExternal),
+			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 	})
 }
@@ -119,14 +119,14 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	o := finished()
-	o.Cluster.Status.Handover.Line, o.Cluster.Status.Handover.Proof = "FenceOpen", []ucv1.ProofItem{{Name: "Nodes"}}
+	o.Cluster.Status.Handover.Stage, o.Cluster.Status.Handover.Proof = "FenceOpen", []ucv1.ProofItem{{Name: "Nodes"}}
 	record := *RecordOf(o.Cluster, "kcm", o.Cluster.Status.Facts)
 	data, err := EncodeRecord(record)
 	g.Expect(err).NotTo(HaveOccurred())
 	read := DecodeRecord(data)
 	g.Expect(read.Problem).To(BeEmpty())
 	g.Expect(read.Holds(record)).To(BeTrue())
-	g.Expect(read.Facts.Handover.Line).To(BeEmpty(), "nothing reads it back")
+	g.Expect(read.Facts.Handover.Stage).To(BeEmpty(), "nothing reads it back")
 	g.Expect(RecordOf(o.Cluster, "kcm", ucv1.Facts{Origin: ucv1.OriginInTree})).To(BeNil())
 
 	for name, spoil := range map[string]func(map[string][]byte){
@@ -156,30 +156,30 @@ func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 	t.Parallel()
 	abandoned := func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "true" }
 	runDecisions(t, map[string]decision{
-		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, verb: outcome.VerbRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
-		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, verb: outcome.VerbRelease},
-		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, verb: outcome.VerbRelease},
+		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, action: outcome.ActionRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
+		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, action: outcome.ActionRelease},
+		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, action: outcome.ActionRelease},
 		"annotation abandon, although it is paused": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, verb: outcome.VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, action: outcome.ActionRelease,
 		},
 		"annotation abandon, when nothing can be looked at": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, verb: outcome.VerbRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, action: outcome.ActionRelease,
 		},
-		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence},
+		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence},
 		"another value of the annotation is none": {
-			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a namespace that goes": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, verb: outcome.VerbRelease, says: []string{"its namespace is being deleted"},
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, action: outcome.ActionRelease, says: []string{"its namespace is being deleted"},
 		},
 		"a namespace that stays is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a namespace that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a control plane that is gone, in an undo": {
-			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, verb: outcome.VerbRelease, says: []string{"its control plane is gone"},
+			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, action: outcome.ActionRelease, says: []string{"its control plane is gone"},
 		},
 		"a control plane that cannot be looked at is no reason": {
 			given: deleted(fenced), when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,

@@ -26,8 +26,8 @@ func (p *pass) roll() outcome.Outcome {
 	return out.Outcome
 }
 
-// halts calls a person as long as the roll stands still, whatever is done or waited for meanwhile.
-func (p *pass) halts(decision Decision) Decision {
+// addRollHalt calls a person as long as the roll stands still, whatever is done or waited for meanwhile.
+func (p *pass) addRollHalt(decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure == nil && !slices.ContainsFunc(decision.Rows, rolled) {
 		decision.Failure = rollout.Halts(p.rolling())

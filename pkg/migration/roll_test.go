@@ -30,11 +30,11 @@ func second(m *observation.Machines) {
 func TestRollBeginsWithACanary(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the forceRestart value is persisted before it is used": {
-			given: recording, step: ucv1.StepRoll, verb: outcome.VerbRecord, says: []string{"forceRestart"},
+			given: recording, step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"forceRestart"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RollGeneration).To(Equal("1767268800000000000")) },
 		},
 		"one MachineDeployment is rolled at a time": {
-			given: rolling, when: machines(second), step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			given: rolling, when: machines(second), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 			says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
 		},
 		"a larger budget begins with one canary": {
@@ -42,7 +42,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 				machines(second)(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent, o.Cluster.Spec.Rollout.Canary = new(intstr.FromInt32(2)), ucv1.CanaryMachineDeployment
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
 		},
 		"a larger budget rolls more when a canary is proven": {
@@ -55,7 +55,7 @@ func TestRollBeginsWithACanary(t *testing.T) {
 				})(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
 			},
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md", "md3", "md2"}))
 			},
@@ -135,7 +135,7 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 		},
 		"a paused one does not hold the others up": {
 			given: rolling, when: machines(func(m *observation.Machines) { second(m); m.Deployments[1].Paused = true }),
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, says: []string{"kube-system/workers"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/workers"},
 		},
 		"a paused one that was told to roll is named": {
 			given: rolling, when: machines(func(m *observation.Machines) {
@@ -152,7 +152,7 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 		},
 		"a revision that was made after the flags is never rolled": {
 			given: verifying, when: machines(func(m *observation.Machines) { m.Deployments[0].RestartValue, m.Sets[0].RestartValue = "", "" }),
-			step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a standalone outdated Machine is named": {
 			given: verifying, when: machines(func(m *observation.Machines) {
@@ -217,14 +217,14 @@ func TestRollKeepsDeadlines(t *testing.T) {
 				m.Deployments[1].Deleting = true
 				m.Machines = m.Machines[:1]
 			}),
-			step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a cluster without the CRDs has nothing to roll": {
 			given: verifying, when: func(o *Observation) {
 				o.Machines = observation.Absent[observation.Machines]()
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = nil })
 			},
-			step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 	})
 }
@@ -237,7 +237,7 @@ func TestMachineControllerRow(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"flags in place and rolled out are recorded": {
-			given: configured, step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			given: configured, step: ucv1.StepMachineController, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt.Time).To(Equal(noon())) },
 		},
 		"an old pod is waited for": {
@@ -254,17 +254,17 @@ func TestMachineControllerRow(t *testing.T) {
 			given: configured, when: first(func(d *observation.MachineControllerDeployment) {
 				d.Arguments.Flags["node-external-cloud-provider"] = "false"
 			}),
-			step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments,
+			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"the CCM has to lead": {
 			given: configured, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"without Nodes the CCM need not lead": {
-			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, verb: outcome.VerbRecord,
+			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
 		},
 		"a flag that is lost later is recorded first, and MachineSets are judged again": {
 			given: rolling, when: first(func(d *observation.MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
-			step: ucv1.StepMachineController, verb: outcome.VerbRecord, says: []string{"lost -node-external-cloud-provider"},
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{"lost -node-external-cloud-provider"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.MachineControllerConfiguredAt).To(BeNil()) },
 		},
 	})
@@ -318,7 +318,7 @@ func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[1].NodeName = "n2" })
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, provenNode("n2")) })
 			}),
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"one that stays so calls a person": {
 			given: verifying, when: firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }),

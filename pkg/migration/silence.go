@@ -52,7 +52,7 @@ func (p *pass) beginAgain() outcome.Outcome {
 	recorded.FinishedAt, recorded.FenceOpenedAt, recorded.WorkloadAllowedAt = nil, nil, nil
 	recorded.Processes = handover.RecordProcesses(nil, kcm)
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, handover.Loud(kcm))
-	out.Verb = &outcome.Verb{Kind: outcome.VerbRecord, Why: "Recording that KCM may run cloud loops again."}
+	out.Action = &outcome.Action{Kind: outcome.ActionRecord, Why: "Recording that KCM may run cloud loops again."}
 	return out
 }
 
@@ -60,7 +60,7 @@ func (p *pass) beginAgain() outcome.Outcome {
 func (p *pass) contention(message string) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
 	if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {
-		out.Verb = &outcome.Verb{Kind: outcome.VerbCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
+		out.Action = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 	static := func(o *Observation) { staticPlane(o, inTree(), inTree(), inTree()) }
 	runDecisions(t, map[string]decision{
 		"static pods are recorded with what identifies them": {
-			given: starting, when: func(o *Observation) { recorded(o); static(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded", verb: outcome.VerbRecord,
+			given: starting, when: func(o *Observation) { recorded(o); static(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(HaveLen(3))
 				g.Expect(f.Handover.Processes[1]).To(Equal(ucv1.ManagerProcess{

@@ -53,7 +53,7 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 				g.Expect(doubts[i]).To(ContainSubstring(want))
 			}
 			d := Decide(o, noon())
-			g.Expect(d.Verb != nil && d.Verb.Kind == outcome.VerbOpenFence).To(Equal(len(test.want) == 0))
+			g.Expect(d.Action != nil && d.Action.Kind == outcome.ActionOpenFence).To(Equal(len(test.want) == 0))
 		})
 	}
 }

@@ -85,20 +85,20 @@ func TestStepsGrantedByProof(t *testing.T) {
 			d := Decide(tc.observation(), noon())
 			switch {
 			case len(tc.marks) > 0:
-				g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbMarkMachines), "%+v", d)
+				g.Expect(d.Action).To(HaveField("Kind", outcome.ActionMarkMachines), "%+v", d)
 				var names []string
-				for _, ref := range d.Verb.Objects {
+				for _, ref := range d.Action.Objects {
 					names = append(names, ref.Name)
 				}
 				g.Expect(names).To(Equal(tc.marks))
 			case tc.to >= 0:
-				g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "%+v", d)
-				g.Expect(*d.Verb.Step).To(Equal(outcome.MachineSetStep{
+				g.Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
+				g.Expect(*d.Action.Step).To(Equal(outcome.MachineSetStep{
 					Deployment: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, Generation: 3, Version: "9", Replicas: tc.to,
 				}))
-				g.Expect(d.Verb.Objects[0].UID).To(Equal("ms-old"))
+				g.Expect(d.Action.Objects[0].UID).To(Equal("ms-old"))
 			default:
-				g.Expect(d.Verb).To(BeNil(), "%+v", d.Verb)
+				g.Expect(d.Action).To(BeNil(), "%+v", d.Action)
 			}
 		})
 	}
@@ -107,7 +107,7 @@ func TestStepsGrantedByProof(t *testing.T) {
 func TestNoStepIsGranted(t *testing.T) {
 	ready := pooled{3, 1, 0, "MRR", "P"}.observation
 	runDecisions(t, map[string]decision{
-		"but it would be": {given: ready, step: ucv1.StepRoll, verb: outcome.VerbStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
+		"but it would be": {given: ready, step: ucv1.StepRoll, action: outcome.ActionStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
 		"while the MachineDeployment is paused": {
 			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
 		},
@@ -146,8 +146,8 @@ func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	})
 	d := Decide(o, noon())
 	g := NewWithT(t)
-	g.Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "%+v", d)
-	g.Expect(d.Verb.Why).To(ContainSubstring("workers-between from 1 to 0"))
+	g.Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
+	g.Expect(d.Action.Why).To(ContainSubstring("workers-between from 1 to 0"))
 }
 
 func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
@@ -161,7 +161,7 @@ func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 		}
 	})
 	d := Decide(o, noon())
-	NewWithT(t).Expect(d.Verb).To(HaveField("Kind", outcome.VerbStepMachineSet), "the manager was away for a day: %+v", d)
+	NewWithT(t).Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "the manager was away for a day: %+v", d)
 }
 
 func TestTheLeadersMachineGoesLast(t *testing.T) {
@@ -169,7 +169,7 @@ func TestTheLeadersMachineGoesLast(t *testing.T) {
 	o := pooled{3, 1, 0, "RRR", "P"}.observation()
 	o.CCMNode = observation.Known("workers-1-node-0")
 	d := Decide(o, noon())
-	g.Expect(d.Verb.Objects[0].Name).To(Equal("workers-1-1"))
+	g.Expect(d.Action.Objects[0].Name).To(Equal("workers-1-1"))
 	o.CCMNode = observation.Unknown[string]("timeout")
-	g.Expect(Decide(o, noon()).Verb.Objects[0].Name).To(Equal("workers-1-0"))
+	g.Expect(Decide(o, noon()).Action.Objects[0].Name).To(Equal("workers-1-0"))
 }

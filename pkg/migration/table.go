@@ -76,12 +76,12 @@ func (p *pass) walk() Decision {
 			})
 			continue
 		}
-		out := p.fixable(p.evaluate(row))
+		out := p.failIfRefused(p.evaluate(row))
 		decision.Rows = append(decision.Rows, stateOf(row.step, out))
 		if !out.Holds {
 			stopped = true
-			decision.Step, decision.Line = row.step, out.Line
-			decision.Verb, decision.Wait, decision.Failure = out.Verb, out.Wait, out.Failure
+			decision.Step, decision.Stage = row.step, out.Stage
+			decision.Action, decision.Wait, decision.Failure = out.Action, out.Wait, out.Failure
 		}
 	}
 	if recorded := p.facts.Handover; recorded != nil && recorded.StartedAt != nil {
@@ -92,8 +92,8 @@ func (p *pass) walk() Decision {
 	return decision
 }
 
-// fixable calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
-func (p *pass) fixable(out outcome.Outcome) outcome.Outcome {
+// failIfRefused calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
+func (p *pass) failIfRefused(out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || !out.Wait.Unknown || !p.o.Connection.Refused {
 		return out
 	}

@@ -14,7 +14,7 @@ import (
 func TestEveryStageIsAtItsStep(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a fresh cluster passes preflight and records its start": {
-			given: fresh, step: ucv1.StepPreflight, verb: outcome.VerbRecord, says: []string{"Starting the migration"},
+			given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.StartedAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.Protocol).To(Equal(ucv1.FencedProtocol))
@@ -25,32 +25,32 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 			},
 		},
 		"a started cluster applies CSI first": {
-			given: applying, step: ucv1.StepAddons, verb: outcome.VerbApplyAddons, says: []string{"CSI addon: CSIDriver cinder"},
+			given: applying, step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon: CSIDriver cinder"},
 		},
 		"with addons in place the baseline is taken": {
-			given: starting, step: ucv1.StepHandover, line: "BaselineTaken", verb: outcome.VerbTakeBaseline, says: []string{"1 load balancer, 1 volume"},
+			given: starting, step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline, says: []string{"1 load balancer, 1 volume"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Baseline.SecretName).To(Equal("alpha-ccm-migration-baseline-" + f.Baseline.Digest[:8]))
 			},
 		},
 		"a KCM that runs loops is switched off": {
-			given: loud, step: ucv1.StepHandover, line: "LoopsOff", verb: outcome.VerbChangeArguments, says: []string{"Switching the cloud loops off"},
+			given: loud, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments, says: []string{"Switching the cloud loops off"},
 		},
 		"a silent KCM lets the fence open": {
-			given: fenced, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence, says: []string{"system:serviceaccount:kube-system:ccm may now write"},
+			given: fenced, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence, says: []string{"system:serviceaccount:kube-system:ccm may now write"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt.Time).To(Equal(noon())) },
 		},
 		"after the hand-over the machine-controller gets its flag": {
-			given: configuring, step: ucv1.StepMachineController, verb: outcome.VerbChangeArguments, says: []string{"-node-external-cloud-provider"},
+			given: configuring, step: ucv1.StepMachineController, action: outcome.ActionChangeArguments, says: []string{"-node-external-cloud-provider"},
 		},
 		"outdated Machines are rolled": {
-			given: rolling, step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment, says: []string{"MachineDeployment kube-system/workers"},
+			given: rolling, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"MachineDeployment kube-system/workers"},
 		},
 		"proven Nodes begin the soak": {
-			given: verifying, step: ucv1.StepVerify, verb: outcome.VerbRecord, says: []string{"has to stay so for 5m0s"},
+			given: verifying, step: ucv1.StepVerify, action: outcome.ActionRecord, says: []string{"has to stay so for 5m0s"},
 		},
 		"a completed cluster loses its in-tree flags": {
-			given: completed, step: ucv1.StepFinalize, verb: outcome.VerbChangeArguments, says: []string{"Removing the in-tree configuration"},
+			given: completed, step: ucv1.StepFinalize, action: outcome.ActionChangeArguments, says: []string{"Removing the in-tree configuration"},
 		},
 		"a finished cluster has nothing left to do": {given: finished, step: ucv1.StepFinished},
 	})
@@ -68,13 +68,13 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM whose set differs is applied after CSI": {
 			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons, says: []string{"CCM addon"},
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CCM addon"},
 		},
 		"a CSI driver of someone else satisfies ours": {
 			given: applying, when: applied(func(a *observation.Addons) {
 				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
 			}),
-			step: ucv1.StepHandover, line: "BaselineTaken", verb: outcome.VerbTakeBaseline,
+			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"objects that are not ours block with their names": {
 			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm of helm"} }),
@@ -86,7 +86,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons,
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"an unhealthy workload is waited for": {
 			given: applying, when: applied(func(a *observation.Addons) { a.CSI.Unhealthy = []string{"DaemonSet csi has 0 of 3"} }),
@@ -97,7 +97,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
-			step: ucv1.StepHandover, line: "BaselineTaken", verb: outcome.VerbTakeBaseline,
+			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
 			given: applying, when: applied(func(a *observation.Addons) {
@@ -109,7 +109,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			given: applying, when: applied(func(a *observation.Addons) {
 				a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Namespace: "kube-system", Name: "old"}}
 			}),
-			step: ucv1.StepAddons, verb: outcome.VerbPruneAddons, says: []string{"ConfigMap kube-system/old"},
+			step: ucv1.StepAddons, action: outcome.ActionPruneAddons, says: []string{"ConfigMap kube-system/old"},
 		},
 		"objects that are not wanted any more stay while the new set is unhealthy": {
 			given: applying, when: applied(func(a *observation.Addons) {
@@ -155,7 +155,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 				setKCM(o, silentArguments())
 				edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "new_1" })
 			},
-			step: ucv1.StepHandover, line: "BaselineTaken", verb: outcome.VerbTakeBaseline,
+			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"objects that are taken over are applied although they do not differ": {
 			given: applying, when: func(o *Observation) {
@@ -163,7 +163,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons, says: []string{"CSIDriver cinder"},
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSIDriver cinder"},
 		},
 	})
 }
@@ -191,25 +191,25 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {
 			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons,
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"a fence that closed by itself is opened again": {
 			given: rolling, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
-			step: ucv1.StepAddons, verb: outcome.VerbOpenFence,
+			step: ucv1.StepAddons, action: outcome.ActionOpenFence,
 		},
 		"a fence that was closed because loops came back stays closed": {
 			given: rolling, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 				setKCM(o, inTree())
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"a CCM that was stopped because loops came back is not applied again": {
 			given: finished, when: func(o *Observation) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} })
 				setKCM(o, inTree())
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"drift is not repaired while the guard cannot look": {
 			given: finished, when: func(o *Observation) {
@@ -228,11 +228,11 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			given: finished, when: applied(func(a *observation.Addons) {
 				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}}, []observation.Ref{{Kind: "Deployment", Name: "ccm"}}
 			}),
-			step: ucv1.StepAddons, verb: outcome.VerbApplyAddons, says: []string{"CSI addon"},
+			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
 		"health is not waited for after the hand-over": {
 			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Unhealthy = []string{"y"} }),
-			step: ucv1.StepRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
 			given: rolling, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
@@ -282,7 +282,7 @@ func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
 		},
 		"loops that came back are still told": {
 			given: finished, when: released(func(o *Observation) { setKCM(o, inTree()) }),
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 	})
 }

@@ -20,7 +20,7 @@ type undoRow struct {
 	undoes ucv1.Step
 }
 
-// undoTable is walked like the others, from the top, one verb a pass: no row rests on where an earlier pass ended.
+// undoTable is walked like the others, from the top, one action a pass: no row rests on where an earlier pass ended.
 //
 //	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM ─► volumes
 //
@@ -82,8 +82,8 @@ func (p *pass) undoOffer() string {
 	return " Or undo the migration: set spec.handover.rollback to true."
 }
 
-// course is the migration or its undo.
-func (p *pass) course() Decision {
+// migrateOrRollBack is the migration or its undo.
+func (p *pass) migrateOrRollBack() Decision {
 	rollback, wanted := p.facts.Rollback, p.o.Cluster.Spec.Handover.Rollback
 	switch {
 	case rollback == nil && !wanted:
@@ -136,7 +136,7 @@ func (p *pass) rolledBack() Decision {
 // beginUndo judges once whether the migration can be undone. Could not look is no yes.
 func (p *pass) beginUndo() Decision {
 	if p.facts.Origin == ucv1.OriginExternal {
-		return p.standStill(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
+		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
 	}
 	if p.facts.StartedAt == nil {
 		p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp(), FinishedAt: p.stamp()}
@@ -145,7 +145,7 @@ func (p *pass) beginUndo() Decision {
 	status := p.judgePointOfNoReturn()
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		return p.standStill(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
+		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
 			p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339), status.Reason)))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
@@ -153,16 +153,16 @@ func (p *pass) beginUndo() Decision {
 		if p.facts.Handover.FinishedAt != nil && p.guard().Failure != nil {
 			return p.walk()
 		}
-		return p.stays(p.fixable(out))
+		return p.stays(p.failIfRefused(out))
 	case ucv1.PointOfNoReturnAhead:
 	}
 	p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp()}
 	return undoStopsAt(ucv1.StepUndoMachineController, outcome.Records("Recording that the migration is being undone."))
 }
 
-// standStill holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
+// holdWithFailure holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
-func (p *pass) standStill(out outcome.Outcome) Decision {
+func (p *pass) holdWithFailure(out outcome.Outcome) Decision {
 	handover := p.facts.Handover
 	goesOn := p.facts.Origin == ucv1.OriginExternal || p.facts.CompletedAt != nil ||
 		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || p.guard().Failure != nil))
@@ -170,7 +170,7 @@ func (p *pass) standStill(out outcome.Outcome) Decision {
 		return p.stays(out)
 	}
 	decision := p.walk()
-	if decision.Verb == nil && decision.Wait == nil && decision.Failure == nil {
+	if decision.Action == nil && decision.Wait == nil && decision.Failure == nil {
 		decision.Wait, decision.Failure = out.Wait, out.Failure
 	}
 	return decision
@@ -179,7 +179,7 @@ func (p *pass) standStill(out outcome.Outcome) Decision {
 // stays leaves the rows as they are and does nothing.
 func (p *pass) stays(out outcome.Outcome) Decision {
 	decision := p.walkOnly()
-	decision.Verb, decision.Wait, decision.Failure = nil, out.Wait, out.Failure
+	decision.Action, decision.Wait, decision.Failure = nil, out.Wait, out.Failure
 	for i := range decision.Rows {
 		if decision.Rows[i].Step == decision.Step {
 			decision.Rows[i] = stateOf(decision.Step, out)
@@ -199,11 +199,11 @@ func (p *pass) walkUndo() Decision {
 func (p *pass) undoStep() Decision {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return undoStopsAt(ucv1.StepUndoMachineController, p.fixable(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())))
+		return undoStopsAt(ucv1.StepUndoMachineController, p.failIfRefused(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())))
 	}
 	held := []ucv1.Step{}
 	for _, row := range p.undoRows(controlPlane.KCM) {
-		out := p.undoInTime(row.step, p.fixable(row.evaluate(p)))
+		out := p.undoInTime(row.step, p.failIfRefused(row.evaluate(p)))
 		if !out.Holds {
 			return undoStopsAt(row.step, out, held...)
 		}
@@ -222,7 +222,7 @@ func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decisio
 			rows[i].Message, rows[i].Unknown = out.Message, out.Wait != nil && out.Wait.Unknown
 		}
 	}
-	return Decision{Step: step, Verb: out.Verb, Wait: out.Wait, Failure: out.Failure, Rows: rows}
+	return Decision{Step: step, Action: out.Action, Wait: out.Wait, Failure: out.Failure, Rows: rows}
 }
 
 func undoes(step ucv1.Step) ucv1.Step {

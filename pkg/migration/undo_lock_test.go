@@ -50,9 +50,9 @@ func lockLeft() Observation {
 
 func TestUndoOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, verb: outcome.VerbRecord, says: []string{"not wanted"}},
+		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, action: outcome.ActionRecord, says: []string{"not wanted"}},
 		"its fence is closed": {
-			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, verb: outcome.VerbCloseFence,
+			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, action: outcome.ActionCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
 			given: lockedQuiet, when: func(o *Observation) {
@@ -62,14 +62,14 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"then it leaves KCM, whose loops are on": {
-			given: lockedQuiet, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments,
+			given: lockedQuiet, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"someone who gives it the lock again is not fought": {
 			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
-		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, verb: outcome.VerbRemoveLock, says: []string{"Role"}},
+		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, action: outcome.ActionRemoveLock, says: []string{"Role"}},
 		"a lock that is held stays": {
 			given: lockLeft, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
@@ -88,12 +88,12 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 		},
 		"without anything left it is undone": {
 			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Left = nil }) },
-			step: ucv1.StepUndoAddons, verb: outcome.VerbRecord, says: []string{"is undone"},
+			step: ucv1.StepUndoAddons, action: outcome.ActionRecord, says: []string{"is undone"},
 		},
 		"a hand-over that was finished has removed it itself": {
 			given: lockLeft, when: func(o *Observation) {
 				o.Lock, o.Cluster.Status.Handover.FinishedAt = observation.Absent[observation.Lock](), stampAgo(time.Hour)
-			}, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord, says: []string{"is undone"},
+			}, step: ucv1.StepUndoAddons, action: outcome.ActionRecord, says: []string{"is undone"},
 		},
 	})
 }
@@ -136,7 +136,7 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 	g := NewWithT(t)
 	o := lockedQuiet()
 	edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
-	g.Expect(Decide(o, noon()).Verb.Kind).To(Equal(outcome.VerbChangeArguments), "KCM runs them under the lock already")
+	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionChangeArguments), "KCM runs them under the lock already")
 }
 
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
@@ -163,14 +163,14 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: outcome.VerbRecord,
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"then it is undone": {
 			given: instructed, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
-			}, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
+			}, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
 		},
 	})
 	const was = "--controllers=*,tokencleaner"
@@ -194,7 +194,7 @@ func TestTheProbeGoesInAnUndo(t *testing.T) {
 			given: loopsBack, when: func(o *Observation) {
 				o.Probe = observation.Known(observation.Probe{Left: []observation.Ref{{Kind: "Deployment", Name: "ccm-probe"}}})
 			},
-			step: ucv1.StepUndoAddons, verb: outcome.VerbPruneAddons, says: []string{"ccm-probe"},
+			step: ucv1.StepUndoAddons, action: outcome.ActionPruneAddons, says: []string{"ccm-probe"},
 		},
 		"and looked for": {
 			given: loopsBack, when: func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") },

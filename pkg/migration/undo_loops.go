@@ -104,15 +104,15 @@ func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange)
 		}
 	}
 	p.facts.Rollback.LoopsOnAt = p.stamp()
-	verb := outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
+	action := outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
 		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
 	}
 	if gates := p.gatesBack(kcm); gates != nil {
 		change.Set, change.Remove = append(change.Set, gates.Set...), append(change.Remove, gates.Remove...)
-		verb.Why = "Giving " + kcm.String() + " its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
+		action.Why = "Giving " + kcm.String() + " its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
 	}
-	return outcome.Does(verb)
+	return outcome.Does(action)
 }
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached

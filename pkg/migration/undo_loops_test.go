@@ -19,9 +19,9 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge", Uninitialized: true}) })
 			}, step: ucv1.StepUndoRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
-		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, verb: outcome.VerbRecord},
-		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, verb: outcome.VerbCloseFence},
-		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, verb: outcome.VerbPruneAddons, says: []string{"Deployment kube-system/ccm"}},
+		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, action: outcome.ActionRecord},
+		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, action: outcome.ActionCloseFence},
+		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, action: outcome.ActionPruneAddons, says: []string{"Deployment kube-system/ccm"}},
 		"a fence that does not hold is waited for": {
 			given: shut, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
@@ -35,7 +35,7 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Spec.Handover.AcceptLostManagers = []string{"ccm"}
-			}, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
+			}, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
 		},
 		"a pod that comes back begins the wait again": {
 			given: quiet, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
@@ -47,7 +47,7 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 func TestTheCCMIsProvenSilent(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"that no pod is left is recorded": {
-			given: gone, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
+			given: gone, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that was renewed a moment ago is waited for": {
@@ -73,7 +73,7 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 			given: quiet, when: func(o *Observation) {
 				o.CCMLease, o.Cluster.Status.Handover.FenceOpenedAt = observation.Absent[observation.Lease](), nil
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(noon()))
-			}, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments,
+			}, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -81,7 +81,7 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is, where the pass that gave them back did not come to it": {
-			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, verb: outcome.VerbRecord, says: []string{"has its cloud loops back"},
+			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, action: outcome.ActionRecord, says: []string{"has its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"a KCM that never lost them did not get them back": {
@@ -89,7 +89,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, nil
 			},
-			step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
+			step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
 		},
 	})
@@ -98,7 +98,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 func TestTheLoopsGoBack(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"then KCM gets its loops back, with the flag as it was": {
-			given: quiet, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments, says: []string{"its cloud loops back"},
+			given: quiet, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"not while a Node without Machine is not Ready": {
@@ -144,7 +144,7 @@ func TestTheLoopsGoBack(t *testing.T) {
 			}, step: ucv1.StepUndoLoops, fails: ucv1.InventoryChangedReason,
 		},
 		"then it is recorded as undone, and what was recorded is forgotten": {
-			given: loopsBack, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
+			given: loopsBack, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon()))
 				f.Rollback = nil
@@ -157,9 +157,9 @@ func TestTheLoopsGoBack(t *testing.T) {
 func TestTheLoopsAreGivenBackWithTheFlagAsItWas(t *testing.T) {
 	g := NewWithT(t)
 	o := quiet()
-	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
 	o.Cluster.Status.Handover.Original[0].Controllers = nil
-	change := Decide(o, noon()).Verb.Arguments
+	change := Decide(o, noon()).Action.Arguments
 	g.Expect(change.Set).To(BeEmpty())
 	g.Expect(change.Remove).To(ConsistOf("controllers"), "it was not given")
 }

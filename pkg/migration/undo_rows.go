@@ -136,7 +136,7 @@ func (p *pass) undoFence() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the fence", p.o.Fence.Why())
 	case fence.Open:
-		return outcome.Does(outcome.Verb{Kind: outcome.VerbCloseFence, Why: "Closing the fence, so that the CCM ends: the migration is being undone."})
+		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the migration is being undone."})
 	case len(fence.Allowed) > 0 && !serialized(p.facts):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}

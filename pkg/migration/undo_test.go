@@ -109,19 +109,19 @@ func undoStages() []func() Observation {
 func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is judged, and recorded first": {
-			given: asked, step: ucv1.StepUndoMachineController, verb: outcome.VerbRecord, says: []string{"is being undone"},
+			given: asked, step: ucv1.StepUndoMachineController, action: outcome.ActionRecord, says: []string{"is being undone"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.StartedAt.Time).To(Equal(noon())) },
 		},
 		"the machine-controller loses its flag": {
-			given: reverting, step: ucv1.StepUndoMachineController, verb: outcome.VerbChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
+			given: reverting, step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
 		},
 		"when it is gone is recorded": {
-			given: reverted, step: ucv1.StepUndoMachineController, verb: outcome.VerbRecord,
+			given: reverted, step: ucv1.StepUndoMachineController, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
 		},
 		"a flag that came back makes them judged again": {
 			given: rollingBack, when: func(o *Observation) { o.MachineController = observation.Known(machineControllers()) },
-			step: ucv1.StepUndoMachineController, verb: outcome.VerbRecord, says: []string{"got -node-external-cloud-provider back"},
+			step: ucv1.StepUndoMachineController, action: outcome.ActionRecord, says: []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
 		},
 		"an old pod of the machine-controller is waited for": {
@@ -130,35 +130,35 @@ func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
 			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason,
 		},
 		"external Machines are rolled back": {
-			given: rollingBack, step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment, says: []string{"kube-system/workers"},
+			given: rollingBack, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
 		},
 		"its value is recorded first": {
 			given: rollingBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
-			step: ucv1.StepUndoRoll, verb: outcome.VerbRecord,
+			step: ucv1.StepUndoRoll, action: outcome.ActionRecord,
 		},
 		"a CCM that does not lead does not hold it up": {
-			given: rollingBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
+			given: rollingBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
 			given: rollingBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Deployments[0].Settled = false })
 			},
-			step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
+			step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a MachineSet of the migration is external, also when another clock says that it was made since": {
 			given: rollingBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
-			}, step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
+			}, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"what was made before the migration is not touched": {
-			given: rollingBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
+			given: rollingBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
 		},
 		"but a Machine that was made since is": {
 			given: rollingBack, when: func(o *Observation) {
 				o.Machines = observation.Known(outdated())
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Annotation = "true" })
-			}, step: ucv1.StepUndoRoll, verb: outcome.VerbRollMachineDeployment,
+			}, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
 		},
 	})
 }
@@ -173,7 +173,7 @@ func done(o *Observation) {
 func TestWhatIsUndoneRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to undo": {
-			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, verb: outcome.VerbRecord,
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
 		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
@@ -211,7 +211,7 @@ func TestWhatIsUndoneRests(t *testing.T) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(0)
 			},
-			step: ucv1.StepAdmitted, verb: outcome.VerbRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
+			step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
 		},
 	})
 }
@@ -219,7 +219,7 @@ func TestWhatIsUndoneRests(t *testing.T) {
 func TestOtherWaysOfAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
-			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, verb: outcome.VerbChangeArguments,
+			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments,
 		},
 		"beyond the point of no return it is refused, with the moment": {
 			given: asked, when: func(o *Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
@@ -229,7 +229,7 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 			given: fenced, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				withMachine(observation.Machine{Annotation: "true"})(o)
-			}, step: ucv1.StepHandover, line: "FenceOpen", verb: outcome.VerbOpenFence,
+			}, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"before KCM is changed it is refused at once": {
 			given: loud, when: func(o *Observation) {
@@ -251,10 +251,10 @@ func TestAnUndoAndTheGuard(t *testing.T) {
 				setKCM(o, inTree())
 				o.Machines = observation.Unknown[observation.Machines]("timeout")
 			},
-			step: ucv1.StepHandover, verb: outcome.VerbRecord, fails: ucv1.CloudLoopsContendedReason,
+			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"where KCM runs loops already the CCM goes first": {
-			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, verb: outcome.VerbRecord,
+			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
 		},
 	})
 }
@@ -262,7 +262,7 @@ func TestAnUndoAndTheGuard(t *testing.T) {
 func TestAddonsOfAnUndo(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"addons go when no volume needs them": {
-			given: withdrawingAddons, step: ucv1.StepUndoAddons, verb: outcome.VerbPruneAddons, says: []string{"DaemonSet kube-system/csi"},
+			given: withdrawingAddons, step: ucv1.StepUndoAddons, action: outcome.ActionPruneAddons, says: []string{"DaemonSet kube-system/csi"},
 		},
 		"a volume that needs the driver keeps them": {
 			given: withdrawingAddons, when: func(o *Observation) {
@@ -288,7 +288,7 @@ func TestAddonsOfAnUndo(t *testing.T) {
 				o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
 			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"VolumeAttachment csi-1"},
 		},
-		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, verb: outcome.VerbRelease},
+		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, action: outcome.ActionRelease},
 		"and not before": {
 			given: deleted(reverted), when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
@@ -297,7 +297,7 @@ func TestAddonsOfAnUndo(t *testing.T) {
 	})
 }
 
-// undoRestsOn names the facts without which a stage's verb must not be done.
+// undoRestsOn names the facts without which a stage's action must not be done.
 func undoRestsOn(d Decision) []string {
 	machines := []string{"ControlPlane", "MachineController", "Machines", "Nodes", "Provider"}
 	fence := append([]string{"Fence"}, machines...)
@@ -307,7 +307,7 @@ func undoRestsOn(d Decision) []string {
 		return []string{"ControlPlane", "MachineController"}
 	case d.Step == ucv1.StepUndoRoll:
 		return machines
-	case d.Verb.Kind == outcome.VerbCloseFence, d.Verb.Kind == outcome.VerbRecord && d.Step == ucv1.StepUndoFence:
+	case d.Action.Kind == outcome.ActionCloseFence, d.Action.Kind == outcome.ActionRecord && d.Step == ucv1.StepUndoFence:
 		return machines
 	case d.Step == ucv1.StepUndoFence:
 		return append([]string{"Addons"}, fence...)
@@ -328,24 +328,24 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	for _, stage := range undoStages() {
 		with := Decide(stage(), noon())
 		for fact, forget := range facts {
-			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Verb.Kind, fact), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Action.Kind, fact), func(t *testing.T) {
 				g := NewWithT(t)
 				blind := stage()
 				forget(&blind)
 				without := Decide(blind, noon())
 				g.Expect(slices.Index(order, without.Step)).To(BeNumerically("<=", slices.Index(order, with.Step)))
 				g.Expect(without.Failure).To(BeNil(), "what is unknown is no failure")
-				if without.Verb == nil {
+				if without.Action == nil {
 					g.Expect(without.Wait).NotTo(BeNil())
 					return
 				}
-				g.Expect(without.Verb).To(Equal(with.Verb))
+				g.Expect(without.Action).To(Equal(with.Action))
 				beginning := stage().Cluster.Status.Rollback == nil
 				if beginning {
 					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the undo begins without %s", fact)
 					return
 				}
-				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Verb.Kind, fact)
+				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Action.Kind, fact)
 			})
 		}
 	}

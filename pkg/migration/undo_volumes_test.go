@@ -32,17 +32,17 @@ func TestGatesOfAnUndo(t *testing.T) {
 	on := []string{"its cloud loops back: the CCM is silent"}
 	runDecisions(t, map[string]decision{
 		"they come with the loops": {
-			given: withGates(quiet), step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments, says: []string{"its cloud loops back, and its feature gates"},
+			given: withGates(quiet), step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops back, and its feature gates"},
 		},
 		"not while a volume is attached through them, and the loops do not wait": {
-			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments, says: on,
+			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: on,
 		},
 		"nor while no one can say": {
 			given: withGates(quiet), when: func(o *Observation) { o.Attachments = observation.Unknown[[]observation.Attachment]("timeout") },
-			step: ucv1.StepUndoLoops, verb: outcome.VerbChangeArguments, says: on,
+			step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: on,
 		},
 		"a KCM that never lost its loops gets them back alone": {
-			given: withGates(loopsBack), when: granted, step: ucv1.StepUndoVolumes, verb: outcome.VerbChangeArguments, says: []string{"Switching feature gates back"},
+			given: withGates(loopsBack), when: granted, step: ucv1.StepUndoVolumes, action: outcome.ActionChangeArguments, says: []string{"Switching feature gates back"},
 		},
 		"then they wait for what is attached through them": {
 			given: withGates(loopsBack), when: attachedByCSI, step: ucv1.StepUndoVolumes, wait: ucv1.WaitingForVolumesReason,
@@ -56,7 +56,7 @@ func TestGatesOfAnUndo(t *testing.T) {
 					i.Volumes = append(i.Volumes, observation.Volume{Name: "late", UID: "late", Driver: "cinder.csi.openstack.org"})
 				})
 				edit(&o.Attachments, func(a *[]observation.Attachment) { (*a)[0].Volume = "late" })
-			}, step: ucv1.StepUndoVolumes, verb: outcome.VerbChangeArguments,
+			}, step: ucv1.StepUndoVolumes, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -64,10 +64,10 @@ func TestGatesOfAnUndo(t *testing.T) {
 func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
 	g := NewWithT(t)
 	o := withGates(quiet)()
-	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(
+	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(
 		outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}, outcome.Flag{Name: "--feature-gates", Value: "A=true"}))
 	attachedByCSI(&o)
-	g.Expect(Decide(o, noon()).Verb.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
 }
 
 // TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.

@@ -27,7 +27,7 @@ func lose(missing bool) map[string]func(*Observation) {
 		"Nodes":             func(o *Observation) { loseFact(&o.Nodes, missing) },
 		"Inventory":         func(o *Observation) { loseFact(&o.Inventory, missing) },
 		"Baseline":          func(o *Observation) { loseFact(&o.Baseline, missing) },
-		"OtherManagers":     func(o *Observation) { loseFact(&o.OtherManagers, missing) },
+		"OtherManagers":     func(o *Observation) { loseFact(&o.ForeignCCMs, missing) },
 		"Measured":          func(o *Observation) { loseFact(&o.Measured, missing) },
 		"StorageClasses":    func(o *Observation) { loseFact(&o.StorageClasses, missing) },
 		"Findings":          func(o *Observation) { loseFact(&o.Findings, missing) },
@@ -43,7 +43,7 @@ func loseFact[T any](fact *observation.Observed[T], missing bool) {
 	}
 }
 
-// restsOn names the facts without which a stage's verb must not be done.
+// restsOn names the facts without which a stage's action must not be done.
 func restsOn(d Decision) []string {
 	inputs := []string{"Contenders", "Provider", "CloudConfig", "ControlPlane", "CCMLease", "OtherManagers"}
 	handover := []string{"Addons", "Fence", "Nodes", "ControlPlane"}
@@ -67,7 +67,7 @@ func restsOn(d Decision) []string {
 		"Finalize//ChangeArguments":           {"ControlPlane"},
 		"Finalize//SwitchDefaultClass":        {"Provider", "StorageClasses"},
 	}
-	return facts[string(d.Step)+"/"+d.Line+"/"+string(d.Verb.Kind)]
+	return facts[string(d.Step)+"/"+d.Stage+"/"+string(d.Action.Kind)]
 }
 
 func place(d Decision) int {
@@ -79,7 +79,7 @@ func place(d Decision) int {
 	return at
 }
 
-// TestWhatIsUnknownNeverPasses takes every fact away in every stage: no later step is reached, no verb that rests on the
+// TestWhatIsUnknownNeverPasses takes every fact away in every stage: no later step is reached, no action that rests on the
 // fact is done, and no row that holds says less than it should.
 func TestWhatIsUnknownNeverPasses(t *testing.T) {
 	for _, stage := range stages() {
@@ -96,13 +96,13 @@ func TestWhatIsUnknownNeverPasses(t *testing.T) {
 				if without.Wait != nil && with.Wait == nil && without.Wait.Reason != ucv1.ProvingSilenceReason {
 					g.Expect(without.Wait.Unknown).To(BeTrue(), without.Wait.Message)
 				}
-				if without.Verb == nil {
+				if without.Action == nil {
 					return
 				}
-				g.Expect(with.Verb).NotTo(BeNil())
-				g.Expect(without.Verb).To(Equal(with.Verb))
-				g.Expect(restsOn(with)).NotTo(BeEmpty(), "say what %s rests on", with.Verb.Kind)
-				g.Expect(restsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Verb.Kind, fact)
+				g.Expect(with.Action).NotTo(BeNil())
+				g.Expect(without.Action).To(Equal(with.Action))
+				g.Expect(restsOn(with)).NotTo(BeEmpty(), "say what %s rests on", with.Action.Kind)
+				g.Expect(restsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Action.Kind, fact)
 			})
 		}
 	}
@@ -122,8 +122,8 @@ func TestWhatIsAbsentNeverPasses(t *testing.T) {
 				g.Expect(place(without)).To(BeNumerically("<=", place(with)))
 				// Before the start, no CCM that leads is what one hopes for.
 				hoped := fact == "CCMLease" && o.Cluster.Status.Handover == nil
-				if without.Verb != nil && !hoped {
-					g.Expect(without.Verb).To(Equal(with.Verb))
+				if without.Action != nil && !hoped {
+					g.Expect(without.Action).To(Equal(with.Action))
 					g.Expect(restsOn(with)).NotTo(ContainElement(fact))
 				}
 			})
@@ -137,7 +137,7 @@ func TestNothingIsDecidedFromNothing(t *testing.T) {
 		o := Observation{Cluster: stage().Cluster}
 		d := Decide(o, noon())
 		if o.Cluster.Status.CompletedAt == nil {
-			g.Expect(d.Verb).To(BeNil())
+			g.Expect(d.Action).To(BeNil())
 			g.Expect(d.Wait.Unknown).To(BeTrue())
 		}
 	}

@@ -35,7 +35,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 				nodes(stranger)(o)
 				o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"}
 			},
-			step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a Node that does not register the CSI driver misses its deadline": {
 			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].CSIDrivers = nil }), step: ucv1.StepVerify, fails: ucv1.NodesNotInitializedReason,
@@ -56,7 +56,7 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 				})
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Service web/front", "PersistentVolume pv"}
 			},
-			step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a KCM of someone else that leads holds the end up": {
 			given: soaked, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "stranger_1" }) },
@@ -80,7 +80,7 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"has no address"},
 		},
 		"a load balancer that its owner deleted is no difference": {
-			given: soaked, when: func(o *Observation) { o.Inventory = observation.Known(observation.Inventory{}) }, step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Inventory = observation.Known(observation.Inventory{}) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a volume that is gone while its claim is there needs a person": {
 			given: soaked, when: func(o *Observation) {
@@ -100,7 +100,7 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Released"}}})
 			},
-			step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a baseline that is gone needs a person": {
 			given: soaked, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
@@ -116,33 +116,33 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 func TestVerifySoaks(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the soak begins when everything is proven": {
-			given: verifying, step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			given: verifying, step: ucv1.StepVerify, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
 		"a Node that was not Ready for a moment begins it again": {
-			given: soaked, when: firstNode(func(n *observation.Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify, verb: outcome.VerbRecord,
+			given: soaked, when: firstNode(func(n *observation.Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
 		"a Node that is new does not": {
 			given: soaked, when: firstNode(func(n *observation.Node) { n.CreatedAt, n.ReadyChangedAt = ago(6*time.Minute), ago(5*time.Minute) }),
-			step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"the soak is waited for": {
 			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(601)) },
 			step: ucv1.StepVerify, wait: ucv1.SoakingReason, says: []string{"since 2026-01-01T11:50:00Z"},
 		},
 		"the soak ends": {
-			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"without a soak the migration completes at once": {
-			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CompletedAt.Time).To(Equal(noon()))
 				g.Expect(f.PointOfNoReturnAt.Time).To(Equal(noon()))
 			},
 		},
 		"a point of no return that was passed before stays": {
-			given: soaked, when: func(o *Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) }, step: ucv1.StepComplete, verb: outcome.VerbRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.PointOfNoReturnAt.Time).To(Equal(ago(time.Hour))) },
 		},
 	})

@@ -45,14 +45,14 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 	}
 	for name, stage := range map[string]struct {
 		given func() Observation
-		goes  outcome.VerbKind
+		goes  outcome.ActionKind
 	}{
-		"the first of a roll": {rolling, outcome.VerbRollMachineDeployment},
-		"a step of it":        {pooled{replicas: 1, surge: 1, old: "R", fresh: "P"}.observation, outcome.VerbStepMachineSet},
+		"the first of a roll": {rolling, outcome.ActionRollMachineDeployment},
+		"a step of it":        {pooled{replicas: 1, surge: 1, old: "R", fresh: "P"}.observation, outcome.ActionStepMachineSet},
 	} {
 		given := registering(stage.given, 24*time.Hour)
 		runDecisions(t, map[string]decision{
-			name + " goes when each volume is registered": {given: given, step: ucv1.StepRoll, verb: stage.goes},
+			name + " goes when each volume is registered": {given: given, step: ucv1.StepRoll, action: stage.goes},
 			name + " waits for a volume by name": {
 				given: given, when: none, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"PersistentVolume a"},
 			},
@@ -68,10 +68,10 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 			name + " gives a volume that is new its time": {
 				given: registering(stage.given, time.Minute), when: late, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason,
 			},
-			name + " goes when the volume is accepted": {given: given, when: then(late, accept("a")), step: ucv1.StepRoll, verb: stage.goes},
+			name + " goes when the volume is accepted": {given: given, when: then(late, accept("a")), step: ucv1.StepRoll, action: stage.goes},
 			name + " does not go when another one is":  {given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason},
 			name + " needs nothing of the sort with other drivers": {
-				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, verb: stage.goes,
+				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, action: stage.goes,
 			},
 		})
 	}

@@ -8,9 +8,9 @@ import (
 // CloudNodeLoop initializes Nodes. It is no cloud loop of KCM's, where kubelets do its work, and nothing is handed over.
 const CloudNodeLoop = "cloud-node-controller"
 
-// OtherManager is a cloud-controller-manager in the user cluster that is not ours: whoever installed it, under whatever
+// ForeignCCM is a cloud-controller-manager in the user cluster that is not ours: whoever installed it, under whatever
 // name, in whatever namespace.
-type OtherManager struct {
+type ForeignCCM struct {
 	// Ref of its workload, or of a pod that no workload answers for.
 	Ref
 	// Owner says who seems to manage it; empty when nothing tells.
@@ -31,13 +31,13 @@ type OtherManager struct {
 
 // Elects is certain only of arguments that can be read; leader election is on by default
 // (https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go).
-func (m OtherManager) Elects() bool {
+func (m ForeignCCM) Elects() bool {
 	return !m.NodesOnly && m.Arguments.Understood() && m.Arguments.True("leader-elect", true)
 }
 
 // Lease is where it is elected, with the defaults of upstream
 // (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/options/options.go).
-func (m OtherManager) Lease() string {
+func (m ForeignCCM) Lease() string {
 	namespace, name := m.Arguments.LeaderLease()
 	if m.Arguments.Flags["leader-elect-resource-name"] == "" {
 		name = "cloud-controller-manager"
@@ -46,7 +46,7 @@ func (m OtherManager) Lease() string {
 }
 
 // Loops that it runs when it leads, by their registered names. Those of arguments that cannot be read are not known.
-func (m OtherManager) Loops() []string {
+func (m ForeignCCM) Loops() []string {
 	if m.NodesOnly {
 		return []string{CloudNodeLoop}
 	}
@@ -67,7 +67,7 @@ func (m OtherManager) Loops() []string {
 }
 
 // MayRun says that it may run one of the cloud loops that are handed over.
-func (m OtherManager) MayRun() bool {
+func (m ForeignCCM) MayRun() bool {
 	if m.NodesOnly {
 		return false
 	}
@@ -75,7 +75,7 @@ func (m OtherManager) MayRun() bool {
 }
 
 // Harmless says that it runs nothing at all: a probe, or one that was scaled to zero.
-func (m OtherManager) Harmless() bool {
+func (m ForeignCCM) Harmless() bool {
 	return m.Idle || (!m.NodesOnly && m.Arguments.Understood() && len(m.Loops()) == 0)
 }
 

@@ -66,8 +66,8 @@ type Observation struct {
 	Gone Observed[map[string]Gone]
 	// Measured is how long Nodes and load balancers took; absent while nothing is measured.
 	Measured Observed[slo.Seen]
-	// OtherManagers are the cloud-controller-managers of the user cluster that are not ours.
-	OtherManagers Observed[[]OtherManager]
+	// ForeignCCMs are the cloud-controller-managers of the user cluster that are not ours.
+	ForeignCCMs Observed[[]ForeignCCM]
 	// StorageClasses are looked at while the default one is to be judged.
 	StorageClasses Observed[[]StorageClass]
 

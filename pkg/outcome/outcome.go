@@ -9,10 +9,10 @@ import (
 // Outcome is how one row of a table stands: it holds, or it says what has to happen for it to hold.
 type Outcome struct {
 	Holds   bool
-	Line    string
+	Stage   string
 	Reason  string
 	Message string
-	Verb    *Verb
+	Action  *Action
 	Wait    *Wait
 	Failure *Failure
 }
@@ -49,13 +49,13 @@ func Fails(reason, message string) Outcome {
 }
 
 // Does is for the one thing to do now.
-func Does(verb Verb) Outcome {
-	return Outcome{Reason: ucv1.ActingReason, Message: verb.Why, Verb: &verb}
+func Does(action Action) Outcome {
+	return Outcome{Reason: ucv1.ActingReason, Message: action.Why, Action: &action}
 }
 
 // Records is for facts that have to be persisted before anything rests on them.
 func Records(why string) Outcome {
-	return Does(Verb{Kind: VerbRecord, Why: why})
+	return Does(Action{Kind: ActionRecord, Why: why})
 }
 
 // Wait is a wait with its reason; After bounds it where no watch would end it.

@@ -18,9 +18,9 @@ import (
 // ProbeSuffix is what the objects of the probe, and its set, are called apart by.
 const ProbeSuffix = "-probe"
 
-// nothing enables no controller: a list without "*" enables what it names, and this one excludes all. The aliases are
+// noControllersFlag enables no controller: a list without "*" enables what it names, and this one excludes all. The aliases are
 // accepted by every minor (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/names/controller_names.go).
-const nothing = "--controllers=-cloud-node,-cloud-node-lifecycle,-route,-service"
+const noControllersFlag = "--controllers=-cloud-node,-cloud-node-lifecycle,-route,-service"
 
 // ProbeIdentity is who the probe is, and the Lease it is elected by.
 func ProbeIdentity(id Identity) Identity {
@@ -117,6 +117,6 @@ func probeArguments(arguments []string, id Identity) bool {
 		return false
 	}
 	arguments[lease] = "--leader-elect-resource-name=" + ProbeIdentity(id).LeaseName
-	arguments[controllers] = nothing
+	arguments[controllers] = noControllersFlag
 	return true
 }

@@ -146,14 +146,14 @@ func (r *roll) mayReturn(view machineView, pool pool) bool {
 
 func (r *roll) returns(d observation.MachineDeployment, because string) outcome.Outcome {
 	r.unguard(d)
-	verb := outcome.Verb{
-		Kind: outcome.VerbReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
+	action := outcome.Action{
+		Kind: outcome.ActionReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
 	if generation, _ := r.rollFacts(); d.RestartValue == *generation {
-		verb.RestartValue = d.RestartValue
+		action.RestartValue = d.RestartValue
 	}
-	return outcome.Does(verb)
+	return outcome.Does(action)
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.

@@ -164,8 +164,8 @@ func (r *roll) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool
 		return r.beginCanary(pools, nil, fact.Attempt)
 	}
 	fact.WithoutProof = withoutProof(plan, balanced)
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
 		Why: "Making one extra Machine, a canary, as " + pools[at].deployment.String() + " would.",
 	})
 }

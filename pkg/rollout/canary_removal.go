@@ -25,7 +25,7 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 		now = stillThere(seen.Deployments)
 	}
 	if len(now) > 0 {
-		return outcome.Does(outcome.Verb{Kind: outcome.VerbRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(observation.RefNames(now)) + "."}), true
+		return outcome.Does(outcome.Action{Kind: outcome.ActionRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(observation.RefNames(now)) + "."}), true
 	}
 	if late := r.stuckCanary(seen); len(late) > 0 {
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+

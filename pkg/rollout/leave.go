@@ -15,7 +15,7 @@ func (r *roll) leave() (outcome.Outcome, bool) {
 	if r.facts.RollGeneration != "" && !r.o.Machines.IsAbsent() {
 		view := r.fleet()
 		pools := r.pools(view)
-		if out, busy := r.tidy(view, pools); busy {
+		if out, busy := r.giveBackAndRemoveCanary(view, pools); busy {
 			return out, true
 		}
 		if out := r.rollHalts(view, pools); !out.Holds {

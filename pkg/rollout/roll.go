@@ -43,7 +43,7 @@ func (r *roll) roll() outcome.Outcome {
 	pools := r.pools(view)
 	r.noteRolled(view, pools)
 	r.noteJoining(view, pools)
-	if out, busy := r.tidy(view, pools); busy {
+	if out, busy := r.giveBackAndRemoveCanary(view, pools); busy {
 		return out
 	}
 	if out := r.rollHalts(view, pools); !out.Holds {
@@ -94,9 +94,9 @@ func (r *roll) rollOn(view machineView, pools []pool) (outcome.Outcome, bool) {
 	return r.rollNext(pools)
 }
 
-// tidy gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
+// giveBackAndRemoveCanary gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
 // left of a canary only keeps the row from holding.
-func (r *roll) tidy(view machineView, pools []pool) (outcome.Outcome, bool) {
+func (r *roll) giveBackAndRemoveCanary(view machineView, pools []pool) (outcome.Outcome, bool) {
 	if out, busy := r.giveBack(view, pools); busy {
 		return out, true
 	}
@@ -104,7 +104,7 @@ func (r *roll) tidy(view machineView, pools []pool) (outcome.Outcome, bool) {
 		return outcome.Outcome{}, false
 	}
 	out, _ := r.removeCanary()
-	return out, out.Verb != nil || out.Wait != nil && out.Wait.Unknown
+	return out, out.Action != nil || out.Wait != nil && out.Wait.Unknown
 }
 
 // rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
@@ -117,7 +117,7 @@ func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
 		})
 	}
 	intents, held := Plan(plan, r.o.Cluster.Spec.Rollout.MaxConcurrent, r.o.Cluster.Spec.Rollout.Order, r.canaryProven(pools))
-	if held != "" && !slices.ContainsFunc(pools, holdsUp) {
+	if held != "" && !slices.ContainsFunc(pools, consumesBudget) {
 		return outcome.Waits(ucv1.WaitingForBudgetReason, held), true
 	}
 	if len(intents) == 0 {
@@ -141,9 +141,9 @@ func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
 	return outcome.Does(r.rollVerb(pools, intents)), true
 }
 
-// holdsUp says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
+// consumesBudget says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
 // and serves holds up no other.
-func holdsUp(p pool) bool { return p.state == Rolling || p.blocked != "" && p.disrupted }
+func consumesBudget(p pool) bool { return p.state == Rolling || p.blocked != "" && p.disrupted }
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
 // budget.
@@ -179,26 +179,26 @@ func (r *roll) rollGates() []func() outcome.Outcome {
 // maxRolled is the bound of status.rolledMachineDeployments.
 const maxRolled = 200
 
-func (r *roll) rollVerb(pools []pool, intents []Intent) outcome.Verb {
+func (r *roll) rollVerb(pools []pool, intents []Intent) outcome.Action {
 	generation, rolled := r.rollFacts()
 	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
-	verb := outcome.Verb{Kind: outcome.VerbRollMachineDeployment, RestartValue: *generation, Endless: !r.back()}
+	action := outcome.Action{Kind: outcome.ActionRollMachineDeployment, RestartValue: *generation, Endless: !r.back()}
 	deployments := deploymentsOf(pools, intents)
 	for _, deployment := range deployments {
-		verb.Objects, verb.Versions = append(verb.Objects, deployment.Ref), append(verb.Versions, deployment.Version)
+		action.Objects, action.Versions = append(action.Objects, deployment.Ref), append(action.Versions, deployment.Version)
 		*rolled = append(*rolled, deployment.UID)
 		if r.back() {
 			r.unguard(deployment)
 		}
 	}
-	if verb.Endless {
+	if action.Endless {
 		r.noteGuarded(deployments)
 	}
 	if more := len(*rolled) - maxRolled; more > 0 {
 		*rolled = slices.Delete(*rolled, 0, more)
 	}
-	verb.Why = "Rolling " + wording.Names(observation.RefNames(verb.Objects)) + ": " + intents[0].Why + "."
-	return verb
+	action.Why = "Rolling " + wording.Names(observation.RefNames(action.Objects)) + ": " + intents[0].Why + "."
+	return action
 }
 
 // noteRolled is for a pass that gave the value, or gave minReadySeconds back, and whose status was refused.

@@ -26,7 +26,7 @@ func (r *roll) step(view machineView, pools []pool) (outcome.Outcome, bool) {
 				return out, true
 			}
 		}
-		return outcome.Does(grant.verb(pool.deployment)), true
+		return outcome.Does(grant.action(pool.deployment)), true
 	}
 	return outcome.Outcome{}, false
 }
@@ -40,18 +40,18 @@ type grant struct {
 	proven   int
 }
 
-func (g grant) verb(d observation.MachineDeployment) outcome.Verb {
+func (g grant) action(d observation.MachineDeployment) outcome.Action {
 	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
 	if len(g.unmarked) > 0 {
-		verb := outcome.Verb{Kind: outcome.VerbMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
+		action := outcome.Action{Kind: outcome.ActionMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
 		for _, machine := range g.unmarked {
-			verb.Objects = append(verb.Objects, machine.Ref)
+			action.Objects = append(action.Objects, machine.Ref)
 		}
-		return verb
+		return action
 	}
 	left := g.set.Replicas - int32(g.going)
-	return outcome.Verb{
-		Kind: outcome.VerbStepMachineSet, Objects: []observation.Ref{g.set.Ref},
+	return outcome.Action{
+		Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{g.set.Ref},
 		Step: &outcome.MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
 		Why:  fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
 	}

@@ -60,7 +60,6 @@ type Session struct {
 	lookForMachines func(context.Context)
 
 	parts
-	plan planMemory
 
 	// authenticated says that the API server was seen to know who we are.
 	authenticated atomic.Bool

@@ -108,6 +108,6 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 }
 
 // lookForOthers takes no memory of an earlier look for an answer.
-func lookForOthers(ctx context.Context, s *Session) observation.Observed[[]observation.OtherManager] {
+func lookForOthers(ctx context.Context, s *Session) observation.Observed[[]observation.ForeignCCM] {
 	return s.Others.Look(ctx, provider.New().RecognizeManager, facts.Ours{}, true)
 }

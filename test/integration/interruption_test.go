@@ -31,8 +31,9 @@ func (w *world) begin(what string, holds func(*ucv1.Cluster) bool, pools ...stri
 		w.pool(pool, 1)
 	}
 	w.playKCM(kcm + "-r1-0")
-	// Creation times have whole seconds, and what is there is older than the migration.
-	w.clock.Step(2 * time.Second)
+	// What is there is older than the migration: creation times have whole seconds, and are those of the API server, whose clock
+	// may have gone further than the stepped one on a busy machine.
+	w.clock.Step(max(0, time.Since(w.clock.Now())) + 2*time.Second)
 	w.flip()
 	w.until(what, holds, w.playEverybody)
 }

@@ -126,8 +126,8 @@ func (w *world) playNewestKCM() { w.playKCM(w.pods(kcm)[len(w.pods(kcm))-1].Name
 func done(status ucv1.ClusterStatus) []string {
 	var lines []string
 	for _, entry := range status.Timeline {
-		if entry.Kind == ucv1.TimelineVerb {
-			lines = appendVerb(lines, entry.Verb, entry.Objects)
+		if entry.Kind == ucv1.TimelineAction {
+			lines = appendVerb(lines, entry.Action, entry.Objects)
 		}
 	}
 	return besideLast(lines)
@@ -135,7 +135,7 @@ func done(status ucv1.ClusterStatus) []string {
 
 func planned(made plan.Plan) []string {
 	var lines []string
-	for _, verb := range made.Verbs {
+	for _, verb := range made.Actions {
 		objects := make([]string, 0, len(verb.Objects))
 		for _, object := range verb.Objects {
 			objects = append(objects, object.Object)
@@ -150,7 +150,7 @@ func planned(made plan.Plan) []string {
 func besideLast(lines []string) []string {
 	isBeside := func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")
-		return slices.Contains([]outcome.VerbKind{outcome.VerbRemoveCanary, outcome.VerbReturnMinReady}, outcome.VerbKind(kind))
+		return slices.Contains([]outcome.ActionKind{outcome.ActionRemoveCanary, outcome.ActionReturnMinReady}, outcome.ActionKind(kind))
 	}
 	var beside []string
 	for _, line := range lines {
@@ -163,14 +163,14 @@ func besideLast(lines []string) []string {
 
 // appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
-	switch outcome.VerbKind(kind) {
-	case outcome.VerbRestoreAnnotations, outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease, outcome.VerbReleaseCCMLease, outcome.VerbKeepLeader,
-		outcome.VerbMarkMachines, outcome.VerbStepMachineSet:
+	switch outcome.ActionKind(kind) {
+	case outcome.ActionRestoreAnnotations, outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease, outcome.ActionReleaseCCMLease, outcome.ActionKeepLeader,
+		outcome.ActionMarkMachines, outcome.ActionStepMachineSet:
 		return lines
-	case outcome.VerbTakeBaseline, outcome.VerbCreateCanary:
+	case outcome.ActionTakeBaseline, outcome.ActionCreateCanary:
 		// The plan names what is made, the timeline what it is made from.
 		return append(lines, kind)
-	case outcome.VerbRollMachineDeployment, outcome.VerbReturnMinReady, outcome.VerbRemoveCanary:
+	case outcome.ActionRollMachineDeployment, outcome.ActionReturnMinReady, outcome.ActionRemoveCanary:
 		for _, object := range objects {
 			lines = append(lines, kind+" "+object)
 		}

@@ -149,7 +149,7 @@ func TestTheRecordIsOfKCMsDeployment(t *testing.T) {
 	g.Expect(secret.OwnerReferences).To(ConsistOf(And(HaveField("Kind", "Deployment"), HaveField("Name", kcm), HaveField("UID", deployment.UID))))
 	g.Expect(record.Keeper).To(Equal(string(deployment.UID)))
 	facts := w.status().Facts
-	facts.Handover.Line, facts.Handover.Proof, facts.Handover.PointOfNoReturn = "", nil, nil
+	facts.Handover.Stage, facts.Handover.Proof, facts.Handover.PointOfNoReturn = "", nil, nil
 	g.Expect(record.Facts).To(Equal(facts))
 	inTenant := &corev1.SecretList{}
 	g.Expect(w.user.client.List(t.Context(), inTenant)).To(Succeed())

@@ -284,7 +284,7 @@ func at(step ucv1.Step) func(*ucv1.Cluster) bool {
 
 // provingSilence is the line of the hand-over at which KCM was changed and its old processes still run.
 func provingSilence(c *ucv1.Cluster) bool {
-	return c.Status.Handover != nil && c.Status.Handover.Line == "Silent"
+	return c.Status.Handover != nil && c.Status.Handover.Stage == "Silent"
 }
 
 func pretty(status ucv1.ClusterStatus) string {

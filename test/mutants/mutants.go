@@ -100,7 +100,7 @@ func endings() []mutant {
 		in(rule, "the soak begins again in every pass", "pass.soak", always("StableSince nil")),
 		in(rule, "preflight is judged again after the start", "pass.preflight", never("StartedAt")),
 		in(rule, "a finished hand-over is walked again", "pass.handover", never("FinishedAt")),
-		in(rule, "a wait in the hand-over may take forever", "pass.inTime", always("started")),
+		in(rule, "a wait in the hand-over may take forever", "pass.failAfterDeadline", always("started")),
 	}
 }
 

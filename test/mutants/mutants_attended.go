@@ -16,7 +16,7 @@ func attendance() []mutant {
 		inTables(rule, "RolledBack does not look at KCM's arguments", "pass.rolledBack", never("CloudLoops")),
 		inTables(rule, "RolledBack does not look whether KCM leads", "pass.rolledBack", never("runsNone")),
 		inTables(rule, "what is undone starts again without a later time", "pass.retryAt", never("RetryAfter")),
-		inTables(rule, "what is undone starts again before its time", "pass.course", without("Before")),
+		inTables(rule, "what is undone starts again before its time", "pass.migrateOrRollBack", without("Before")),
 		inTables(rule, "loops that are off already are kept as what an undo gives back", "pass.rememberOriginals", never("loopsOffInTree")),
 		inTables(rule, "loops that are off already are no finding", "pass.checkControlPlane", never("loopsOffInTree")),
 		inTables(rule, "an in-tree cluster whose loops are off is ready", "pass.runsInTree", never("loopsOffInTree")),

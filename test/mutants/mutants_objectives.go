@@ -10,7 +10,7 @@ func objectives() []mutant {
 		in(rule, "a step is granted in the pass that sees the violation", "pass.decide", defers("Measured")),
 		ofRollout(rule, "one that is scaled up is halted for ever", "leftToRoll", judged("old", "!pl.done()")),
 		ofRollout(rule, "a person is not heard while nothing is measured", "roll.halted", always("ViolatedAt Before")),
-		in(rule, "a halt calls no one while an earlier row waits", "pass.decide", instead("halts", "p.course()")),
+		in(rule, "a halt calls no one while an earlier row waits", "pass.decide", instead("addRollHalt", "p.migrateOrRollBack()")),
 		ofRollout(rule, "an old look of a person lets the roll go on", "roll.sloStatus", without("since Before")),
 		ofRollout(rule, "samples are counted in every pass", "counts", lacks("CountedUntil End")),
 		ofRollout(rule, "only the first sample of a look counts",

@@ -43,7 +43,7 @@ func breaker() []mutant {
 	const rule = "10 breaker"
 	return []mutant{
 		ofRollout("6 every trouble is visible", "one that is paused and serves is a failure while another waits",
-			"holdsUp", without("disrupted")),
+			"consumesBudget", without("disrupted")),
 		ofRollout(rule, "a Node has any time", "machineView.overdueNodes", never("initialization")),
 		ofRollout(rule, "a Node without a Machine has any time", "machineView.unlinkedNodes", never("initialization")),
 		ofRollout(rule, "a Node of before the Machine is taken for its own", "machineView.unlinkedNodes", without("Before")),

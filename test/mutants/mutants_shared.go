@@ -5,7 +5,7 @@ func shared() []mutant {
 	const rule = "8 shared"
 	return []mutant{
 		of(addonsPackage, rule, "a definition of someone else is taken over",
-			"Installer.WithoutOthers", without("othersOwn")),
+			"Installer.WithoutForeign", without("othersOwn")),
 		of(addonsPackage, rule, "what its owner labelled as theirs is ours",
 			"Installer.standing", without("ManagedByLabel")),
 		of(addonsPackage, rule, "a second snapshot-controller runs beside another one",

@@ -44,7 +44,7 @@ func undo() []mutant {
 		in(rule, "a KCM that someone else changes is changed", "pass.loopsAsBefore", never("Instructed")),
 		in(rule, "KCM need not lead", "pass.kcmLeads", never("leads -process")),
 		in(rule, "the CCM stays beside a KCM that runs loops already", "pass.undoRows", always("RunningLoops")),
-		in(rule, "a refused undo leaves no one running the loops", "pass.standStill", without("FinishedAt")),
+		in(rule, "a refused undo leaves no one running the loops", "pass.holdWithFailure", without("FinishedAt")),
 		in(rule, "an undo that ends leaves the facts behind", "pass.undoStep", skips("Facts")),
 		in(rule, "load balancers need not be the same", "pass.undoLoops", never("changed")),
 		in(rule, "KCM's gates go back with its loops although a volume is attached through them", "pass.gatesBack", without("detached")),

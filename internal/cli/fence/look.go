@@ -177,7 +177,7 @@ func (f *fenceTarget) lookAtDeployments(ctx context.Context, report *fenceReport
 	isCCM := func(found *appsv1.Deployment) bool {
 		return found.Spec.Template.Spec.ServiceAccountName == f.identity.ServiceAccountName
 	}
-	if f.cluster.CCMBesideControlPlane() {
+	if f.cluster.CCMInControlPlane() {
 		label := provider.Place{Cluster: f.cluster.Name}.Label()
 		reader, namespace = f.management, f.cluster.Namespace
 		isCCM = func(found *appsv1.Deployment) bool {

@@ -57,9 +57,9 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 {{if .Protocol}}<h2>Hand-over</h2><p>Protocol {{.Protocol}}: {{.ProtocolReason}}</p>{{end}}
 <h2>Changes in order</h2>
 <table><tr><th>#</th><th>Step</th><th>What</th><th>Objects and fields</th></tr>
-{{range .Verbs}}<tr{{if .Number}} id="change-{{.Number}}"{{end}}><td>{{numbered .}}</td><td>{{.Step}}{{if .Line}}<br>{{.Line}}{{end}}</td>
+{{range .Actions}}<tr{{if .Number}} id="change-{{.Number}}"{{end}}><td>{{numbered .}}</td><td>{{.Step}}{{if .Stage}}<br>{{.Stage}}{{end}}</td>
 <td><b>{{.Kind}}</b>, {{.Cluster}} cluster{{onlyWhen .}}<br>{{.Why}}</td>
-<td>{{range .Objects}}<div><span class="{{.Action}}">{{.Action}}</span> <code>{{.Object}}</code>
+<td>{{range .Objects}}<div><span class="{{.Operation}}">{{.Operation}}</span> <code>{{.Object}}</code>
 {{if .Changes}}<ul>{{range .Changes}}<li><code>{{.Path}}</code>: <del><code>{{shown .From}}</code></del> &rarr; <ins><code>{{shown .To}}</code></ins></li>{{end}}</ul>{{end}}
 {{if .Note}}<div class="note">{{.Note}}</div>{{end}}</div>{{end}}</td></tr>
 {{end}}</table>

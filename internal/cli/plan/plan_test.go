@@ -20,19 +20,19 @@ func somePlan() plan.Plan {
 		Findings: []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
 		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
 		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
-		Verbs: []plan.Verb{{
-			Number: 1, Step: ucv1.StepAddons, Kind: outcome.VerbApplyAddons, Cluster: "user", Why: "Applying.",
+		Actions: []plan.Action{{
+			Number: 1, Step: ucv1.StepAddons, Kind: outcome.ActionApplyAddons, Cluster: "user", Why: "Applying.",
 			Objects: []plan.Object{{
-				Object: "Deployment kube-system/ccm", Action: plan.Change, Note: "a note",
+				Object: "Deployment kube-system/ccm", Operation: plan.Change, Note: "a note",
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
 			}},
-		}, {Step: ucv1.StepHandover, Kind: outcome.VerbFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
+		}, {Step: ucv1.StepHandover, Kind: outcome.ActionFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
 		Rollouts: []plan.Rollout{{
 			Object: "MachineDeployment kube-system/a", Machines: []string{"kube-system/a-1"}, Disruption: "One more.", Pods: new(3), Seconds: 90,
 			Budgets: []plan.Budget{{Name: "web/front", Pods: 2}},
 		}},
 		Duration:        plan.Duration{Seconds: 390, Parts: []plan.Part{{What: "Soak", Seconds: 300, Basis: "Set."}}},
-		PointOfNoReturn: plan.PointOfNoReturn{Passed: true, Step: ucv1.StepComplete, Verb: 1, Reason: "It is completed."},
+		PointOfNoReturn: plan.PointOfNoReturn{Passed: true, Step: ucv1.StepComplete, Action: 1, Reason: "It is completed."},
 		Afterwards:      []plan.Difference{{What: "--cloud-provider", From: "openstack"}},
 		Limits:          []string{"People are absent."},
 	}

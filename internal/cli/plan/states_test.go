@@ -80,7 +80,7 @@ func (s planState) planOf(g Gomega) plan.Plan {
 		}
 		in = &plan.Input{Start: simulation.StartOf(w), Dry: map[string]plan.Object{}, Pods: observation.Known(plan.Pods{OnNode: map[string]int{}})}
 		for _, object := range in.Start.Differing {
-			in.Dry[object.String()] = plan.Object{Object: object.String(), Action: plan.Change}
+			in.Dry[object.String()] = plan.Object{Object: object.String(), Operation: plan.Change}
 		}
 	}})
 	transcript, _ := simulation.Run(1, scenario)

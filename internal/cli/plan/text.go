@@ -54,13 +54,13 @@ func textFindings(text *strings.Builder, made plan.Plan) {
 func textVerbs(text *strings.Builder, made plan.Plan) {
 	fmt.Fprintln(text, "\nCHANGES in order")
 	step := ""
-	for _, verb := range made.Verbs {
-		if string(verb.Step) != step {
-			step = string(verb.Step)
+	for _, action := range made.Actions {
+		if string(action.Step) != step {
+			step = string(action.Step)
 			fmt.Fprintf(text, "  step %s\n", step)
 		}
-		fmt.Fprintf(text, "  %4s %s, %s cluster%s\n       %s\n", numbered(verb), verb.Kind, verb.Cluster, onlyWhen(verb), verb.Why)
-		for _, object := range verb.Objects {
+		fmt.Fprintf(text, "  %4s %s, %s cluster%s\n       %s\n", numbered(action), action.Kind, action.Cluster, onlyWhen(action), action.Why)
+		for _, object := range action.Objects {
 			textObject(text, object)
 		}
 	}
@@ -72,15 +72,15 @@ func textVerbs(text *strings.Builder, made plan.Plan) {
 }
 
 // numbered is what a change is called in the list; one that may be left out is not counted.
-func numbered(verb plan.Verb) string {
-	if verb.Number == 0 {
+func numbered(action plan.Action) string {
+	if action.Number == 0 {
 		return "-"
 	}
-	return strconv.Itoa(verb.Number) + "."
+	return strconv.Itoa(action.Number) + "."
 }
 
 func textObject(text *strings.Builder, object plan.Object) {
-	fmt.Fprintf(text, "       %s %s\n", object.Action, object.Object)
+	fmt.Fprintf(text, "       %s %s\n", object.Operation, object.Object)
 	for _, change := range object.Changes {
 		fmt.Fprintf(text, "           %s: %s -> %s\n", change.Path, shown(change.From), shown(change.To))
 	}
@@ -111,11 +111,11 @@ func moving(rollout plan.Rollout) string {
 	return fmt.Sprint(*rollout.Pods)
 }
 
-func onlyWhen(verb plan.Verb) string {
-	if verb.Conditional == "" {
+func onlyWhen(action plan.Action) string {
+	if action.Conditional == "" {
 		return ""
 	}
-	return ", " + verb.Conditional
+	return ", " + action.Conditional
 }
 
 func ending(outcome plan.Outcome) string {
@@ -134,8 +134,8 @@ func turningPoint(point plan.PointOfNoReturn) string {
 		return point.Reason
 	}
 	where := "It is passed already."
-	if point.Verb > 0 {
-		where = fmt.Sprintf("After change %d, at step %s.", point.Verb, point.Step)
+	if point.Action > 0 {
+		where = fmt.Sprintf("After change %d, at step %s.", point.Action, point.Step)
 	}
 	return where + " " + point.Reason
 }

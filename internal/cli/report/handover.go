@@ -89,7 +89,7 @@ func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 	if handover == nil {
 		return report
 	}
-	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Line, handover.Proof
+	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Stage, handover.Proof
 	report.StartedAt, report.FenceOpenedAt, report.FinishedAt = handover.StartedAt, handover.FenceOpenedAt, handover.FinishedAt
 	report.GapSeconds, report.PointOfNoReturn = handover.GapSeconds, handover.PointOfNoReturn
 	report.Lines = handoverLines(handover)
@@ -109,15 +109,15 @@ func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 // handoverLines: the table is walked from the top, so every line before the current one held when the status was
 // written. Without a current line the table is done, or was not begun.
 func handoverLines(handover *ucv1.HandoverStatus) []handoverLine {
-	meanings := migration.HandoverLines(handover.Protocol)
+	meanings := migration.HandoverStages(handover.Protocol)
 	lines := make([]handoverLine, 0, len(meanings))
 	state := lineOpen
-	if handover.Line != "" || handover.FinishedAt != nil {
+	if handover.Stage != "" || handover.FinishedAt != nil {
 		state = lineDone
 	}
 	for _, meaning := range meanings {
 		line := handoverLine{meaning.Name, meaning.Means, state}
-		if meaning.Name == handover.Line {
+		if meaning.Name == handover.Stage {
 			line.State, state = lineCurrent, lineOpen
 		}
 		lines = append(lines, line)

@@ -16,7 +16,7 @@ func handedOver(change func(*ucv1.HandoverStatus)) *ucv1.Cluster {
 	at := metav1.NewTime(noon())
 	seen := metav1.NewMicroTime(noon().Add(time.Second))
 	handover := &ucv1.HandoverStatus{
-		Protocol: ucv1.FencedProtocol, ProtocolReason: "the CCM cannot write its Lease.", Line: "Silent", StartedAt: &at,
+		Protocol: ucv1.FencedProtocol, ProtocolReason: "the CCM cannot write its Lease.", Stage: "Silent", StartedAt: &at,
 		Proof: []ucv1.ProofItem{
 			{Name: "Template", State: ucv1.ProvenState}, {Name: "Processes", State: ucv1.NotProvenState, Message: "Pod tenant/kcm-3 may run cloud loops."},
 		},
@@ -74,10 +74,10 @@ func TestHandoverLines(t *testing.T) {
 		first  string
 		last   string
 	}{
-		"not begun":         {change: func(h *ucv1.HandoverStatus) { h.Line = "" }, first: lineOpen, last: lineOpen},
-		"at the first line": {change: func(h *ucv1.HandoverStatus) { h.Line = "Probed" }, first: lineCurrent, last: lineOpen},
-		"at the last line":  {change: func(h *ucv1.HandoverStatus) { h.Line = "Leading" }, first: lineDone, last: lineCurrent},
-		"finished":          {change: func(h *ucv1.HandoverStatus) { h.Line, h.FinishedAt = "", &at }, first: lineDone, last: lineDone},
+		"not begun":         {change: func(h *ucv1.HandoverStatus) { h.Stage = "" }, first: lineOpen, last: lineOpen},
+		"at the first line": {change: func(h *ucv1.HandoverStatus) { h.Stage = "Probed" }, first: lineCurrent, last: lineOpen},
+		"at the last line":  {change: func(h *ucv1.HandoverStatus) { h.Stage = "Leading" }, first: lineDone, last: lineCurrent},
+		"finished":          {change: func(h *ucv1.HandoverStatus) { h.Stage, h.FinishedAt = "", &at }, first: lineDone, last: lineDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

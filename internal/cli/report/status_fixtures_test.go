@@ -85,7 +85,7 @@ func machines(upToDate, total, blocked int32) func(*ucv1.Cluster) {
 
 func byFence(line string) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) {
-		c.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, Line: line,
+		c.Status.Handover = &ucv1.HandoverStatus{Protocol: ucv1.FencedProtocol, Stage: line,
 			PointOfNoReturn: &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnAhead}}
 		if line == "" {
 			finished := ago(16 * time.Minute)
@@ -106,7 +106,7 @@ func vouched(c *ucv1.Cluster) {
 
 func rolled(c *ucv1.Cluster) {
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
-		Time: ago(13 * time.Minute), Kind: ucv1.TimelineVerb, Step: ucv1.StepRoll, Actor: ucv1.FieldManager, Verb: "RollMachineDeployment",
+		Time: ago(13 * time.Minute), Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Actor: ucv1.FieldManager, Action: "RollMachineDeployment",
 		Message: "Rolling MachineDeployment kube-system/pool-a.", Objects: []string{"MachineDeployment kube-system/pool-a"},
 	})
 }

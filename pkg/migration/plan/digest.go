@@ -54,7 +54,7 @@ func (p *Plan) digest(o observation.Observation) string {
 // withoutOrderOfRolls: the smallest is rolled first, and an autoscaler may have changed which that is.
 func withoutOrderOfRolls(lines []string) []string {
 	isRoll := func(line string) bool {
-		return strings.HasPrefix(line, string(outcome.VerbRollMachineDeployment)+" ")
+		return strings.HasPrefix(line, string(outcome.ActionRollMachineDeployment)+" ")
 	}
 	first := slices.IndexFunc(lines, isRoll)
 	if first < 0 {
@@ -72,29 +72,29 @@ func withoutOrderOfRolls(lines []string) []string {
 	return slices.Concat(lines[:first], rolls, others)
 }
 
-// Sequence is what will be done, one line for each verb and its objects, in an order and a form in which what was done can be
+// Sequence is what will be done, one line for each action and its objects, in an order and a form in which what was done can be
 // compared with it: without what is only done when it is needed, and each MachineDeployment by itself. What goes on beside the
 // roll comes last, sorted: no one can know before between which others.
 func (p *Plan) Sequence() []string {
 	var lines, beside []string
-	for _, verb := range p.Verbs {
-		if verb.Conditional != "" || verb.Kind == outcome.VerbStepMachineSet {
+	for _, action := range p.Actions {
+		if action.Conditional != "" || action.Kind == outcome.ActionStepMachineSet {
 			continue // How often a MachineSet is lowered rests on when its successors are proven.
 		}
-		if into, apart := map[outcome.VerbKind]*[]string{
-			outcome.VerbRollMachineDeployment: &lines,
-			outcome.VerbRemoveCanary:          &beside, outcome.VerbReturnMinReady: &beside,
-		}[verb.Kind]; apart {
-			for _, object := range verb.Objects {
-				*into = append(*into, Line(string(verb.Kind), []string{object.text()}))
+		if into, apart := map[outcome.ActionKind]*[]string{
+			outcome.ActionRollMachineDeployment: &lines,
+			outcome.ActionRemoveCanary:          &beside, outcome.ActionReturnMinReady: &beside,
+		}[action.Kind]; apart {
+			for _, object := range action.Objects {
+				*into = append(*into, Line(string(action.Kind), []string{object.text()}))
 			}
 			continue
 		}
-		texts := make([]string, 0, len(verb.Objects))
-		for _, object := range verb.Objects {
+		texts := make([]string, 0, len(action.Objects))
+		for _, object := range action.Objects {
 			texts = append(texts, object.text())
 		}
-		lines = append(lines, Line(string(verb.Kind), texts))
+		lines = append(lines, Line(string(action.Kind), texts))
 	}
 	slices.Sort(beside)
 	return append(lines, beside...)
@@ -102,7 +102,7 @@ func (p *Plan) Sequence() []string {
 
 // Line is one line of a sequence.
 func Line(kind string, objects []string) string {
-	if kind == string(outcome.VerbTakeBaseline) {
+	if kind == string(outcome.ActionTakeBaseline) {
 		objects = nil // Its name is the digest of an inventory.
 	}
 	objects = slices.Sorted(slices.Values(objects))

@@ -21,7 +21,7 @@ const (
 	assumedSilence = 45 * time.Second
 )
 
-// estimate adds up what the verbs of the plan take.
+// estimate adds up what the actions of the plan take.
 func estimate(in Input, plan Plan, is situation, registering time.Duration) Duration {
 	parts := slices.Concat(handoverParts(plan), registrationParts(registering), machineParts(in, plan, is), undoParts(plan), closingParts(plan, is))
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
@@ -40,13 +40,13 @@ const assumedRollouts = "Assumed: every Deployment that is changed rolls out wit
 // handoverParts: everything before Machines are replaced.
 func handoverParts(plan Plan) []Part {
 	parts := []Part{}
-	if does(plan, ucv1.StepAddons, outcome.VerbApplyAddons) > 0 {
+	if does(plan, ucv1.StepAddons, outcome.ActionApplyAddons) > 0 {
 		parts = append(parts, part("CCM and CSI driver", assumedStart, "Assumed: their images are pulled and their pods ready within 2 min."))
 	}
-	if slices.ContainsFunc(plan.Verbs, func(v Verb) bool { return v.Line == "Probed" && v.Kind == outcome.VerbApplyAddons }) {
+	if slices.ContainsFunc(plan.Actions, func(v Action) bool { return v.Stage == "Probed" && v.Kind == outcome.ActionApplyAddons }) {
 		parts = append(parts, part("Probe of the CCM", assumedProbe, "It has to lead for 10 s; assumed: it starts within 30 s."))
 	}
-	if count := does(plan, ucv1.StepHandover, outcome.VerbChangeArguments); count > 0 {
+	if count := does(plan, ucv1.StepHandover, outcome.ActionChangeArguments); count > 0 {
 		parts = append(parts, part("Hand-over", time.Duration(count)*assumedRollout+assumedLeader,
 			"Assumed: kube-controller-manager rolls out within 1 min for each change, and the CCM leads within 20 s."))
 	}
@@ -63,7 +63,7 @@ func registrationParts(took time.Duration) []Part {
 func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
 	parts := []Part{}
 	for _, step := range steps {
-		parts = append(parts, part("Changes of step "+string(step), time.Duration(does(plan, step, outcome.VerbChangeArguments))*assumedRollout, assumedRollouts))
+		parts = append(parts, part("Changes of step "+string(step), time.Duration(does(plan, step, outcome.ActionChangeArguments))*assumedRollout, assumedRollouts))
 	}
 	return parts
 }
@@ -71,10 +71,10 @@ func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
 // undoParts are the rows of a rollback but for its roll.
 func undoParts(plan Plan) []Part {
 	parts := rolloutParts(plan, ucv1.StepUndoMachineController, ucv1.StepUndoVolumes)
-	if does(plan, ucv1.StepUndoFence, outcome.VerbCloseFence)+does(plan, ucv1.StepUndoFence, outcome.VerbPruneAddons) > 0 {
+	if does(plan, ucv1.StepUndoFence, outcome.ActionCloseFence)+does(plan, ucv1.StepUndoFence, outcome.ActionPruneAddons) > 0 {
 		parts = append(parts, part("The CCM ends", assumedSilence, "Assumed: its pods end within 30 s, and its Lease runs out 15 s later."))
 	}
-	if does(plan, ucv1.StepUndoLoops, outcome.VerbChangeArguments) > 0 {
+	if does(plan, ucv1.StepUndoLoops, outcome.ActionChangeArguments) > 0 {
 		parts = append(parts, part("KCM takes the cloud loops back", assumedRollout+assumedLeader,
 			"Assumed: kube-controller-manager rolls out within 1 min, and leads within 20 s."))
 	}
@@ -88,7 +88,7 @@ func machineParts(in Input, plan Plan, is situation) []Part {
 		parts = append(parts, part("Addresses of Nodes are compared", compared(in),
 			"Set: 1 min and 1 s for each Node."))
 	}
-	if does(plan, ucv1.StepRoll, outcome.VerbCreateCanary) > 0 {
+	if does(plan, ucv1.StepRoll, outcome.ActionCreateCanary) > 0 {
 		took, _ := machineTime(in)
 		parts = append(parts, part("Canary", took+assumedProof, "As long as a Machine takes to become a Node; assumed: its pod, volume and load balancer take 2 min."))
 	}
@@ -107,13 +107,13 @@ func closingParts(plan Plan, is situation) []Part {
 		}
 		parts = append(parts, part("Soak", soak, "Set by spec.rollout.soakSeconds, or its default of 300."))
 	}
-	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, outcome.VerbChangeArguments))*assumedRollout, assumedRollouts))
+	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, outcome.ActionChangeArguments))*assumedRollout, assumedRollouts))
 }
 
-func does(plan Plan, step ucv1.Step, kind outcome.VerbKind) int {
+func does(plan Plan, step ucv1.Step, kind outcome.ActionKind) int {
 	count := 0
-	for _, verb := range plan.Verbs {
-		if verb.Step == step && verb.Kind == kind {
+	for _, action := range plan.Actions {
+		if action.Step == step && action.Kind == kind {
 			count++
 		}
 	}

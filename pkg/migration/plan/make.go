@@ -52,7 +52,7 @@ func Make(in Input) Plan {
 	is := situationOf(in, future)
 	plan := Plan{
 		Cluster: o.Cluster.Namespace + "/" + o.Cluster.Name, Provider: o.Cluster.Spec.Cloud.ProviderName, Version: o.Cluster.Spec.Version,
-		Now: is.sentence(), Findings: findings(in, is), Verbs: verbs(in, future), PointOfNoReturn: pointOfNoReturn(in, future, is),
+		Now: is.sentence(), Findings: findings(in, is), Actions: actions(in, future), PointOfNoReturn: pointOfNoReturn(in, future, is),
 	}
 	plan.Outcome = outcomeOf(future, is, plan.changes())
 	if handover := future.Facts.Handover; handover != nil && is.handsOver() {
@@ -72,7 +72,7 @@ func differing(in Input) []observation.Ref {
 	var refs []observation.Ref
 	for _, objects := range in.Start.Objects {
 		for _, object := range objects {
-			if in.Dry[object.String()].Action == Change {
+			if in.Dry[object.String()].Operation == Change {
 				refs = append(refs, object)
 			}
 		}
@@ -82,7 +82,7 @@ func differing(in Input) []observation.Ref {
 
 // changes counts what is done in any case: what is numbered in the list.
 func (p *Plan) changes() int {
-	return len(slices.DeleteFunc(slices.Clone(p.Verbs), func(verb Verb) bool { return verb.Number == 0 }))
+	return len(slices.DeleteFunc(slices.Clone(p.Actions), func(action Action) bool { return action.Number == 0 }))
 }
 
 // findings are those of preflight, which is judged once: before the start.
@@ -132,7 +132,7 @@ func pointOfNoReturn(in Input, future simulation.Future, is situation) PointOfNo
 }
 
 func passedAt(in Input, decision migration.Decision, done int) PointOfNoReturn {
-	passed := PointOfNoReturn{Passed: true, Step: decision.Step, Verb: done, Reason: decision.PointOfNoReturn.Reason}
+	passed := PointOfNoReturn{Passed: true, Step: decision.Step, Action: done, Reason: decision.PointOfNoReturn.Reason}
 	if facts := decision.Facts; facts != nil && facts.CompletedAt != nil && in.Start.Observation.Cluster.Status.CompletedAt == nil {
 		// The time is one of the model.
 		passed.Step, passed.Reason = ucv1.StepComplete, "The migration is completed: every Node is proven, and nothing was lost."
@@ -148,8 +148,8 @@ func limits(in Input, plan Plan) []string {
 		"Objects that are new are named, and their fields are not compared with anything; the command render prints them.",
 	}
 	always := len(known)
-	for _, verb := range plan.Verbs {
-		for _, object := range verb.Objects {
+	for _, action := range plan.Actions {
+		for _, object := range action.Objects {
 			if object.Note != "" {
 				known = append(known, object.Object+": "+object.Note+".")
 			}

@@ -24,8 +24,8 @@ type Plan struct {
 	ProtocolReason string                `json:"protocolReason,omitempty"`
 	// Outcome is where it ends when no person does anything.
 	Outcome Outcome `json:"outcome"`
-	// Verbs in order.
-	Verbs []Verb `json:"verbs"`
+	// Actions in order.
+	Actions []Action `json:"actions"`
 	// Rollouts are the MachineDeployments that are rolled, in order.
 	Rollouts []Rollout `json:"rollouts"`
 	// Duration is an estimate.
@@ -68,37 +68,37 @@ type FieldChange struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Action says what a verb does to an object.
-type Action string
+// Operation says what an action does to an object.
+type Operation string
 
 // The actions.
 const (
-	Create Action = "create"
-	Change Action = "change"
-	Delete Action = "delete"
+	Create Operation = "create"
+	Change Operation = "change"
+	Delete Operation = "delete"
 )
 
-// Object is one object of a verb.
+// Object is one object of an action.
 type Object struct {
-	Object  string        `json:"object"`
-	Action  Action        `json:"action"`
-	Changes []FieldChange `json:"changes,omitempty"`
+	Object    string        `json:"object"`
+	Operation Operation     `json:"operation"`
+	Changes   []FieldChange `json:"changes,omitempty"`
 	// Note says what is special, such as why a dry run cannot show the change.
 	Note string `json:"note,omitempty"`
 }
 
-// Verb is one thing that the controller will do.
-type Verb struct {
+// Action is one thing that the controller will do.
+type Action struct {
 	// Number in the plan, from 1; 0: it is Conditional, and not counted.
-	Number int              `json:"number,omitempty"`
-	Step   ucv1.Step        `json:"step"`
-	Line   string           `json:"line,omitempty"`
-	Kind   outcome.VerbKind `json:"kind"`
+	Number int                `json:"number,omitempty"`
+	Step   ucv1.Step          `json:"step"`
+	Stage  string             `json:"stage,omitempty"`
+	Kind   outcome.ActionKind `json:"kind"`
 	// Cluster is management or user.
 	Cluster string   `json:"cluster"`
 	Objects []Object `json:"objects,omitempty"`
 	Why     string   `json:"why"`
-	// Conditional says when the verb is left out; empty: it never is.
+	// Conditional says when the action is left out; empty: it never is.
 	Conditional string `json:"conditional,omitempty"`
 }
 
@@ -139,10 +139,10 @@ type Part struct {
 
 // PointOfNoReturn is where the migration can be undone no longer.
 type PointOfNoReturn struct {
-	// Passed says that the plan gets there; Verb is the number of the last verb before it.
+	// Passed says that the plan gets there; Action is the number of the last action before it.
 	Passed bool      `json:"passed"`
 	Step   ucv1.Step `json:"step,omitempty"`
-	Verb   int       `json:"afterVerb,omitempty"`
+	Action int       `json:"afterAction,omitempty"`
 	Reason string    `json:"reason"`
 }
 

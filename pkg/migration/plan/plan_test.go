@@ -39,7 +39,7 @@ func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 			outcome.CCMSet: addons.CCM.Drifted, outcome.CSISet: addons.CSI.Drifted, outcome.ProbeSet: probe,
 		}},
 		Dry: map[string]plan.Object{
-			"Deployment kube-system/simcloud-CCM": {Object: "Deployment kube-system/simcloud-CCM", Action: plan.Create},
+			"Deployment kube-system/simcloud-CCM": {Object: "Deployment kube-system/simcloud-CCM", Operation: plan.Create},
 		},
 		Pods: observation.Known(plan.Pods{OnNode: map[string]int{}}),
 	}
@@ -47,20 +47,20 @@ func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 
 func anHour() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC) }
 
-func kinds(made plan.Plan) []outcome.VerbKind {
-	var list []outcome.VerbKind
-	for _, verb := range made.Verbs {
-		if verb.Conditional == "" {
-			list = append(list, verb.Kind)
+func kinds(made plan.Plan) []outcome.ActionKind {
+	var list []outcome.ActionKind
+	for _, action := range made.Actions {
+		if action.Conditional == "" {
+			list = append(list, action.Kind)
 		}
 	}
 	return list
 }
 
-// numbered is a verb by its number.
-func numbered(made plan.Plan, number int) plan.Verb {
-	at := slices.IndexFunc(made.Verbs, func(verb plan.Verb) bool { return verb.Number == number })
-	return made.Verbs[at]
+// numbered is an action by its number.
+func numbered(made plan.Plan, number int) plan.Action {
+	at := slices.IndexFunc(made.Actions, func(action plan.Action) bool { return action.Number == number })
+	return made.Actions[at]
 }
 
 func TestPlanOfAMigration(t *testing.T) {
@@ -69,16 +69,16 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Findings).To(BeEmpty())
 	g.Expect(made.Outcome.State).To(Equal(plan.Finishes), "%+v", made.Outcome)
 	g.Expect(made.Protocol).To(Equal(ucv1.FencedProtocol))
-	g.Expect(kinds(made)).To(Equal([]outcome.VerbKind{
-		outcome.VerbApplyAddons, outcome.VerbApplyAddons, // the CSI driver, the CCM
-		outcome.VerbApplyAddons, outcome.VerbPruneAddons, // the probe
-		outcome.VerbTakeBaseline, outcome.VerbChangeArguments, outcome.VerbOpenFence,
-		outcome.VerbChangeArguments, outcome.VerbChangeArguments, outcome.VerbChangeArguments,
-		outcome.VerbCreateCanary, outcome.VerbCreateCanary, // its Service comes last
-		outcome.VerbRemoveCanary, outcome.VerbRemoveCanary,
-		outcome.VerbRollMachineDeployment, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady,
-		outcome.VerbRollMachineDeployment, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady,
-		outcome.VerbChangeArguments, outcome.VerbSwitchDefaultClass,
+	g.Expect(kinds(made)).To(Equal([]outcome.ActionKind{
+		outcome.ActionApplyAddons, outcome.ActionApplyAddons, // the CSI driver, the CCM
+		outcome.ActionApplyAddons, outcome.ActionPruneAddons, // the probe
+		outcome.ActionTakeBaseline, outcome.ActionChangeArguments, outcome.ActionOpenFence,
+		outcome.ActionChangeArguments, outcome.ActionChangeArguments, outcome.ActionChangeArguments,
+		outcome.ActionCreateCanary, outcome.ActionCreateCanary, // its Service comes last
+		outcome.ActionRemoveCanary, outcome.ActionRemoveCanary,
+		outcome.ActionRollMachineDeployment, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady,
+		outcome.ActionRollMachineDeployment, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady,
+		outcome.ActionChangeArguments, outcome.ActionSwitchDefaultClass,
 	}))
 	g.Expect(made.Rollouts).To(HaveLen(2))
 	g.Expect(made.Rollouts[0].Object).To(Equal("MachineDeployment kube-system/builders"), "the smallest first")
@@ -86,7 +86,7 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(made.Rollouts[1].Machines).To(HaveLen(3))
 	g.Expect(made.PointOfNoReturn.Passed).To(BeTrue())
 	g.Expect(made.PointOfNoReturn.Step).To(Equal(ucv1.StepComplete))
-	g.Expect(numbered(made, made.PointOfNoReturn.Verb).Kind).To(Equal(outcome.VerbReturnMinReady), "what comes before it")
+	g.Expect(numbered(made, made.PointOfNoReturn.Action).Kind).To(Equal(outcome.ActionReturnMinReady), "what comes before it")
 	g.Expect(made.Afterwards).To(ContainElements(
 		plan.Difference{What: "default StorageClass", From: "standard", To: "simcloud-csi"},
 		plan.Difference{What: "Deployment user-alpha/kube-controller-manager --cloud-provider", From: "simcloud", To: "external"},
@@ -96,23 +96,23 @@ func TestPlanOfAMigration(t *testing.T) {
 
 func TestWhatTheCanaryAndTheBreakerChangeIsShown(t *testing.T) {
 	g := NewWithT(t)
-	objects := map[outcome.VerbKind][]plan.Object{}
-	for _, verb := range plan.Make(inputOf(1, scenario(), anHour())).Verbs {
-		objects[verb.Kind] = append(objects[verb.Kind], verb.Objects...)
+	objects := map[outcome.ActionKind][]plan.Object{}
+	for _, action := range plan.Make(inputOf(1, scenario(), anHour())).Actions {
+		objects[action.Kind] = append(objects[action.Kind], action.Objects...)
 	}
-	g.Expect(objects[outcome.VerbCreateCanary]).To(ContainElements(
-		plan.Object{Object: "MachineDeployment kube-system/ccm-migration-canary", Action: plan.Create},
-		plan.Object{Object: "Pod kube-system/ccm-migration-canary", Action: plan.Create},
-		plan.Object{Object: "Service kube-system/ccm-migration-canary", Action: plan.Create},
+	g.Expect(objects[outcome.ActionCreateCanary]).To(ContainElements(
+		plan.Object{Object: "MachineDeployment kube-system/ccm-migration-canary", Operation: plan.Create},
+		plan.Object{Object: "Pod kube-system/ccm-migration-canary", Operation: plan.Create},
+		plan.Object{Object: "Service kube-system/ccm-migration-canary", Operation: plan.Create},
 	))
-	g.Expect(objects[outcome.VerbRemoveCanary]).To(HaveEach(HaveField("Action", plan.Delete)))
-	g.Expect(objects[outcome.VerbRollMachineDeployment]).To(ContainElement(plan.Object{
-		Object: "MachineDeployment kube-system/builders", Action: plan.Change, Changes: []plan.FieldChange{
+	g.Expect(objects[outcome.ActionRemoveCanary]).To(HaveEach(HaveField("Operation", plan.Delete)))
+	g.Expect(objects[outcome.ActionRollMachineDeployment]).To(ContainElement(plan.Object{
+		Object: "MachineDeployment kube-system/builders", Operation: plan.Change, Changes: []plan.FieldChange{
 			{Path: "spec.template.metadata.annotations[forceRestart]", To: "(made when the roll starts)"}, {Path: "spec.minReadySeconds", To: "2147483647"},
 		},
 	}))
-	g.Expect(objects[outcome.VerbStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
-	g.Expect(objects[outcome.VerbReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
+	g.Expect(objects[outcome.ActionStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
+	g.Expect(objects[outcome.ActionReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
 }
 
 func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
@@ -152,10 +152,10 @@ func TestFieldsOfTheControlPlaneAreShownBeforeAndAfter(t *testing.T) {
 	g := NewWithT(t)
 	made := plan.Make(inputOf(1, scenario(), anHour()))
 	var changes []plan.FieldChange
-	for _, verb := range made.Verbs {
-		if verb.Kind == outcome.VerbChangeArguments {
-			g.Expect(verb.Cluster).To(Equal("management"))
-			changes = append(changes, verb.Objects[0].Changes...)
+	for _, action := range made.Actions {
+		if action.Kind == outcome.ActionChangeArguments {
+			g.Expect(action.Cluster).To(Equal("management"))
+			changes = append(changes, action.Objects[0].Changes...)
 		}
 	}
 	g.Expect(changes).To(ContainElements(
@@ -192,7 +192,7 @@ func TestDigestChangesWithWhatIsDone(t *testing.T) {
 		},
 		"a field of an object that is there": func(_ *simulation.Scenario, in *plan.Input) {
 			object := in.Dry["Deployment kube-system/simcloud-CCM"]
-			object.Action, object.Changes = plan.Change, []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}}
+			object.Operation, object.Changes = plan.Change, []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}}
 			in.Dry["Deployment kube-system/simcloud-CCM"] = object
 		},
 		"another MachineDeployment": func(s *simulation.Scenario, in *plan.Input) {
@@ -233,7 +233,7 @@ func TestFindingsStandInThePlan(t *testing.T) {
 		And(HaveField("Severity", observation.Blocking), HaveField("Reason", ucv1.InputInvalidReason)),
 		And(HaveField("NotLookedAt", true), HaveField("Message", ContainSubstring("timeout"))),
 	))
-	g.Expect(made.Verbs).To(BeEmpty())
+	g.Expect(made.Actions).To(BeEmpty())
 	g.Expect(made.Outcome.State).To(Equal(plan.Stalls))
 }
 

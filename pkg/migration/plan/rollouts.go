@@ -24,10 +24,10 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 		}
 	}
 	for _, pass := range future.Passes {
-		if pass.Decision.Verb.Kind != outcome.VerbRollMachineDeployment {
+		if pass.Decision.Action.Kind != outcome.ActionRollMachineDeployment {
 			continue
 		}
-		for _, ref := range pass.Decision.Verb.Objects {
+		for _, ref := range pass.Decision.Action.Objects {
 			at := slices.IndexFunc(machines.Deployments, func(d observation.MachineDeployment) bool { return d.UID == ref.UID })
 			if at >= 0 {
 				list = append(list, rolloutOf(in, machines.Deployments[at], future.Replaced))
@@ -40,8 +40,8 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 func toldLater(future simulation.Future) map[string]bool {
 	told := map[string]bool{}
 	for _, pass := range future.Passes {
-		if pass.Decision.Verb.Kind == outcome.VerbRollMachineDeployment {
-			for _, ref := range pass.Decision.Verb.Objects {
+		if pass.Decision.Action.Kind == outcome.ActionRollMachineDeployment {
+			for _, ref := range pass.Decision.Action.Objects {
 				told[ref.UID] = true
 			}
 		}

@@ -106,7 +106,7 @@ func uninitialized(o Facts, _ time.Time) []observation.Finding {
 // singleNode: the roll lets the Node that the CCM leads on go last, which is no help where there is no other.
 func singleNode(o Facts, _ time.Time) []observation.Finding {
 	nodes := o.Nodes.Value()
-	if len(nodes) != 1 || o.Cluster.CCMBesideControlPlane() {
+	if len(nodes) != 1 || o.Cluster.CCMInControlPlane() {
 		return nil
 	}
 	return about([]string{nodeName(nodes[0])},

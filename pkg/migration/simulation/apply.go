@@ -28,7 +28,7 @@ type pass struct {
 	cluster  types.UID
 	decision migration.Decision
 	truth    truth
-	leases   map[outcome.VerbKind]lease
+	leases   map[outcome.ActionKind]lease
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -53,13 +53,13 @@ func (c *Controller) step() {
 	c.pending = nil
 }
 
-// Apply does the verb and then persists the facts, in this order, as the controller's one deferred status write does.
+// Apply does the action and then persists the facts, in this order, as the controller's one deferred status write does.
 func (c *Controller) Apply(p pass) {
 	w := c.world
 	if p.decision.Proofs != nil {
 		w.proofs = p.decision.Proofs.ByNode
 	}
-	if p.decision.Verb != nil {
+	if p.decision.Action != nil {
 		if w.leaseConflicts(p) {
 			return
 		}
@@ -94,64 +94,64 @@ func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
 	return true
 }
 
-// act does one verb; false means that it was killed in between.
+// act does one action; false means that it was killed in between.
 func (c *Controller) act(p pass) bool {
-	w, verb := c.world, *p.decision.Verb
-	switch verb.Kind {
-	case outcome.VerbRestoreAnnotations:
+	w, action := c.world, *p.decision.Action
+	switch action.Kind {
+	case outcome.ActionRestoreAnnotations:
 		w.annotate()
-	case outcome.VerbTakeBaseline:
+	case outcome.ActionTakeBaseline:
 		w.baseline = new(c.seen)
-	case outcome.VerbApplyAddons, outcome.VerbRollMachineDeployment, outcome.VerbSwitchDefaultClass, outcome.VerbCreateCanary,
-		outcome.VerbRemoveCanary, outcome.VerbMarkMachines, outcome.VerbStepMachineSet, outcome.VerbReturnMinReady:
+	case outcome.ActionApplyAddons, outcome.ActionRollMachineDeployment, outcome.ActionSwitchDefaultClass, outcome.ActionCreateCanary,
+		outcome.ActionRemoveCanary, outcome.ActionMarkMachines, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady:
 		return c.actOnEach(p)
-	case outcome.VerbChangeArguments:
-		w.changeArguments(*verb.Arguments)
-	case outcome.VerbKeepLeader:
-		w.keepLeader(verb.Objects[0].UID)
-	case outcome.VerbRelease:
+	case outcome.ActionChangeArguments:
+		w.changeArguments(*action.Arguments)
+	case outcome.ActionKeepLeader:
+		w.keepLeader(action.Objects[0].UID)
+	case outcome.ActionRelease:
 		w.keep(w.cluster.Status.Facts)
 		w.released = true
-	case outcome.VerbPruneAddons:
-		w.prune(verb.Objects)
-	case outcome.VerbOpenFence, outcome.VerbCloseFence, outcome.VerbAllowLock, outcome.VerbReleaseLock,
-		outcome.VerbReleaseCCMLease, outcome.VerbRemoveLock:
-		w.changeLeases(verb)
-	case outcome.VerbFreeLease, outcome.VerbGrantLease, outcome.VerbRevokeLease:
-		w.freeLeases(verb)
-	case outcome.VerbRecord:
+	case outcome.ActionPruneAddons:
+		w.prune(action.Objects)
+	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionAllowLock, outcome.ActionReleaseLock,
+		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock:
+		w.changeLeases(action)
+	case outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease:
+		w.freeLeases(action)
+	case outcome.ActionRecord:
 	}
 	return true
 }
 
-// actOnEach is for verbs of the user cluster, which may write several objects; false means that it was killed in between.
+// actOnEach is for actions of the user cluster, which may write several objects; false means that it was killed in between.
 func (c *Controller) actOnEach(p pass) bool {
-	switch p.decision.Verb.Kind {
-	case outcome.VerbApplyAddons:
-		return c.applyAddons(*p.decision.Verb, p.decision)
-	case outcome.VerbRollMachineDeployment:
-		return c.roll(*p.decision.Verb, p.decision)
-	case outcome.VerbStepMachineSet:
-		c.lower(*p.decision.Verb)
+	switch p.decision.Action.Kind {
+	case outcome.ActionApplyAddons:
+		return c.applyAddons(*p.decision.Action, p.decision)
+	case outcome.ActionRollMachineDeployment:
+		return c.roll(*p.decision.Action, p.decision)
+	case outcome.ActionStepMachineSet:
+		c.lower(*p.decision.Action)
 		return true
-	case outcome.VerbReturnMinReady:
-		c.returnMinReady(*p.decision.Verb)
+	case outcome.ActionReturnMinReady:
+		c.returnMinReady(*p.decision.Action)
 		return true
-	case outcome.VerbCreateCanary:
+	case outcome.ActionCreateCanary:
 		return c.createCanary(p.decision)
-	case outcome.VerbRemoveCanary:
+	case outcome.ActionRemoveCanary:
 		return c.removeCanary(p.decision)
-	case outcome.VerbSwitchDefaultClass:
+	case outcome.ActionSwitchDefaultClass:
 		return c.switchDefaultClass(p)
 	default:
 		return c.mark(p.decision)
 	}
 }
 
-func (c *Controller) applyAddons(verb outcome.Verb, decision migration.Decision) bool {
+func (c *Controller) applyAddons(action outcome.Action, decision migration.Decision) bool {
 	w := c.world
 	set := &w.csi
-	switch verb.AddonSet {
+	switch action.AddonSet {
 	case outcome.CCMSet:
 		set = &w.ccm
 		w.inherited = *w.facts().Inherited
@@ -161,7 +161,7 @@ func (c *Controller) applyAddons(verb outcome.Verb, decision migration.Decision)
 		set = &w.probe
 	case outcome.CSISet:
 	}
-	for _, object := range verb.Objects {
+	for _, object := range action.Objects {
 		set.present[object], set.stale[object] = true, false
 		if c.killed(WhileActing, decision) {
 			return false
@@ -171,24 +171,24 @@ func (c *Controller) applyAddons(verb outcome.Verb, decision migration.Decision)
 	return true
 }
 
-func (c *Controller) roll(verb outcome.Verb, decision migration.Decision) bool {
+func (c *Controller) roll(action outcome.Action, decision migration.Decision) bool {
 	w := c.world
 	if w.webhookRefuses() {
 		return false
 	}
 	done := true
-	for _, object := range verb.Objects {
+	for _, object := range action.Objects {
 		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
 		if at < 0 {
 			continue
 		}
 		d := w.deployments[at]
-		if d.version() != verb.VersionOf(object) {
+		if d.version() != action.VersionOf(object) {
 			done = false // Each is tried.
 			continue
 		}
-		w.invariants.rolling(w, d, verb)
-		d.takeGuard(verb)
+		w.invariants.rolling(w, d, action)
+		d.takeGuard(action)
 		if c.killed(WhileActing, decision) {
 			return false
 		}
@@ -225,15 +225,15 @@ func (c *Controller) report(decision migration.Decision) {
 	w := c.world
 	before := w.last
 	w.last = decision
-	if decision.Verb != nil {
-		w.say("%s: %s: %s", decision.Step, decision.Verb.Kind, decision.Verb.Why)
+	if decision.Action != nil {
+		w.say("%s: %s: %s", decision.Step, decision.Action.Kind, decision.Action.Why)
 	}
-	if now := said(decision); now != said(before) && (decision.Verb == nil || decision.Failure != nil || decision.Wait != nil) {
+	if now := said(decision); now != said(before) && (decision.Action == nil || decision.Failure != nil || decision.Wait != nil) {
 		w.say("%s", now)
 	}
 }
 
-// said is what a decision says besides its verb.
+// said is what a decision says besides its action.
 func said(d migration.Decision) string {
 	switch {
 	case d.Failure != nil:

@@ -106,9 +106,9 @@ func (i *invariants) checkBootstraps(w *World, d migration.Decision) {
 	if canary && provenCanary(d.Facts) && !provenCanary(&facts) {
 		i.fail("rule 9: the canary counts as proven, and its bootstrap data is in-tree")
 	}
-	rolls := does(d, outcome.VerbRollMachineDeployment) || does(d, outcome.VerbStepMachineSet) || does(d, outcome.VerbMarkMachines)
+	rolls := does(d, outcome.ActionRollMachineDeployment) || does(d, outcome.ActionStepMachineSet) || does(d, outcome.ActionMarkMachines)
 	if rolls && len(names) > 0 && !w.undoing() {
-		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Verb.Kind, names)
+		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Action.Kind, names)
 	}
 }
 

@@ -28,31 +28,31 @@ func (d *machineDeployment) observeGuard() observation.Guard {
 }
 
 // takeGuard is our part of a MachineDeployment, in one write: what is not in it is given back.
-func (d *machineDeployment) takeGuard(verb outcome.Verb) {
+func (d *machineDeployment) takeGuard(action outcome.Action) {
 	switch {
-	case verb.Endless:
+	case action.Endless:
 		d.guard.minReady, d.guard.ours, d.guard.owner = rollout.EndlessMinReadySeconds, true, ""
 	case d.guard.ours:
 		d.guard.minReady, d.guard.ours = 0, false
 	}
-	if verb.RestartValue != "" {
-		d.restart = verb.RestartValue
+	if action.RestartValue != "" {
+		d.restart = action.RestartValue
 	}
 	d.generation++
 }
 
 // returnMinReady gives minReadySeconds back, unless the MachineDeployment was changed since it was looked at.
-func (c *Controller) returnMinReady(verb outcome.Verb) {
+func (c *Controller) returnMinReady(action outcome.Action) {
 	w := c.world
-	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == verb.Objects[0].UID })
-	if at >= 0 && w.deployments[at].version() == verb.VersionOf(verb.Objects[0]) && !w.webhookRefuses() {
-		w.deployments[at].takeGuard(verb)
+	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == action.Objects[0].UID })
+	if at >= 0 && w.deployments[at].version() == action.VersionOf(action.Objects[0]) && !w.webhookRefuses() {
+		w.deployments[at].takeGuard(action)
 	}
 }
 
 // mark Machines, one after the other; false means that it was killed in between.
 func (c *Controller) mark(decision migration.Decision) bool {
-	for _, ref := range decision.Verb.Objects {
+	for _, ref := range decision.Action.Objects {
 		for _, m := range c.world.machines {
 			if m.uid == ref.UID {
 				m.goesFirst = true
@@ -66,19 +66,19 @@ func (c *Controller) mark(decision migration.Decision) bool {
 }
 
 // lower a MachineSet, unless it or its MachineDeployment was changed since.
-func (c *Controller) lower(verb outcome.Verb) {
+func (c *Controller) lower(action outcome.Action) {
 	w := c.world
 	for _, d := range w.deployments {
-		if d.uid == verb.Step.Deployment.UID && int64(d.generation) != verb.Step.Generation {
+		if d.uid == action.Step.Deployment.UID && int64(d.generation) != action.Step.Generation {
 			return
 		}
 	}
 	for _, s := range w.sets {
-		if s.uid == verb.Objects[0].UID && s.version() == verb.Step.Version {
-			if int(verb.Step.Replicas) >= s.replicas {
-				w.invariants.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, verb.Step.Replicas)
+		if s.uid == action.Objects[0].UID && s.version() == action.Step.Version {
+			if int(action.Step.Replicas) >= s.replicas {
+				w.invariants.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, action.Step.Replicas)
 			}
-			s.replicas = int(verb.Step.Replicas)
+			s.replicas = int(action.Step.Replicas)
 		}
 	}
 }
@@ -170,17 +170,17 @@ func (w *World) uninitialized(d *machineDeployment) (names []string) {
 // checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not
 // serve itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
 func (i *invariants) checkStep(w *World, d migration.Decision) {
-	if d.Verb == nil || d.Verb.Kind != outcome.VerbStepMachineSet {
+	if d.Action == nil || d.Action.Kind != outcome.ActionStepMachineSet {
 		return
 	}
 	for _, deployment := range w.deployments {
-		if deployment.uid != d.Verb.Step.Deployment.UID {
+		if deployment.uid != d.Action.Step.Deployment.UID {
 			continue
 		}
 		if deployment.paused {
 			i.fail("rule 10: a step of MachineDeployment %s, which is paused", deployment.name)
 		}
-		serving, lost := w.servingAfter(deployment, *d.Verb)
+		serving, lost := w.servingAfter(deployment, *d.Action)
 		if least := deployment.replicas - deployment.mayBeUnavailable(); lost > 0 && serving-lost < least {
 			i.fail("rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d", deployment.name, serving-lost, least)
 		}
@@ -188,7 +188,7 @@ func (i *invariants) checkStep(w *World, d migration.Decision) {
 }
 
 // servingAfter are the Machines of a MachineDeployment that serve, and how many of them a step may take at most.
-func (w *World) servingAfter(d *machineDeployment, step outcome.Verb) (serving, lost int) {
+func (w *World) servingAfter(d *machineDeployment, step outcome.Action) (serving, lost int) {
 	for _, s := range w.setsOf(d) {
 		members, preferred := 0, 0
 		for _, m := range w.machinesOf(s) {
@@ -218,14 +218,14 @@ func (w *World) marked(s *machineSet) int {
 
 // checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
 func (i *invariants) checkGuarded(w *World, d migration.Decision) {
-	if d.Verb == nil || d.Verb.Kind != outcome.VerbRollMachineDeployment || w.undoing() {
+	if d.Action == nil || d.Action.Kind != outcome.ActionRollMachineDeployment || w.undoing() {
 		return
 	}
-	if !d.Verb.Endless {
+	if !d.Action.Endless {
 		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
 	}
 	for _, deployment := range w.deployments {
-		if deployment.guard.owner != "" && slices.ContainsFunc(d.Verb.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
+		if deployment.guard.owner != "" && slices.ContainsFunc(d.Action.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
 			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.name, deployment.guard.owner)
 		}
 	}

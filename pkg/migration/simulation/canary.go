@@ -22,7 +22,7 @@ type canaryObject struct {
 
 // createCanary makes what is missing, one object after the other.
 func (c *Controller) createCanary(decision migration.Decision) bool {
-	w, plan := c.world, decision.Verb.Canary
+	w, plan := c.world, decision.Action.Canary
 	if w.canaryDeployment() == nil {
 		if w.webhookRefuses() {
 			return false
@@ -45,7 +45,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 
 func (c *Controller) removeCanary(decision migration.Decision) bool {
 	w := c.world
-	for _, ref := range decision.Verb.Objects {
+	for _, ref := range decision.Action.Objects {
 		if d := w.canaryDeployment(); d != nil && d.uid == ref.UID {
 			d.deleting = true
 		}
@@ -136,7 +136,7 @@ func (i *invariants) checkCanary(w *World, o observation.Observation, d migratio
 	}
 	if !w.undoing() && (kind == "" || kind == ucv1.CanaryMachine) {
 		for _, pool := range o.Machines.Value().Deployments {
-			if pool.Replicas > 0 && isRolled(d.Verb, pool.Ref) {
+			if pool.Replicas > 0 && isRolled(d.Action, pool.Ref) {
 				i.fail("rule 9: %s is rolled before the canary was proven", pool.Ref)
 			}
 		}
@@ -146,8 +146,8 @@ func (i *invariants) checkCanary(w *World, o observation.Observation, d migratio
 	}
 }
 
-func isRolled(verb *outcome.Verb, ref observation.Ref) bool {
-	return verb != nil && verb.Kind == outcome.VerbRollMachineDeployment && slices.Contains(verb.Objects, ref)
+func isRolled(action *outcome.Action, ref observation.Ref) bool {
+	return action != nil && action.Kind == outcome.ActionRollMachineDeployment && slices.Contains(action.Objects, ref)
 }
 
 func provenCanary(facts *ucv1.Facts) bool {

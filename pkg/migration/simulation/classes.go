@@ -61,19 +61,19 @@ func (w *World) defaults() []string {
 
 // switchDefaultClass looks again, and changes one class after the other; one that is gone is a conflict.
 func (c *Controller) switchDefaultClass(p pass) bool {
-	w, verb := c.world, p.decision.Verb
+	w, action := c.world, p.decision.Action
 	for _, name := range w.defaults() {
-		if !slices.ContainsFunc(verb.Objects, func(object observation.Ref) bool { return object.Name == name }) {
+		if !slices.ContainsFunc(action.Objects, func(object observation.Ref) bool { return object.Name == name }) {
 			return false
 		}
 	}
-	for _, object := range verb.Objects {
+	for _, object := range action.Objects {
 		class := w.class(object.Name)
 		if class == nil {
 			return false
 		}
-		w.invariants.classifying(w, class, object.Name == verb.DefaultClass)
-		class.Default = object.Name == verb.DefaultClass
+		w.invariants.classifying(w, class, object.Name == action.DefaultClass)
+		class.Default = object.Name == action.DefaultClass
 		if c.killed(WhileActing, p.decision) {
 			return false
 		}

@@ -50,12 +50,12 @@ func (n *node) addresses() []string {
 
 // recasts says that the CCM is applied again with or without its loop cloud-node, which takes the steps back for a pass.
 func (w *World) recasts(d migration.Decision) bool {
-	return d.Verb != nil && d.Verb.AddonSet == outcome.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
+	return d.Action != nil && d.Action.AddonSet == outcome.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
 }
 
 // checkFlag: no Machine joins external before there is someone who initializes its Node.
 func (i *invariants) checkFlag(w *World, p pass) {
-	change := p.decision.Verb.Arguments
+	change := p.decision.Action.Arguments
 	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID && d.flag != "" })
 	if at < 0 || w.undoing() || p.truth.initializing {
 		return

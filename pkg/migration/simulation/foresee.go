@@ -77,7 +77,7 @@ func Foresee(start Start) Future {
 		future.Replaced = append(future.Replaced, w.missing(gone)...)
 		pass := c.foresee()
 		idle++
-		if pass.Decision.Verb != nil {
+		if pass.Decision.Action != nil {
 			pass.Replaced = future.Replaced[replacedBy(future.Passes):]
 			future.Passes = append(future.Passes, pass)
 			idle = 0
@@ -96,7 +96,7 @@ func Foresee(start Start) Future {
 	return future
 }
 
-// limit is how long a decision without a verb has to stay.
+// limit is how long a decision without an action has to stay.
 func limit(d migration.Decision) int {
 	if d.Wait != nil && !d.Wait.Unknown {
 		return patience
@@ -112,7 +112,7 @@ func (c *Controller) foresee() Foreseen {
 	p := pass{decision: migration.Decide(o, w.now), leases: w.releasable()}
 	foreseen := Foreseen{Decision: p.decision}
 	w.last = p.decision
-	if p.decision.Verb != nil {
+	if p.decision.Action != nil {
 		foreseen.Components = w.picture().Components
 		c.act(p)
 	}

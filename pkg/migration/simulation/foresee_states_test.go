@@ -76,12 +76,12 @@ func (w *World) ask(what int) {
 }
 
 // goOn is the rest of a run without faults and people, but for one who ends a pause, and what the controller does in it.
-func (w *World) goOn(c *Controller) (done []outcome.Verb, err error) {
+func (w *World) goOn(c *Controller) (done []outcome.Action, err error) {
 	w.cluster.Spec.Paused = false
 	w.scenario.Interventions, w.scenario.Faults, w.scenario.Attentive = nil, Faults{}, false
 	w.scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-		if point == AfterDecide && d.Verb != nil {
-			done = append(done, *d.Verb)
+		if point == AfterDecide && d.Action != nil {
+			done = append(done, *d.Action)
 		}
 		return false
 	}

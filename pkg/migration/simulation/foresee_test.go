@@ -51,10 +51,10 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 			for seed := range orders(10) {
 				scenario := with(change)
 				future := Foresee(StartOf(NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)))
-				var done []outcome.Verb
+				var done []outcome.Action
 				scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-					if point == AfterDecide && d.Verb != nil {
-						done = append(done, *d.Verb)
+					if point == AfterDecide && d.Action != nil {
+						done = append(done, *d.Action)
 					}
 					return false
 				}
@@ -69,49 +69,49 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 	}
 }
 
-func foreseenVerbs(future Future) []outcome.Verb {
-	verbs := make([]outcome.Verb, 0, len(future.Passes))
+func foreseenVerbs(future Future) []outcome.Action {
+	actions := make([]outcome.Action, 0, len(future.Passes))
 	for _, pass := range future.Passes {
-		verbs = append(verbs, *pass.Decision.Verb)
+		actions = append(actions, *pass.Decision.Action)
 	}
-	return verbs
+	return actions
 }
 
-// sequence has one line for each verb, and each MachineDeployment by itself. What only clears up behind others is not in it, nor
+// sequence has one line for each action, and each MachineDeployment by itself. What only clears up behind others is not in it, nor
 // is what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
-func sequence(verbs []outcome.Verb) []string {
+func sequence(actions []outcome.Action) []string {
 	var lines, beside []string
-	for _, verb := range verbs {
-		switch verb.Kind {
-		case outcome.VerbRecord, outcome.VerbRestoreAnnotations, outcome.VerbGrantLease, outcome.VerbRevokeLease, outcome.VerbReleaseCCMLease,
-			outcome.VerbReleaseLock, outcome.VerbFreeLease, outcome.VerbKeepLeader, outcome.VerbMarkMachines, outcome.VerbStepMachineSet:
-		case outcome.VerbTakeBaseline, outcome.VerbRemoveLock: // Who takes the Lease in the meantime leaves it behind.
-			lines = append(lines, string(verb.Kind))
-		case outcome.VerbRollMachineDeployment:
-			for _, object := range verb.Objects {
-				lines = append(lines, string(verb.Kind)+" "+object.String())
+	for _, action := range actions {
+		switch action.Kind {
+		case outcome.ActionRecord, outcome.ActionRestoreAnnotations, outcome.ActionGrantLease, outcome.ActionRevokeLease, outcome.ActionReleaseCCMLease,
+			outcome.ActionReleaseLock, outcome.ActionFreeLease, outcome.ActionKeepLeader, outcome.ActionMarkMachines, outcome.ActionStepMachineSet:
+		case outcome.ActionTakeBaseline, outcome.ActionRemoveLock: // Who takes the Lease in the meantime leaves it behind.
+			lines = append(lines, string(action.Kind))
+		case outcome.ActionRollMachineDeployment:
+			for _, object := range action.Objects {
+				lines = append(lines, string(action.Kind)+" "+object.String())
 			}
-		case outcome.VerbRemoveCanary, outcome.VerbReturnMinReady:
-			for _, object := range verb.Objects {
-				beside = append(beside, string(verb.Kind)+" "+object.String())
+		case outcome.ActionRemoveCanary, outcome.ActionReturnMinReady:
+			for _, object := range action.Objects {
+				beside = append(beside, string(action.Kind)+" "+object.String())
 			}
 		default:
-			lines = append(lines, line(verb))
+			lines = append(lines, line(action))
 		}
 	}
 	slices.Sort(beside)
 	return append(lines, beside...)
 }
 
-func line(verb outcome.Verb) string {
+func line(action outcome.Action) string {
 	var objects []string
-	for _, object := range verb.Objects {
+	for _, object := range action.Objects {
 		objects = append(objects, object.String())
 	}
 	slices.Sort(objects)
-	text := string(verb.Kind) + " " + strings.Join(objects, ", ")
-	if verb.Arguments != nil {
-		text += fmt.Sprint(" ", verb.Arguments.Set, verb.Arguments.Remove)
+	text := string(action.Kind) + " " + strings.Join(objects, ", ")
+	if action.Arguments != nil {
+		text += fmt.Sprint(" ", action.Arguments.Set, action.Arguments.Remove)
 	}
 	return text
 }

@@ -158,32 +158,32 @@ func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight]
 	return observation.Known(observation.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
 }
 
-func (w *World) freeLeases(verb outcome.Verb) {
-	switch verb.Kind {
-	case outcome.VerbGrantLease:
+func (w *World) freeLeases(action outcome.Action) {
+	switch action.Kind {
+	case outcome.ActionGrantLease:
 		w.mayFreeKCM = !w.scenario.LeftAlone
-	case outcome.VerbRevokeLease:
+	case outcome.ActionRevokeLease:
 		w.mayFreeKCM = w.mayFreeKCM && w.rightStays
 	default:
-		w.freeLease(verb)
+		w.freeLease(action)
 	}
 }
 
 // checkRight: what we granted ourselves for a time is taken back.
 func (i *invariants) checkRight(w *World, o observation.Observation, d migration.Decision) {
 	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
-	if over && d.Verb == nil && w.mayFreeKCM {
+	if over && d.Action == nil && w.mayFreeKCM {
 		i.fail("the right to free KCM's Lease is left at step %s", d.Step)
 	}
 }
 
 // freeLease is refused when the Lease is not as it was seen, and whenever the API server likes.
-func (w *World) freeLease(verb outcome.Verb) {
-	l := w.leaseNamed(verb.Lease.Name)
+func (w *World) freeLease(action outcome.Action) {
+	l := w.leaseNamed(action.Lease.Name)
 	if l == &w.kcmLease && !w.mayFreeKCM {
 		w.invariants.fail("KCM's Lease is freed without the right to")
 	}
-	if l.version() != verb.Lease.Version || w.faulty() && w.chance(w.scenario.Faults.Refuse) {
+	if l.version() != action.Lease.Version || w.faulty() && w.chance(w.scenario.Faults.Refuse) {
 		return
 	}
 	for _, p := range slices.Concat(w.processes, w.replicas) {
@@ -199,12 +199,12 @@ func (w *World) freeLease(verb outcome.Verb) {
 
 // aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
 func aboutLeases(d migration.Decision) bool {
-	return does(d, outcome.VerbFreeLease) || does(d, outcome.VerbGrantLease) || does(d, outcome.VerbRevokeLease) || does(d, outcome.VerbKeepLeader)
+	return does(d, outcome.ActionFreeLease) || does(d, outcome.ActionGrantLease) || does(d, outcome.ActionRevokeLease) || does(d, outcome.ActionKeepLeader)
 }
 
-// sameBut: the verb is the same, but for what is done about Leases.
+// sameBut: the action is the same, but for what is done about Leases.
 func sameBut(d, without migration.Decision) bool {
-	return does(d, without.Verb.Kind) || aboutLeases(d) || aboutLeases(without)
+	return does(d, without.Action.Kind) || aboutLeases(d) || aboutLeases(without)
 }
 
 func (w *World) newReplica() *process {

@@ -102,9 +102,9 @@ func (i *invariants) decided(w *World, o observation.Observation, d migration.De
 	i.checkWaitsForVolumes(w, d)
 	i.checkRight(w, o, d)
 	i.checkRelease(w, o, d)
-	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Verb != nil && d.Verb.Kind != outcome.VerbRelease &&
+	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Action != nil && d.Action.Kind != outcome.ActionRelease &&
 		w.now.Sub(w.disturbed) > settling {
-		i.fail("rule 1: a finished cluster is acted on: %s", d.Verb.Kind)
+		i.fail("rule 1: a finished cluster is acted on: %s", d.Action.Kind)
 	}
 	i.previous = d
 }
@@ -119,7 +119,7 @@ func (i *invariants) checkShape(o observation.Observation, d migration.Decision)
 	paused := o.Cluster.Spec.Paused || !o.Cluster.ExternalCloudProvider()
 	atRest := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack
 	if want := !atRest && !paused; set > 1 || (set == 0 && want) {
-		i.fail("decision at step %s has %d of verb, wait and failure", d.Step, set)
+		i.fail("decision at step %s has %d of action, wait and failure", d.Step, set)
 	}
 	i.checkRows(d)
 }
@@ -173,31 +173,31 @@ func (w *World) settled(d migration.Decision) bool {
 	return (w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling) && !w.recasts(d)
 }
 
-// restsOn lists the facts that a verb must not be emitted without.
-func restsOn() map[outcome.VerbKind][]string {
-	return map[outcome.VerbKind][]string{
-		outcome.VerbTakeBaseline:       {"Inventory", "Addons", "Fence"},
-		outcome.VerbApplyAddons:        {"Addons"},
-		outcome.VerbPruneAddons:        {"Addons"},
-		outcome.VerbAllowLock:          {"Lock", "Addons", "Fence"},
-		outcome.VerbReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
-		outcome.VerbGrantLease:         {"ControlPlane", "KCMLease"},
-		outcome.VerbRevokeLease:        {"ControlPlane"},
-		outcome.VerbReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
-		outcome.VerbRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
-		outcome.VerbOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
-		outcome.VerbSwitchDefaultClass: {"StorageClasses", "Provider"},
-		outcome.VerbCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
-		outcome.VerbRemoveCanary:       {"Machines", "Canary"},
-		outcome.VerbReturnMinReady:     {"Machines", "Nodes"},
-		outcome.VerbMarkMachines:       {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
-		outcome.VerbStepMachineSet:     {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+// restsOn lists the facts that an action must not be emitted without.
+func restsOn() map[outcome.ActionKind][]string {
+	return map[outcome.ActionKind][]string{
+		outcome.ActionTakeBaseline:       {"Inventory", "Addons", "Fence"},
+		outcome.ActionApplyAddons:        {"Addons"},
+		outcome.ActionPruneAddons:        {"Addons"},
+		outcome.ActionAllowLock:          {"Lock", "Addons", "Fence"},
+		outcome.ActionReleaseLock:        {"Lock", "ControlPlane", "KCMLease"},
+		outcome.ActionGrantLease:         {"ControlPlane", "KCMLease"},
+		outcome.ActionRevokeLease:        {"ControlPlane"},
+		outcome.ActionReleaseCCMLease:    {"CCMLease", "Fence", "Nodes", "ControlPlane"},
+		outcome.ActionRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
+		outcome.ActionOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
+		outcome.ActionSwitchDefaultClass: {"StorageClasses", "Provider"},
+		outcome.ActionCreateCanary:       {"StorageClasses", "Provider", "Machines", "Nodes", "ControlPlane", "CCMLease", "Canary", "Baseline"},
+		outcome.ActionRemoveCanary:       {"Machines", "Canary"},
+		outcome.ActionReturnMinReady:     {"Machines", "Nodes"},
+		outcome.ActionMarkMachines:       {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		outcome.ActionStepMachineSet:     {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 
-		outcome.VerbRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
+		outcome.ActionRollMachineDeployment: {"Machines", "Nodes", "ControlPlane", "CCMLease", "Provider", "Measured"},
 	}
 }
 
-// checkUnknown takes one fact away, in every pass another: no step may pass, and no verb may rest on it.
+// checkUnknown takes one fact away, in every pass another: no step may pass, and no action may rest on it.
 func (i *invariants) checkUnknown(w *World, o observation.Observation, d migration.Decision) {
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
@@ -206,13 +206,13 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	if position(without.Step) > position(d.Step) && !drift && !w.keptFromGoing(d, without) && !w.undoTurned() {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
-	if without.Verb == nil || slices.Contains([]outcome.VerbKind{outcome.VerbRestoreAnnotations, outcome.VerbCloseFence}, without.Verb.Kind) {
+	if without.Action == nil || slices.Contains([]outcome.ActionKind{outcome.ActionRestoreAnnotations, outcome.ActionCloseFence}, without.Action.Kind) {
 		return
 	}
 	// What is left of the probe goes first where it is seen; a deletion does not wait for it where it cannot be looked at.
-	drift = drift || fact == "Probe" && does(without, outcome.VerbRelease)
+	drift = drift || fact == "Probe" && does(without, outcome.ActionRelease)
 	if !drift && !sameBut(d, without) {
-		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Verb.Kind)
+		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Action.Kind)
 	}
 	i.checkRestsOn(w, without, fact)
 }
@@ -220,11 +220,11 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 // keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would
 // leave half done.
 func (w *World) keptFromGoing(d, without migration.Decision) bool {
-	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, outcome.VerbRelease) || without.Verb == nil)
+	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, outcome.ActionRelease) || without.Action == nil)
 }
 
-func does(d migration.Decision, kind outcome.VerbKind) bool {
-	return d.Verb != nil && d.Verb.Kind == kind
+func does(d migration.Decision, kind outcome.ActionKind) bool {
+	return d.Action != nil && d.Action.Kind == kind
 }
 
 // checkRestsOn: without Nodes, no one has to lead.
@@ -233,40 +233,40 @@ func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact str
 	ledForNoOne := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
 	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {
-		i.fail("rule 3: %s does not look at %s", without.Verb.Kind, fact)
+		i.fail("rule 3: %s does not look at %s", without.Action.Kind, fact)
 	}
 }
 
-// acting checks a verb at the moment of acting, against the truth at the moment of looking.
+// acting checks an action at the moment of acting, against the truth at the moment of looking.
 func (i *invariants) acting(w *World, p pass) {
-	verb := p.decision.Verb
-	switch verb.Kind {
-	case outcome.VerbChangeArguments:
-		i.checkChange(w, p, *verb.Arguments)
-		i.checkGates(w, p, *verb.Arguments)
+	action := p.decision.Action
+	switch action.Kind {
+	case outcome.ActionChangeArguments:
+		i.checkChange(w, p, *action.Arguments)
+		i.checkGates(w, p, *action.Arguments)
 		i.checkFlag(w, p)
-	case outcome.VerbOpenFence:
+	case outcome.ActionOpenFence:
 		if w.undoing() {
 			i.fail("rule 2: the fence is opened in an undo")
 		}
 		i.checkSilent(w, "the fence is opened")
 		i.checkAlone(p.truth, "the fence is opened")
-	case outcome.VerbApplyAddons:
-		i.checkCloudNode(w, verb.AddonSet)
+	case outcome.ActionApplyAddons:
+		i.checkCloudNode(w, action.AddonSet)
 		open := w.fenceOpen || w.scenario.LeasesAreFree
-		if open && slices.ContainsFunc(verb.Objects, func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
+		if open && slices.ContainsFunc(action.Objects, func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) }) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
-	case outcome.VerbRollMachineDeployment:
+	case outcome.ActionRollMachineDeployment:
 		i.checkRoll(w, p)
 	default:
 	}
 }
 
 func (i *invariants) checkRoll(w *World, p pass) {
-	idle := p.truth.idle(p.decision.Verb.Objects)
+	idle := p.truth.idle(p.decision.Action.Objects)
 	// To turn one round that does not serve anyway disrupts nothing more.
-	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.decision.Verb.Objects) <= w.budget()
+	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.decision.Action.Objects) <= w.budget()
 	if used := p.truth.busy + len(idle); used > w.budget() && !turns {
 		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
 	}
@@ -300,7 +300,7 @@ func (w *World) accepted(podName string) bool {
 	return slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, podName)
 }
 
-// checkChange: no verb gives a loop back to KCM, except in an undo before the point of no return, and never before every
+// checkChange: no action gives a loop back to KCM, except in an undo before the point of no return, and never before every
 // process of the CCM is silent.
 func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange) {
 	kcm := w.kcm()
@@ -314,7 +314,7 @@ func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange
 		switch {
 		case slices.Contains(before, loop):
 		case !w.undoing() || w.facts().CompletedAt != nil:
-			i.fail("rule 2: a verb gives %s back to KCM", loop)
+			i.fail("rule 2: an action gives %s back to KCM", loop)
 		default:
 			i.checkCCMSilent(w, "KCM gets "+loop+" back")
 			i.checkAlone(p.truth, "KCM gets "+loop+" back")
@@ -353,8 +353,8 @@ func (w *World) generation() string {
 }
 
 // rolling checks one MachineDeployment whose forceRestart value is about to be set.
-func (i *invariants) rolling(w *World, d *machineDeployment, verb outcome.Verb) {
-	value := verb.RestartValue
+func (i *invariants) rolling(w *World, d *machineDeployment, action outcome.Action) {
+	value := action.RestartValue
 	if value == "" || value != w.generation() {
 		i.fail("rule 5: forceRestart value %q was not persisted before it is used", value)
 	}

@@ -19,7 +19,7 @@ func mustStayAttended(c *ucv1.Cluster) bool {
 // checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its
 // Lease, as everywhere.
 func (i *invariants) checkRelease(w *World, o observation.Observation, d migration.Decision) {
-	if !does(d, outcome.VerbRelease) || !mustStayAttended(o.Cluster) {
+	if !does(d, outcome.ActionRelease) || !mustStayAttended(o.Cluster) {
 		return
 	}
 	const goes = "a deleted Cluster goes"
@@ -34,22 +34,22 @@ func (i *invariants) checkRelease(w *World, o observation.Observation, d migrati
 	i.checkAlone(t, goes)
 }
 
-// factsOf are those that a verb must not be emitted without, where the Cluster stands.
+// factsOf are those that an action must not be emitted without, where the Cluster stands.
 func factsOf(w *World, d migration.Decision) []string {
 	deleted := !w.cluster.DeletionTimestamp.IsZero()
-	switch kind := d.Verb.Kind; {
+	switch kind := d.Action.Kind; {
 	case d.Step == ucv1.StepUndoLoops:
 		return []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
-	case kind == outcome.VerbPruneAddons && deleted && !slices.Contains(w.obsolete, d.Verb.Objects[0]):
+	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.obsolete, d.Action.Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
-	case kind == outcome.VerbRevokeLease && deleted:
+	case kind == outcome.ActionRevokeLease && deleted:
 		return nil // It takes back what was granted, wherever KCM stands.
-	case kind == outcome.VerbRelease && mustStayAttended(w.cluster):
+	case kind == outcome.ActionRelease && mustStayAttended(w.cluster):
 		return []string{"ControlPlane", "CCMLease", "CCMProcesses", "Fence", "OtherManagers"}
-	case kind == outcome.VerbOpenFence && w.handedOver():
+	case kind == outcome.ActionOpenFence && w.handedOver():
 		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"} // Someone closed it: no Lease has to be cleared for the first leader.
 	}
-	return restsOn()[d.Verb.Kind]
+	return restsOn()[d.Action.Kind]
 }
 
 func (w *World) handedOver() bool {

@@ -11,16 +11,16 @@ import (
 // actsAlone: the annotations are an interface for others, and restored beside whatever the migration waits for. The
 // answer to a contention stands beside its failure.
 func actsAlone(d migration.Decision) bool {
-	if d.Verb == nil || actsBeside(d) && (d.Wait != nil || d.Failure != nil) || does(d, outcome.VerbRestoreAnnotations) {
+	if d.Action == nil || actsBeside(d) && (d.Wait != nil || d.Failure != nil) || does(d, outcome.ActionRestoreAnnotations) {
 		return false
 	}
-	answers := []outcome.VerbKind{outcome.VerbRecord, outcome.VerbCloseFence}
-	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Verb.Kind)
+	answers := []outcome.ActionKind{outcome.ActionRecord, outcome.ActionCloseFence}
+	return d.Failure == nil || haltsBeside(d) || !slices.Contains(answers, d.Action.Kind)
 }
 
 // actsBeside: annotations and Leases are seen to whatever is waited for.
 func actsBeside(d migration.Decision) bool {
-	return does(d, outcome.VerbRestoreAnnotations) || does(d, outcome.VerbFreeLease) || does(d, outcome.VerbRevokeLease)
+	return does(d, outcome.ActionRestoreAnnotations) || does(d, outcome.ActionFreeLease) || does(d, outcome.ActionRevokeLease)
 }
 
 // haltsBeside: a roll that stands still calls a person, whatever is done or waited for meanwhile.
@@ -30,5 +30,5 @@ func haltsBeside(d migration.Decision) bool {
 		ucv1.MachineDeploymentFieldConflictReason, ucv1.KubeletsNotExternalReason,
 		ucv1.BootstrapDataNotExternalReason,
 	}
-	return d.Failure != nil && ((d.Verb != nil && !actsBeside(d)) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
+	return d.Failure != nil && ((d.Action != nil && !actsBeside(d)) || d.Wait != nil) && slices.Contains(halts, d.Failure.Reason)
 }

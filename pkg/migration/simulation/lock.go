@@ -94,29 +94,29 @@ func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 }
 
 // changeLeases changes who may hold the CCM's Lease and the migration lock.
-func (w *World) changeLeases(verb outcome.Verb) {
-	w.fenceOpen = verb.Kind == outcome.VerbOpenFence || w.fenceOpen && verb.Kind != outcome.VerbCloseFence
-	w.lock.granted = verb.Kind == outcome.VerbAllowLock || w.lock.granted
-	if verb.Kind == outcome.VerbReleaseLock || verb.Kind == outcome.VerbRemoveLock {
-		w.takeLock(verb)
+func (w *World) changeLeases(action outcome.Action) {
+	w.fenceOpen = action.Kind == outcome.ActionOpenFence || w.fenceOpen && action.Kind != outcome.ActionCloseFence
+	w.lock.granted = action.Kind == outcome.ActionAllowLock || w.lock.granted
+	if action.Kind == outcome.ActionReleaseLock || action.Kind == outcome.ActionRemoveLock {
+		w.takeLock(action)
 	}
-	if verb.Kind == outcome.VerbReleaseCCMLease {
+	if action.Kind == outcome.ActionReleaseCCMLease {
 		w.free(&w.ccmLease, w.replicas)
 	}
 }
 
 // releasable are the Leases that are taken from someone, by what takes them.
-func (w *World) releasable() map[outcome.VerbKind]lease {
-	return map[outcome.VerbKind]lease{
-		outcome.VerbReleaseCCMLease: w.ccmLease,
-		outcome.VerbReleaseLock:     w.lock.lease, outcome.VerbRemoveLock: w.lock.lease,
+func (w *World) releasable() map[outcome.ActionKind]lease {
+	return map[outcome.ActionKind]lease{
+		outcome.ActionReleaseCCMLease: w.ccmLease,
+		outcome.ActionReleaseLock:     w.lock.lease, outcome.ActionRemoveLock: w.lock.lease,
 	}
 }
 
 // leaseConflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
 func (w *World) leaseConflicts(p pass) bool {
-	now, taken := w.releasable()[p.decision.Verb.Kind]
-	return taken && now != p.leases[p.decision.Verb.Kind]
+	now, taken := w.releasable()[p.decision.Action.Kind]
+	return taken && now != p.leases[p.decision.Action.Kind]
 }
 
 // free takes a Lease from a process that must not lead any more.
@@ -130,13 +130,13 @@ func (w *World) free(l *lease, processes []*process) {
 }
 
 // takeLock takes it away, but not from someone who holds it.
-func (w *World) takeLock(verb outcome.Verb) {
+func (w *World) takeLock(action outcome.Action) {
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.locking {
-			w.invariants.fail("rule 2: %s takes the migration lock from %s, which holds it", verb.Kind, p.podName)
+			w.invariants.fail("rule 2: %s takes the migration lock from %s, which holds it", action.Kind, p.podName)
 		}
 	}
-	for _, object := range verb.Objects {
+	for _, object := range action.Objects {
 		switch object.Kind {
 		case "Role":
 			w.lock.granted = false

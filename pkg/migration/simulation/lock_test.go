@@ -29,7 +29,7 @@ func locked(change func(*Scenario)) Scenario {
 
 // atLine waits for a line of the hand-over.
 func atLine(line string) func(*World) bool {
-	return func(w *World) bool { return w.last.Line == line }
+	return func(w *World) bool { return w.last.Stage == line }
 }
 
 func TestLeaderMigration(t *testing.T) {
@@ -67,7 +67,7 @@ func TestLeaderMigration(t *testing.T) {
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},
 		"KCM loses the lock while the CCM leads with it": {
-			scenario: putBack(func(w *World) bool { return w.last.Line == "CCMArmed" && w.ccmLeader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
+			scenario: putBack(func(w *World) bool { return w.last.Stage == "CCMArmed" && w.ccmLeader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
 			says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back while the CCM waits for the lock": {

@@ -9,7 +9,7 @@ import (
 
 // otherManager is a cloud-controller-manager that someone else installed.
 type otherManager struct {
-	seen observation.OtherManager
+	seen observation.ForeignCCM
 	// until someone takes it away; zero: no one does by himself.
 	until time.Time
 }
@@ -36,7 +36,7 @@ func (w *World) install(name string, flags map[string]string, until time.Time) {
 	if flags == nil {
 		flags = map[string]string{"v": "2"}
 	}
-	w.others = append(w.others, &otherManager{until: until, seen: observation.OtherManager{
+	w.others = append(w.others, &otherManager{until: until, seen: observation.ForeignCCM{
 		Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: name}, KnownBy: "image cloud-controller-manager",
 		Identity: "system:serviceaccount:theirs:" + name, Arguments: observation.Arguments{Flags: flags},
 	}})
@@ -66,8 +66,8 @@ func (w *World) meddled() bool {
 	return slices.ContainsFunc(w.others, func(m *otherManager) bool { return !m.until.IsZero() })
 }
 
-func (w *World) observeOtherManagers() []observation.OtherManager {
-	var seen []observation.OtherManager
+func (w *World) observeOtherManagers() []observation.ForeignCCM {
+	var seen []observation.ForeignCCM
 	for _, m := range w.others {
 		seen = append(seen, m.seen)
 	}

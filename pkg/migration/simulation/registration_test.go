@@ -45,7 +45,7 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 			g.Expect(future.Endless).To(BeFalse())
 			g.Expect(future.Last.Step).To(Equal(ucv1.StepFinished), "%+v", future.Last)
 			g.Expect(future.Registering).To(BeNumerically("~", test.want, time.Minute))
-			g.Expect(slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.VerbRollMachineDeployment) })).To(BeTrue())
+			g.Expect(slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) })).To(BeTrue())
 		})
 	}
 }

@@ -62,7 +62,7 @@ func (s *Start) complete(o *observation.Observation) {
 	if needs.RegisteredVolumes && seen.Registered.IsUnknown() {
 		o.Registered = seen.Registered
 	}
-	unseen(&o.OtherManagers, seen.OtherManagers)
+	unseen(&o.ForeignCCMs, seen.ForeignCCMs)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)
 	if needs.Undo {
@@ -116,7 +116,7 @@ func WorldOf(start Start) *World {
 	w.takeLeases(o)
 	w.takeClasses(o.StorageClasses.Value())
 	w.takeCanary(o.Canary.Value())
-	for _, other := range o.OtherManagers.Value() {
+	for _, other := range o.ForeignCCMs.Value() {
 		w.others = append(w.others, &otherManager{seen: other})
 	}
 	if baseline, known := o.Baseline.Get(); known {

@@ -59,7 +59,7 @@ func KilledInTheMiddle() Scenario {
 	s.Name = "epsilon"
 	killed := false
 	s.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-		now := !killed && point == BeforePersist && d.Verb != nil && d.Verb.Kind == outcome.VerbRollMachineDeployment
+		now := !killed && point == BeforePersist && d.Action != nil && d.Action.Kind == outcome.ActionRollMachineDeployment
 		killed = killed || now
 		return now
 	}

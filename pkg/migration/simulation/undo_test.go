@@ -302,7 +302,7 @@ func undoMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) bool) {
 
 // waitingLines are those that do not hold at once, but in a contention.
 func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
-	for _, line := range migration.HandoverLines(protocol) {
+	for _, line := range migration.HandoverStages(protocol) {
 		again := protocol == ucv1.LeaderMigrationProtocol && (line.Name == "FenceOpen" || line.Name == "Leading")
 		if !again && line.Name != "WorkloadWithheld" {
 			names = append(names, line.Name)
@@ -311,7 +311,7 @@ func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
 	return names
 }
 
-// TestUndoGoesOnAfterEveryKill kills the controller once at every verb of an undo, at every point of a pass.
+// TestUndoGoesOnAfterEveryKill kills the controller once at every action of an undo, at every point of a pass.
 func TestUndoGoesOnAfterEveryKill(t *testing.T) {
 	t.Parallel()
 	for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
@@ -324,10 +324,10 @@ func TestUndoGoesOnAfterEveryKill(t *testing.T) {
 					s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
 					s.Gates = map[string]bool{"CSIMigrationSimcloud": true}
 					s.KillAt = func(_ int, at KillPoint, d migration.Decision) bool {
-						if at != point || d.Verb == nil || position(d.Step) < position(ucv1.StepUndoMachineController) || killed[d.Verb.Why] {
+						if at != point || d.Action == nil || position(d.Step) < position(ucv1.StepUndoMachineController) || killed[d.Action.Why] {
 							return false
 						}
-						killed[d.Verb.Why] = true
+						killed[d.Action.Why] = true
 						return true
 					}
 				})

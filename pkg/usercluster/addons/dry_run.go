@@ -19,7 +19,7 @@ import (
 func (in *Installer) DryObjects(ctx context.Context, inventory []InventoryEntry, sets ...provider.Set) (map[string]plan.Object, error) {
 	var objects []*unstructured.Unstructured
 	for _, set := range sets {
-		set, err := in.WithoutOthers(ctx, inventory, set)
+		set, err := in.WithoutForeign(ctx, inventory, set)
 		if err != nil {
 			return nil, err
 		}
@@ -42,14 +42,14 @@ func (in *Installer) DryObjects(ctx context.Context, inventory []InventoryEntry,
 }
 
 func (in *Installer) dryObject(ctx context.Context, want *unstructured.Unstructured) (*plan.Object, error) {
-	dry := &plan.Object{Object: reads.RefOf(want).String(), Action: plan.Change}
+	dry := &plan.Object{Object: reads.RefOf(want).String(), Operation: plan.Change}
 	live, err := in.get(ctx, want)
 	switch {
 	case meta.IsNoMatchError(err):
-		dry.Action, dry.Note = plan.Create, "a dry run cannot show it, because its definition is applied before it"
+		dry.Operation, dry.Note = plan.Create, "a dry run cannot show it, because its definition is applied before it"
 		return dry, nil
 	case apierrors.IsNotFound(err):
-		dry.Action = plan.Create
+		dry.Operation = plan.Create
 		return dry, in.dryCreate(ctx, want, dry)
 	case err != nil:
 		return nil, reads.Unseen(reads.Because("reading "+dry.Object, err))

@@ -187,7 +187,7 @@ func (in *Installer) compare(ctx context.Context, name outcome.AddonSetName, inv
 	if kept != nil {
 		return *kept, nil
 	}
-	if set, err = in.WithoutOthers(ctx, inventory, set); err != nil {
+	if set, err = in.WithoutForeign(ctx, inventory, set); err != nil {
 		return comparison{}, err
 	}
 	result, err := in.compareObjects(ctx, inventory, set)

@@ -25,10 +25,10 @@ const (
 	othersOwn
 )
 
-// WithoutOthers is a set without what the cluster has from someone else, of the objects that it has once
+// WithoutForeign is a set without what the cluster has from someone else, of the objects that it has once
 // (manifest.SharedAnnotation). Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing
 // of it, no definition and no other snapshot-controller is someone else's. It is asked again right before the set is applied.
-func (in *Installer) WithoutOthers(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
+func (in *Installer) WithoutForeign(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
 	found := map[InventoryEntry]standing{}
 	for _, object := range set.Objects {
 		if !manifest.Shared(object) {

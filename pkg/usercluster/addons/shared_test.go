@@ -78,7 +78,7 @@ func TestWhatAClusterHasOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s, _ := installerWith(interceptor.Funcs{}, tc.objects...)
-			mine, err := s.WithoutOthers(t.Context(), tc.inventory, set)
+			mine, err := s.WithoutForeign(t.Context(), tc.inventory, set)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(set.Objects).To(HaveLen(len(mine.Objects)+all-tc.want), "what is no shared object stays")
 			workload := observation.Ref{Kind: "Deployment", Namespace: "kube-system", Name: "snapshot-controller"}

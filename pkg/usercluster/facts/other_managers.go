@@ -58,7 +58,7 @@ func (o Ours) names(ref observation.Ref) bool {
 type otherMemory struct {
 	mu      sync.Mutex
 	change  int
-	found   []observation.OtherManager
+	found   []observation.ForeignCCM
 	looked  time.Time
 	expires time.Time
 }
@@ -71,14 +71,14 @@ func (m *otherMemory) invalidate() {
 	m.expires = time.Time{}
 }
 
-func (m *otherMemory) recall(now time.Time, fresh bool) (found []observation.OtherManager, known bool, change int) {
+func (m *otherMemory) recall(now time.Time, fresh bool) (found []observation.ForeignCCM, known bool, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval)
 	return m.found, known, m.change
 }
 
-func (m *otherMemory) keep(found []observation.OtherManager, now time.Time, change int) {
+func (m *otherMemory) keep(found []observation.ForeignCCM, now time.Time, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.change == change {
@@ -89,7 +89,7 @@ func (m *otherMemory) keep(found []observation.OtherManager, now time.Time, chan
 // Look looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
 // answers for. What was found is looked at again in every pass, because someone is about to stop it; that there is none holds
 // until a workload changes, or for a while; fresh makes that short.
-func (o *Others) Look(ctx context.Context, recognize Recognize, ours Ours, fresh bool) observation.Observed[[]observation.OtherManager] {
+func (o *Others) Look(ctx context.Context, recognize Recognize, ours Ours, fresh bool) observation.Observed[[]observation.ForeignCCM] {
 	now := o.clock.Now()
 	found, known, change := o.memory.recall(now, fresh)
 	if known {
@@ -98,10 +98,10 @@ func (o *Others) Look(ctx context.Context, recognize Recognize, ours Ours, fresh
 	look := &look{client: o.client, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}}
 	for _, list := range []func(context.Context) error{look.deployments, look.daemonSets, look.statefulSets, look.pods} {
 		if err := list(ctx); err != nil {
-			return observation.Unknown[[]observation.OtherManager](err.Error())
+			return observation.Unknown[[]observation.ForeignCCM](err.Error())
 		}
 	}
-	if !slices.ContainsFunc(look.found, func(m observation.OtherManager) bool { return !m.Idle }) {
+	if !slices.ContainsFunc(look.found, func(m observation.ForeignCCM) bool { return !m.Idle }) {
 		o.memory.keep(look.found, now, change)
 	}
 	return observation.Known(slices.Clone(look.found))
@@ -138,7 +138,7 @@ type look struct {
 	// answered are the workloads that answer for their pods: those that are no cloud-controller-manager, and those that are
 	// found already.
 	answered map[observation.Ref]bool
-	found    []observation.OtherManager
+	found    []observation.ForeignCCM
 }
 
 func (l *look) deployments(ctx context.Context) error {
@@ -185,7 +185,7 @@ func (l *look) workload(ctx context.Context, kind string, object client.Object, 
 }
 
 func (l *look) add(ctx context.Context, ref observation.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
-	found := observation.OtherManager{
+	found := observation.ForeignCCM{
 		Ref: ref, Owner: addons.OwnerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
 		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
 	}

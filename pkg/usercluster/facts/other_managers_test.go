@@ -50,7 +50,7 @@ func controlledBy(kind, name string) metav1.OwnerReference {
 // builtIn is made once: what a catalogue has to read of its providers takes a while, and nothing changes it.
 var builtIn = sync.OnceValue(provider.New)
 
-func lookForOthers(ctx context.Context, s *Others, ours Ours) observation.Observed[[]observation.OtherManager] {
+func lookForOthers(ctx context.Context, s *Others, ours Ours) observation.Observed[[]observation.ForeignCCM] {
 	return s.Look(ctx, builtIn().RecognizeManager, ours, true)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// API is whoever makes Machines. What it observes is what its verbs take: refs are of its own kinds.
+// API is whoever makes Machines. What it observes is what its actions take: refs are of its own kinds.
 type API interface {
 	// Observe reads all Machines with their owners, and sees to it that the reconciler wakes when they change. They are
 	// absent where nothing makes Machines.
@@ -21,7 +21,7 @@ type API interface {
 	Bootstraps(ctx context.Context, groups []observation.Ref) observation.Observed[map[string]observation.BootstrapData]
 	// CreateCanary makes one extra Machine like those of the target, unless it is there, and says which taints its Node has.
 	CreateCanary(ctx context.Context, target observation.Ref) ([]corev1.Taint, error)
-	// Change does a verb that is about Machines or their owners. Whatever it rests on is compared in the same request,
+	// Change does an action that is about Machines or their owners. Whatever it rests on is compared in the same request,
 	// so that what was changed meanwhile is looked at again.
-	Change(ctx context.Context, verb outcome.Verb) error
+	Change(ctx context.Context, action outcome.Action) error
 }

@@ -210,5 +210,5 @@ func (c *Canary) remove(ctx context.Context, ref observation.Ref) error {
 	case "Pod", "PersistentVolumeClaim", "Service":
 		return DeleteSeen(ctx, c.client, corev1.SchemeGroupVersion.WithKind(ref.Kind), ref)
 	}
-	return c.machines.Change(ctx, outcome.Verb{Kind: outcome.VerbRemoveCanary, Objects: []observation.Ref{ref}})
+	return c.machines.Change(ctx, outcome.Action{Kind: outcome.ActionRemoveCanary, Objects: []observation.Ref{ref}})
 }

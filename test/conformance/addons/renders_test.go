@@ -83,7 +83,7 @@ func (c *cluster) apply(t *testing.T, r render) []string {
 	g := NewWithT(t)
 	return writesOf(g, c.user, func() {
 		for _, set := range r.sets() {
-			set, err := c.session.Addons.WithoutOthers(t.Context(), c.inventory, set)
+			set, err := c.session.Addons.WithoutForeign(t.Context(), c.inventory, set)
 			g.Expect(err).NotTo(HaveOccurred())
 			c.inventory = addons.Merge(c.inventory, addons.InventoryOf(set.Wanted()))
 			g.Expect(c.session.Addons.Apply(t.Context(), set)).To(Succeed())

@@ -99,7 +99,7 @@ func (h *handovers) recorded(ctx context.Context, s *suite.Scene, u *bed.UserClu
 	GinkgoHelper()
 	h.WaitForCluster(ctx, s, u, "its KCM's arguments to be changed", func(cluster *ucv1.Cluster) string {
 		handover := cluster.Status.Handover
-		if cluster.Status.Step == ucv1.StepHandover && handover != nil && handover.Line == "Silent" {
+		if cluster.Status.Step == ucv1.StepHandover && handover != nil && handover.Stage == "Silent" {
 			return ""
 		}
 		return "step " + string(cluster.Status.Step)

@@ -124,8 +124,8 @@ func stalledOf(cluster *ucv1.Cluster) (condition struct{ Reason, Message string 
 func verbsOf(cluster *ucv1.Cluster) []string {
 	var verbs []string
 	for _, entry := range cluster.Status.Timeline {
-		if entry.Kind == ucv1.TimelineVerb {
-			verbs = append(verbs, entry.Verb)
+		if entry.Kind == ucv1.TimelineAction {
+			verbs = append(verbs, entry.Action)
 		}
 	}
 	return verbs

@@ -232,8 +232,8 @@ func (h *rolls) machines(ctx context.Context, s *suite.Scene, u *bed.UserCluster
 func done(timeline []ucv1.TimelineEntry) []string {
 	var lines []string
 	for _, entry := range timeline {
-		if entry.Kind == ucv1.TimelineVerb {
-			lines = appendVerb(lines, entry.Verb, entry.Objects)
+		if entry.Kind == ucv1.TimelineAction {
+			lines = appendVerb(lines, entry.Action, entry.Objects)
 		}
 	}
 	return lines

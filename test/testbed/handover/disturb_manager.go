@@ -54,7 +54,7 @@ func killManagerAtEveryLine(ctx context.Context, p *Play) error {
 			if handover == nil {
 				return false
 			}
-			line, finished = handover.Line, handover.FinishedAt != nil
+			line, finished = handover.Stage, handover.FinishedAt != nil
 			return finished || line != "" && !killed[line]
 		})
 		if err != nil || finished {

@@ -50,7 +50,7 @@ func (p *Play) undo(ctx context.Context) error {
 	latest := p.witness.latest()
 	at := "after the hand-over"
 	if handover := latest.Handover; handover != nil && handover.FinishedAt == nil {
-		at = "at line " + handover.Line
+		at = "at line " + handover.Stage
 	}
 	p.witness.note(Disturbed, "undoing "+at)
 	if err := p.setRollback(ctx, true); err != nil {

@@ -261,7 +261,7 @@ func (p *Play) AtLine(ctx context.Context, line string) error {
 	behind := table[max(slices.Index(table, line), 0):]
 	return p.witness.untilAny(ctx, "line "+line, patience, func(status *ucv1.ClusterStatus) bool {
 		handover := status.Handover
-		return handover != nil && (slices.Contains(behind, handover.Line) || handover.FinishedAt != nil)
+		return handover != nil && (slices.Contains(behind, handover.Stage) || handover.FinishedAt != nil)
 	})
 }
 

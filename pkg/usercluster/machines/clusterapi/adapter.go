@@ -38,4 +38,4 @@ func (Adapter) CreateCanary(context.Context, observation.Ref) ([]corev1.Taint, e
 }
 
 // Change implements machines.API.
-func (Adapter) Change(context.Context, outcome.Verb) error { return errNotBuilt }
+func (Adapter) Change(context.Context, outcome.Action) error { return errNotBuilt }

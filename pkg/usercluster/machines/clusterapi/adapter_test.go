@@ -19,5 +19,5 @@ func TestClusterAPIIsNotBuiltYetAndSaysSo(t *testing.T) {
 	g.Expect(adapter.Bootstraps(t.Context(), nil).IsUnknown()).To(BeTrue())
 	_, err := adapter.CreateCanary(t.Context(), observation.Ref{})
 	g.Expect(err).To(MatchError(ContainSubstring("no adapter")))
-	g.Expect(adapter.Change(t.Context(), outcome.Verb{})).To(MatchError(err))
+	g.Expect(adapter.Change(t.Context(), outcome.Action{})).To(MatchError(err))
 }

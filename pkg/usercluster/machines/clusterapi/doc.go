@@ -6,11 +6,11 @@
 //
 //   - Its client is of the management cluster. API takes no client, and its refs name objects of either cluster.
 //   - A roll is a new bootstrap template, which the MachineDeployment names (spec.rollout.after would need the old one changed in
-//     place): what a verb carries as value of the roll is the name of the template, made once, as that of forceRestart is.
+//     place): what an action carries as value of the roll is the name of the template, made once, as that of forceRestart is.
 //   - A Machine says itself how its kubelet was started, by the configuration that was cloned for it. Bootstraps therefore has
 //     nothing to read in a Secret, and Observe fills in what an annotation says for the machine-controller.
 //   - A Machine and its Node are one by status.nodeRef and by spec.providerID, which both sides set and Observe has to compare.
-//   - Availability rests on a readiness gate of the Node instead of an endless minReadySeconds: the same verbs take it and
+//   - Availability rests on a readiness gate of the Node instead of an endless minReadySeconds: the same actions take it and
 //     give it back.
 //
 // It may import pkg/migration, pkg/observation and pkg/usercluster/{machines,reads,watches}.

@@ -28,20 +28,20 @@ func New(c client.Client, clk clock.PassiveClock, watching *watches.Watches) *Ad
 }
 
 // Change implements machines.API.
-func (a *Adapter) Change(ctx context.Context, verb outcome.Verb) error {
-	switch verb.Kind {
-	case outcome.VerbRollMachineDeployment, outcome.VerbReturnMinReady:
-		return each(verb.Objects, func(ref observation.Ref) error { return a.roll(ctx, ref, verb) })
-	case outcome.VerbMarkMachines:
-		return each(verb.Objects, func(ref observation.Ref) error { return a.mark(ctx, ref) })
-	case outcome.VerbStepMachineSet:
-		return a.step(ctx, verb.Objects[0], *verb.Step)
-	case outcome.VerbRemoveCanary:
-		return each(verb.Objects, func(ref observation.Ref) error {
+func (a *Adapter) Change(ctx context.Context, action outcome.Action) error {
+	switch action.Kind {
+	case outcome.ActionRollMachineDeployment, outcome.ActionReturnMinReady:
+		return each(action.Objects, func(ref observation.Ref) error { return a.roll(ctx, ref, action) })
+	case outcome.ActionMarkMachines:
+		return each(action.Objects, func(ref observation.Ref) error { return a.mark(ctx, ref) })
+	case outcome.ActionStepMachineSet:
+		return a.step(ctx, action.Objects[0], *action.Step)
+	case outcome.ActionRemoveCanary:
+		return each(action.Objects, func(ref observation.Ref) error {
 			return machines.DeleteSeen(ctx, a.client, machineGroupVersion().WithKind(ref.Kind), ref)
 		})
 	default:
-		return fmt.Errorf("verb %s is not about Machines", verb.Kind)
+		return fmt.Errorf("action %s is not about Machines", action.Kind)
 	}
 }
 

@@ -17,12 +17,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// roll makes the verb's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
+// roll makes the action's fields the whole of what is ours of a MachineDeployment: forceRestart in its template
 // and an endless minReadySeconds, in one write, or one of them. What was ours and is not among them is gone afterwards, unless
 // another owner wants it, too: that is how minReadySeconds is given back. The UID goes along, because server-side apply would
 // make a deleted object again, and the version, because what a person changed meanwhile is looked at first.
-func (a *Adapter) roll(ctx context.Context, ref observation.Ref, verb outcome.Verb) error {
-	version := verb.VersionOf(ref)
+func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.Action) error {
+	version := action.VersionOf(ref)
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
 	}
@@ -31,11 +31,11 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, verb outcome.Ve
 	}}
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	spec := map[string]any{}
-	if verb.Endless {
+	if action.Endless {
 		spec["minReadySeconds"] = int64(rollout.EndlessMinReadySeconds)
 	}
-	if verb.RestartValue != "" {
-		annotations := map[string]any{ucv1.ForceRestartAnnotation: verb.RestartValue}
+	if action.RestartValue != "" {
+		annotations := map[string]any{ucv1.ForceRestartAnnotation: action.RestartValue}
 		spec["template"] = map[string]any{"metadata": map[string]any{"annotations": annotations}}
 	}
 	if len(spec) > 0 {

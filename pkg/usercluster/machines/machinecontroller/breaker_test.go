@@ -21,34 +21,34 @@ func breakerRef() observation.Ref {
 	return observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 }
 
-func rolls(value string, endless bool) outcome.Verb {
-	return outcome.Verb{Objects: []observation.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
+func rolls(value string, endless bool) outcome.Action {
+	return outcome.Action{Objects: []observation.Ref{breakerRef()}, Versions: []string{"1"}, RestartValue: value, Endless: endless}
 }
 
 // asSeen has the version that the object has now.
-func (s *Adapter) asSeen(t *testing.T, verb outcome.Verb) outcome.Verb {
+func (s *Adapter) asSeen(t *testing.T, action outcome.Action) outcome.Action {
 	t.Helper()
 	live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineDeployment", "md", "{}"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	verb.Versions = []string{live.GetResourceVersion()}
-	return verb
+	action.Versions = []string{live.GetResourceVersion()}
+	return action
 }
 
 func TestBreakerTakesAndGivesBack(t *testing.T) {
 	g := NewWithT(t)
 	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
 	for _, step := range []struct {
-		about string
-		verb  outcome.Verb
-		want  observation.Guard
-		value string
+		about  string
+		action outcome.Action
+		want   observation.Guard
+		value  string
 	}{
 		{"rolling takes minReadySeconds in the same write", rolls("17", true), observation.Guard{MinReadySeconds: rollout.EndlessMinReadySeconds, MinReadyOurs: true}, "17"},
 		{"giving back leaves the roll annotation", rolls("17", false), observation.Guard{}, "17"},
 		{"a rollback takes nothing", rolls("18", false), observation.Guard{}, "18"},
 		{"nothing is left", rolls("", false), observation.Guard{}, ""},
 	} {
-		g.Expect(s.roll(t.Context(), breakerRef(), s.asSeen(t, step.verb))).To(Succeed(), step.about)
+		g.Expect(s.roll(t.Context(), breakerRef(), s.asSeen(t, step.action))).To(Succeed(), step.about)
 		live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineDeployment", "md", "{}"))
 		g.Expect(err).NotTo(HaveOccurred())
 		spec, _, _ := unstructured.NestedMap(live.Object, "spec")
@@ -62,11 +62,11 @@ func TestBreakerTakesAndGivesBack(t *testing.T) {
 func TestWhatIsRolledIsAsItWasSeen(t *testing.T) {
 	g := NewWithT(t)
 	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"))
-	verb := s.asSeen(t, rolls("17", true))
-	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(Succeed())
-	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
-	verb.Versions = nil
-	g.Expect(s.roll(t.Context(), breakerRef(), verb)).To(MatchError(ContainSubstring("resourceVersion are needed")))
+	action := s.asSeen(t, rolls("17", true))
+	g.Expect(s.roll(t.Context(), breakerRef(), action)).To(Succeed())
+	g.Expect(s.roll(t.Context(), breakerRef(), action)).To(MatchError(ContainSubstring("changed or deleted meanwhile")))
+	action.Versions = nil
+	g.Expect(s.roll(t.Context(), breakerRef(), action)).To(MatchError(ContainSubstring("resourceVersion are needed")))
 }
 
 func TestAStepLowersWhatWasSeen(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// lockLines are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock no one is to
+// lockStages are the lines of protocol LeaderMigration behind the first three. When the CCM has taken the lock no one is to
 // have it any more: those that are about giving it hold then, also when the hand-over is begun again.
 //
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
-func lockLines(last, silent line) []line {
-	return []line{
+func lockStages(last, silent stage) []stage {
+	return []stage{
 		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", (*pass).lockAllowed},
 		{
 			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one has ended.",
@@ -44,7 +44,7 @@ func (p *pass) lockAllowed() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case !lock.Granted:
-		return outcome.Does(outcome.Verb{Kind: outcome.VerbAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
+		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
 	case len(lock.Denied) > 0:
 		// The authorizer sees new rules a moment later.
 		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)
@@ -95,8 +95,8 @@ func (p *pass) armKCM(kcm observation.Component) outcome.Outcome {
 	p.facts.Handover.LockArmedAt = p.stamp()
 	file := configuration.File
 	file.ConfigMap = LockConfigMap(p.o.Cluster)
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref},
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
 		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
 	})
@@ -142,8 +142,8 @@ func (p *pass) leadsUnlessEmpty() outcome.Outcome {
 // lockLeavesKCM switches the loops off and takes the lock out in one change.
 func (p *pass) lockLeavesKCM() outcome.Outcome {
 	out := p.loopsOff()
-	if out.Verb != nil && out.Verb.Arguments != nil {
-		disarm(out.Verb.Arguments)
+	if out.Action != nil && out.Action.Arguments != nil {
+		disarm(out.Action.Arguments)
 	}
 	if !out.Holds {
 		return out
@@ -154,8 +154,8 @@ func (p *pass) lockLeavesKCM() outcome.Outcome {
 	}
 	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	disarm(change)
-	return outcome.Does(outcome.Verb{
-		Kind: outcome.VerbChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
+	return outcome.Does(outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
 		Why: "Taking the migration lock out of " + kcm.String() + ", which runs no cloud loop.",
 	})
 }
@@ -190,8 +190,8 @@ func (p *pass) lockTaken() outcome.Outcome {
 // seen to end keeps it, because its process could go on.
 func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
 	if lease.Holder != "" && handover.HeldByTheDead(p.facts.Handover.Processes, lease) {
-		return outcome.Does(outcome.Verb{
-			Kind: outcome.VerbReleaseLock, Objects: []observation.Ref{lease.Ref},
+		return outcome.Does(outcome.Action{
+			Kind: outcome.ActionReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
 		})
 	}
@@ -236,8 +236,8 @@ func (p *pass) lockGone() outcome.Outcome {
 	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
 		return outcome.WaitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
 	case len(lock.Left) > 0:
-		return outcome.Does(outcome.Verb{
-			Kind: outcome.VerbRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(observation.RefNames(lock.Left)) + ".",
+		return outcome.Does(outcome.Action{
+			Kind: outcome.ActionRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(observation.RefNames(lock.Left)) + ".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

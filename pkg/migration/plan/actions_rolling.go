@@ -10,10 +10,10 @@ import (
 )
 
 // canaryObjects are what one extra Machine takes; what is there already stays as it is.
-func canaryObjects(verb outcome.Verb) []Object {
-	source := verb.Objects[0]
+func canaryObjects(action outcome.Action) []Object {
+	source := action.Objects[0]
 	refs := []observation.Ref{{Kind: source.Kind, Namespace: source.Namespace, Name: ucv1.CanaryName}}
-	for _, kind := range verb.Canary.Kinds() {
+	for _, kind := range action.Canary.Kinds() {
 		refs = append(refs, observation.Ref{Kind: kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName})
 	}
 	return objects(refs, Create, nil)
@@ -22,16 +22,16 @@ func canaryObjects(verb outcome.Verb) []Object {
 const minReadyPath = "spec.minReadySeconds"
 
 // rolled are the fields of a MachineDeployment, or of a MachineSet of it, that a roll changes.
-func rolled(in Input, verb outcome.Verb, ref observation.Ref) []FieldChange {
-	switch verb.Kind {
-	case outcome.VerbStepMachineSet:
-		return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(verb.Step.Replicas))}}
-	case outcome.VerbReturnMinReady:
+func rolled(in Input, action outcome.Action, ref observation.Ref) []FieldChange {
+	switch action.Kind {
+	case outcome.ActionStepMachineSet:
+		return []FieldChange{{Path: "spec.replicas", From: replicasOf(in, ref), To: strconv.Itoa(int(action.Step.Replicas))}}
+	case outcome.ActionReturnMinReady:
 		return []FieldChange{{Path: minReadyPath, From: "ours"}}
 	default:
 	}
 	changes := []FieldChange{{Path: forceRestartPath, To: "(made when the roll starts)"}}
-	if verb.Endless {
+	if action.Endless {
 		changes = append(changes, FieldChange{Path: minReadyPath, To: strconv.Itoa(rollout.EndlessMinReadySeconds)})
 	}
 	return changes

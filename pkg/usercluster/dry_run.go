@@ -1,11 +1,8 @@
 package usercluster
 
 import (
-	"sync"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
@@ -21,28 +18,4 @@ func (s *Session) DryRun() *Session {
 	reading.Leases.Remember(s.Leases)
 	reading.Preflight.Remember(s.Preflight)
 	return reading
-}
-
-// planMemory is the plan that was made last, and of which generation of the Cluster.
-type planMemory struct {
-	mu         sync.Mutex
-	generation int64
-	plan       observation.ForeseenPlan
-}
-
-// KeptPlan is empty when none was made of this generation of the Cluster.
-func (s *Session) KeptPlan(generation int64) observation.ForeseenPlan {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	if s.plan.generation != generation {
-		return observation.ForeseenPlan{}
-	}
-	return s.plan.plan
-}
-
-// KeepPlan for later passes.
-func (s *Session) KeepPlan(generation int64, plan observation.ForeseenPlan) {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	s.plan.generation, s.plan.plan = generation, plan
 }

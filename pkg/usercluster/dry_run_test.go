@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 )
 
@@ -41,13 +40,4 @@ func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	read := session.Preflight.Read(t.Context(), facts.Input{Generation: 1})
 	clk.Step(time.Second)
 	g.Expect(session.DryRun().Preflight.Read(t.Context(), facts.Input{Generation: 1}).At).To(Equal(read.At), "what is much in a large cluster is read once")
-}
-
-func TestAPlanIsKeptOfOneGeneration(t *testing.T) {
-	g := NewWithT(t)
-	session, _ := sessionWith(interceptor.Funcs{})
-	made := observation.ForeseenPlan{Digest: "a", MadeAt: start}
-	session.KeepPlan(3, made)
-	g.Expect(session.KeptPlan(3)).To(Equal(made))
-	g.Expect(session.KeptPlan(4)).To(BeZero())
 }
