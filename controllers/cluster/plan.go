@@ -21,14 +21,17 @@ import (
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only
 // after the start is rendered as it would be then. Nothing is changed, in either cluster.
 func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
-	made, _, err := o.plan(ctx, cluster, session, now)
-	return made, err
+	input, _, err := o.planInput(ctx, cluster, session, now)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return plan.Make(input), nil
 }
 
-// plan also returns what it rests on.
-func (o *Observer) plan(
+// planInput is what a plan is made from, and what it rests on.
+func (o *Observer) planInput(
 	ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time,
-) (made plan.Plan, basis string, err error) {
+) (input plan.Input, basis string, err error) {
 	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
 	o.observeCluster(ctx, s)
 	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
@@ -45,15 +48,15 @@ func (o *Observer) plan(
 	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
 	s.cluster.Status.Inherited = before
 
-	input := plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Facts.Evictable(ctx)}
+	input = plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Facts.Evictable(ctx)}
 	if err := o.planObjects(ctx, s, &input); err != nil {
-		return plan.Plan{}, "", err
+		return plan.Input{}, "", err
 	}
 	if s.observed.Machines.IsUnknown() {
-		return plan.Plan{}, "", errors.New(s.observed.Machines.Why())
+		return plan.Input{}, "", errors.New(s.observed.Machines.Why())
 	}
 	input.Pools = poolsOf(s.observed.Machines.Value())
-	return plan.Make(input), basisOf(s), nil
+	return input, basisOf(s), nil
 }
 
 // poolsOf says how the Machines of each MachineDeployment are replaced, by its UID.

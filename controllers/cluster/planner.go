@@ -20,6 +20,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -109,13 +110,13 @@ func (p *Planner) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 
 // makeGuarded says it when the making panics. Like a pass, it says nothing of the cause, which may quote what was read.
 func (p *Planner) makeGuarded(ctx context.Context, key client.ObjectKey) (made *planned) {
-	now := p.clock.Now()
+	readAt := p.clock.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
 			log.FromContext(ctx).Error(kindOf(cause), "The making of a plan panicked", "stack", string(debug.Stack()))
 			made = &planned{problem: "the controller has a fault that this cluster brings out; report the stack in the controller's log"}
 		}
-		made.plan.MadeAt = now
+		made.plan.MadeAt = readAt
 	}()
 	ctx, cancel := context.WithTimeout(reads.WithBudget(ctx), planTimeout)
 	defer cancel()
@@ -127,10 +128,12 @@ func (p *Planner) makeGuarded(ctx context.Context, key client.ObjectKey) (made *
 	if !connected {
 		return &planned{problem: "the user cluster was not reachable"}
 	}
-	foreseen, basis, err := p.observer.plan(ctx, cluster, session, now)
+	input, basis, err := p.observer.planInput(ctx, cluster, session, readAt)
 	if err != nil {
 		return &planned{problem: err.Error()}
 	}
+	readAt = p.clock.Now() // A large plan takes longer to make than a migration may start with what was read.
+	foreseen := plan.Make(input)
 	return &planned{basis: basis, plan: observation.ForeseenPlan{Digest: foreseen.Digest, Summary: foreseen.Summary}}
 }
 
