@@ -63,8 +63,9 @@ func (j *VersionJudge) Handle(ctx context.Context, req admission.Request) admiss
 	case err != nil:
 		warnings = append(warnings, fmt.Sprintf("whether another Cluster has this control plane was not looked at: %v", err))
 	case len(shared) > 0:
-		return admission.Denied("Cluster " + strings.Join(shared, ", ") + " has this control plane already, and two of them stop both. " +
-			"Name another one in spec.controlPlane, or delete that Cluster first.")
+		return admission.Denied("Cluster " + strings.Join(shared, ", ") +
+			" has this control plane already, and two of them stop both. Name another one in spec.controlPlane, or delete that Cluster " +
+			"first.")
 	}
 	return admission.Allowed("").WithWarnings(warnings...)
 }

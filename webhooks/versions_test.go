@@ -63,7 +63,11 @@ func TestASecondClusterOfAControlPlaneIsRefused(t *testing.T) {
 			response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			g.Expect(response.Allowed).To(Equal(!tc.refused))
 			if tc.refused {
-				g.Expect(response.Result.Message).To(And(ContainSubstring("Cluster user-a/b has this control plane already"), ContainSubstring("spec.controlPlane")))
+				g.Expect(
+					response.Result.Message,
+				).To(
+					And(ContainSubstring("Cluster user-a/b has this control plane already"), ContainSubstring("spec.controlPlane")),
+				)
 			}
 			if tc.warns == "" {
 				g.Expect(response.Warnings).To(BeEmpty())
@@ -145,7 +149,11 @@ func TestVersionJudge(t *testing.T) {
 			g := NewWithT(t)
 			for _, dryRun := range []bool{false, true} {
 				response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-					Operation: tc.operation, SubResource: tc.subResource, DryRun: &dryRun, OldObject: raw(g, tc.before), Object: raw(g, tc.after),
+					Operation:   tc.operation,
+					SubResource: tc.subResource,
+					DryRun:      &dryRun,
+					OldObject:   raw(g, tc.before),
+					Object:      raw(g, tc.after),
 				}})
 				g.Expect(response.Patches).To(BeEmpty())
 				g.Expect(response.Allowed).To(Equal(!tc.refused), "dry-run %t", dryRun)

@@ -11,7 +11,11 @@ func TestNamesThatASpecLeavesOut(t *testing.T) {
 	g := NewWithT(t)
 	cluster := &Cluster{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}}
 	g.Expect(cluster.KubeconfigSecret()).To(Equal(SecretKeyReference{Name: "alpha-kubeconfig", Key: "value"}))
-	g.Expect(cluster.KubeControllerManager()).To(Equal(DeploymentReference{Name: "kube-controller-manager", Container: "kube-controller-manager"}))
+	g.Expect(
+		cluster.KubeControllerManager(),
+	).To(
+		Equal(DeploymentReference{Name: "kube-controller-manager", Container: "kube-controller-manager"}),
+	)
 
 	cluster.Spec.KubeconfigSecretRef = &SecretKeyReference{Name: "admin"}
 	cluster.Spec.ControlPlane.KubeControllerManager = DeploymentReference{Container: "kcm"}

@@ -27,10 +27,13 @@ func (c *Cluster) FieldsWithoutEffect() []FieldWithoutEffect {
 			Action:  "To stop it, set spec.paused: true; to go back, set spec.handover.rollback: true.",
 		})
 	}
-	if inherited, wanted := c.Status.Inherited, c.Spec.Cloud.ClusterName; inherited != nil && wanted != "" && wanted != inherited.ClusterName {
+	if inherited, wanted := c.Status.Inherited, c.Spec.Cloud.ClusterName; inherited != nil && wanted != "" &&
+		wanted != inherited.ClusterName {
 		fields = append(fields, FieldWithoutEffect{
-			Message: "spec.cloud.clusterName " + wanted + " has no effect on a migration that has started: the CCM keeps the name in status.inherited.",
-			Action:  "Set it to " + inherited.ClusterName + ": after a rollback, another name than that of kube-controller-manager blocks the next start.",
+			Message: "spec.cloud.clusterName " + wanted +
+				" has no effect on a migration that has started: the CCM keeps the name in status.inherited.",
+			Action: "Set it to " + inherited.ClusterName +
+				": after a rollback, another name than that of kube-controller-manager blocks the next start.",
 		})
 	}
 	return fields

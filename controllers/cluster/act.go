@@ -75,10 +75,16 @@ func (r *Reconciler) perform(ctx context.Context, s *scope, action outcome.Actio
 	case outcome.ActionKeepLeader:
 		return controlplane.KeepPod(ctx, r.Client, action.Objects[0])
 	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionAllowLock, outcome.ActionReleaseLock,
-		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock, outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease:
+		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock, outcome.ActionFreeLease, outcome.ActionGrantLease,
+		outcome.ActionRevokeLease:
 		return r.changeLeases(ctx, s, action)
-	case outcome.ActionRollMachineDeployment, outcome.ActionSwitchDefaultClass, outcome.ActionCreateCanary, outcome.ActionRemoveCanary,
-		outcome.ActionMarkMachines, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady:
+	case outcome.ActionRollMachineDeployment,
+		outcome.ActionSwitchDefaultClass,
+		outcome.ActionCreateCanary,
+		outcome.ActionRemoveCanary,
+		outcome.ActionMarkMachines,
+		outcome.ActionStepMachineSet,
+		outcome.ActionReturnMinReady:
 		return s.changeObjects(ctx, action)
 	case outcome.ActionRelease:
 		return r.release(ctx, s)

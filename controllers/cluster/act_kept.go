@@ -58,7 +58,12 @@ func (r *Reconciler) keepProofs(ctx context.Context, s *scope) error {
 	object.SetUID(types.UID(proofs.Secret.UID))
 	object.SetResourceVersion(proofs.Version)
 	object.Object["data"] = map[string]any{baseline.ProofsKey: base64.StdEncoding.EncodeToString(encoded)}
-	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.ProofsFieldManager), client.ForceOwnership)
+	err = r.Client.Apply(
+		ctx,
+		client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.ProofsFieldManager),
+		client.ForceOwnership,
+	)
 	if err != nil {
 		return fmt.Errorf("keep the proofs of kubelets in %s: %w", proofs.Secret, err)
 	}
@@ -109,7 +114,9 @@ func (r *Reconciler) removeLock(ctx context.Context, s *scope) error {
 	if err := s.session.Leases.RemoveLock(ctx, s.identity, s.observed.Lock.Value().Lease); err != nil {
 		return err
 	}
-	file := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}}
+	file := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)},
+	}
 	if err := r.Client.Delete(ctx, file); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete ConfigMap %s/%s with the migration lock: %w", file.Namespace, file.Name, err)
 	}
@@ -137,5 +144,10 @@ func owners(s *scope) []metav1.OwnerReference {
 }
 
 func (r *Reconciler) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	return r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	return r.Client.Apply(
+		ctx,
+		client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FieldManager),
+		client.ForceOwnership,
+	)
 }

@@ -23,7 +23,9 @@ const DefinitionName = "clusters." + ucv1.GroupName
 // of them is refused as a whole, and from a spec it is dropped. Below a field that is missing, nothing is named.
 func MissingFields(ctx context.Context, reader client.Reader) ([]string, error) {
 	definition := &unstructured.Unstructured{}
-	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	definition.SetGroupVersionKind(
+		schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
+	)
 	if err := reader.Get(ctx, client.ObjectKey{Name: DefinitionName}, definition); err != nil {
 		return nil, fmt.Errorf("read CustomResourceDefinition %s: %w", DefinitionName, err)
 	}

@@ -74,7 +74,8 @@ func relatedTo(s *scope, entry ucv1.TimelineEntry) *corev1.ObjectReference {
 			return found
 		}
 	}
-	if action := s.decision.Action; action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 && action.Objects[0].Kind != "Cluster" {
+	if action := s.decision.Action; action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
+		action.Objects[0].Kind != "Cluster" {
 		return referenceTo(action.Objects[0])
 	}
 	if found := namedIn(entry.Message); found != nil {

@@ -131,12 +131,16 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 		decide func(*migration.Decision)
 		want   string
 	}{
-		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any more: BlockedMachines is over."},
-		"a pause":              {paused, nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
+		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any " +
+			"more: BlockedMachines is over."},
+		"a pause": {paused, nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newTold(t)
-			s := passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll), tc.before), decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide))
+			s := passOf(
+				clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll), tc.before),
+				decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide),
+			)
 			s.pausedBy = "anna"
 			o.reconciler.tell(s, s.cluster.Status, reported(t, s).Status)
 			NewWithT(t).Expect(o.events()).To(Equal([]string{tc.want}))
@@ -163,9 +167,11 @@ func TestDeletionsAreTold(t *testing.T) {
 	o.reconciler.tell(s, after.Status, reported(t, s).Status)
 	g.Expect(o.events()).To(BeEmpty(), "once")
 
-	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.ActionRelease, "Letting the Cluster go: its control plane is gone.")))
+	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.ActionRelease, "Letting the Cluster go: its "+
+		"control plane is gone.")))
 	s.actErr = errors.New("the API server is gone")
-	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has no client for")
+	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has "+
+		"no client for")
 	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
 	s.actErr = nil
 	g.Expect(o.reconciler.report(t.Context(), s)).To(Succeed())
@@ -175,7 +181,10 @@ func TestDeletionsAreTold(t *testing.T) {
 func TestActionsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.ActionRecord, "Recording.")))
+	s := passOf(
+		clusterOf(ucv1.OriginMigrating),
+		decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.ActionRecord, "Recording.")),
+	)
 	g.Expect(o.reconciler.act(t.Context(), s)).To(Succeed())
 	o.reconciler.Metrics.acted(outcome.ActionOpenFence, errors.New("no"))
 	g.Expect(o.series(t)).To(Equal(map[string]float64{
@@ -185,7 +194,10 @@ func TestActionsAreCounted(t *testing.T) {
 
 func TestSamplesAreCounted(t *testing.T) {
 	counts := func(since int64, within, missed int32) *ucv1.SLOStatus {
-		return &ucv1.SLOStatus{Since: new(metav1.Unix(since, 0)), Indicators: []ucv1.SLOIndicator{{Name: "TaintRemoval", Within: within, Missed: missed}}}
+		return &ucv1.SLOStatus{
+			Since:      new(metav1.Unix(since, 0)),
+			Indicators: []ucv1.SLOIndicator{{Name: "TaintRemoval", Within: within, Missed: missed}},
+		}
 	}
 	for name, tc := range map[string]struct {
 		before, after  *ucv1.SLOStatus
@@ -198,7 +210,11 @@ func TestSamplesAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newTold(t)
 			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, nothing))
-			o.reconciler.tell(s, ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.before}}, ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.after}})
+			o.reconciler.tell(
+				s,
+				ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.before}},
+				ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.after}},
+			)
 			NewWithT(t).Expect(o.series(t)).To(And(
 				HaveKeyWithValue("ccm_migration_slo_samples_total TaintRemoval within", tc.within),
 				HaveKeyWithValue("ccm_migration_slo_samples_total TaintRemoval missed", tc.missed),

@@ -60,7 +60,11 @@ func decided(origin ucv1.Origin, step ucv1.Step, change func(*migration.Decision
 		return decision
 	}
 	if decision.Attendance == nil {
-		decision.Attendance = &migration.Attendance{Status: metav1.ConditionTrue, Reason: ucv1.AttendedReason, Message: "The CCM leads."}
+		decision.Attendance = &migration.Attendance{
+			Status:  metav1.ConditionTrue,
+			Reason:  ucv1.AttendedReason,
+			Message: "The CCM leads.",
+		}
 	}
 	behind := false
 	for _, row := range migration.Table(origin) {
@@ -85,7 +89,12 @@ func stateOf(step ucv1.Step, decision migration.Decision) migration.RowState {
 	case decision.Failure != nil:
 		return migration.RowState{Step: step, Reason: decision.Failure.Reason, Message: decision.Failure.Message}
 	case decision.Wait != nil:
-		return migration.RowState{Step: step, Reason: decision.Wait.Reason, Message: decision.Wait.Message, Unknown: decision.Wait.Unknown}
+		return migration.RowState{
+			Step:    step,
+			Reason:  decision.Wait.Reason,
+			Message: decision.Wait.Message,
+			Unknown: decision.Wait.Unknown,
+		}
 	}
 	return migration.RowState{Step: step, Reason: ucv1.ActingReason, Message: "Acts."}
 }
@@ -129,9 +138,13 @@ func returning(reason, message string) func(*migration.Decision) {
 // passOf is the pass that made the decision.
 func passOf(c *ucv1.Cluster, decision migration.Decision) *scope {
 	s := &scope{cluster: c, now: start(), decision: decision}
-	s.observed = observation.Observation{Cluster: c, Keeper: observation.Absent[observation.Ref](), Connection: observation.Connection{
-		Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
-	}}
+	s.observed = observation.Observation{
+		Cluster: c,
+		Keeper:  observation.Absent[observation.Ref](),
+		Connection: observation.Connection{
+			Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
+		},
+	}
 	s.shown = migration.ShownOf(s.observed, decision.Rows, s.now)
 	return s
 }

@@ -25,15 +25,27 @@ func logged(t *testing.T, run func(ctx context.Context)) (lines []string) {
 func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{decision: migration.Decision{Step: ucv1.StepHandover, Action: &outcome.Action{
-		Kind: outcome.ActionRecord, Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}}, Why: "Recording that KCM is silent.",
+		Kind:    outcome.ActionRecord,
+		Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}},
+		Why:     "Recording that KCM is silent.",
 	}}}
 	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
 	lines := logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })
 	g.Expect(lines).To(ConsistOf(And(
-		ContainSubstring(`"step"="Handover"`), ContainSubstring(`"action"="Record"`), ContainSubstring(`"objects"=["Deployment user-alpha/kcm"]`),
-		ContainSubstring("Recording that KCM is silent."))))
+		ContainSubstring(
+			`"step"="Handover"`,
+		),
+		ContainSubstring(`"action"="Record"`),
+		ContainSubstring(`"objects"=["Deployment user-alpha/kcm"]`),
+		ContainSubstring("Recording that KCM is silent."),
+	)))
 	s.decision.Action = nil
-	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })).To(BeEmpty(), "a pass without an action")
+	g.Expect(
+		logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) }),
+	).To(
+		BeEmpty(),
+		"a pass without an action",
+	)
 }
 
 func TestAnActionThatFailedIsNotLoggedAsDone(t *testing.T) {

@@ -60,15 +60,31 @@ func TestTheRequestsOfAllLooksAreLimited(t *testing.T) {
 // What the look of yesterday found stands until that of today.
 func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 	g := NewWithT(t)
-	waits := &migration.Readiness{Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "At noon."}
-	found := &migration.Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: "1 finding blocks a migration: A."}
+	waits := &migration.Readiness{
+		Undecided: true,
+		Status:    metav1.ConditionUnknown,
+		Reason:    ucv1.NotLookedYetReason,
+		Message:   "At noon.",
+	}
+	found := &migration.Readiness{
+		Status:  metav1.ConditionFalse,
+		Reason:  ucv1.FindingsReason,
+		Message: "1 finding blocks a migration: A.",
+	}
 	decision := func(readiness *migration.Readiness, findings ...observation.Finding) migration.Decision {
-		return decided(ucv1.OriginInTree, ucv1.StepInTree, func(d *migration.Decision) { d.Readiness, d.Findings = readiness, findings })
+		return decided(
+			ucv1.OriginInTree,
+			ucv1.StepInTree,
+			func(d *migration.Decision) { d.Readiness, d.Findings = readiness, findings },
+		)
 	}
 	fresh := reported(t, passOf(clusterOf(ucv1.OriginInTree), decision(waits)))
 	g.Expect(condition(fresh, ucv1.ReadyToMigrateCondition)).To(HaveField("Reason", ucv1.NotLookedYetReason))
 
-	looked := reported(t, passOf(fresh, decision(found, observation.Finding{ID: "A", Severity: observation.Blocking, Message: "It is so."})))
+	looked := reported(
+		t,
+		passOf(fresh, decision(found, observation.Finding{ID: "A", Severity: observation.Blocking, Message: "It is so."})),
+	)
 	g.Expect(looked.Status.Preflight.Blocking).To(BeEquivalentTo(1))
 	between := reported(t, passOf(looked, decision(waits)))
 	g.Expect(between.Status).To(Equal(looked.Status), "nothing is written")
@@ -94,7 +110,11 @@ func TestClustersAreCountedByReadyToMigrate(t *testing.T) {
 	metrics.stands(keyOf(2), of(metav1.ConditionFalse))
 	metrics.stands(keyOf(2), of(metav1.ConditionTrue))
 	metrics.stands(keyOf(3), nil)
-	g.Expect([]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")}).To(Equal([]float64{1, 1, 0}))
+	g.Expect(
+		[]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")},
+	).To(
+		Equal([]float64{1, 1, 0}),
+	)
 }
 
 // fleetOf looks ahead at so many clusters, seen for the first time at one moment, for two days, and counts looks and requests an
@@ -103,7 +123,10 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 	l := &looks{}
 	fleet, next := make([]*ucv1.Cluster, clusters), make([]time.Time, clusters)
 	for i := range fleet {
-		fleet[i] = clusterOf(ucv1.OriginInTree, func(c *ucv1.Cluster) { c.UID = types.UID(fmt.Sprintf("6d0b0b52-7c38-4a3e-9a50-%012x", i)) })
+		fleet[i] = clusterOf(
+			ucv1.OriginInTree,
+			func(c *ucv1.Cluster) { c.UID = types.UID(fmt.Sprintf("6d0b0b52-7c38-4a3e-9a50-%012x", i)) },
+		)
 	}
 	for second := 0; second < 48*3600; second += 5 {
 		now := start().Add(time.Duration(second) * time.Second)
@@ -112,7 +135,11 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 				continue
 			}
 			// What two Clusters share is a finding that needs nothing else to be looked at.
-			o := observation.Observation{Cluster: c, Contenders: observation.Known([]string{"user/other"}), Connection: observation.Connection{Reachable: true}}
+			o := observation.Observation{
+				Cluster:    c,
+				Contenders: observation.Known([]string{"user/other"}),
+				Connection: observation.Connection{Reachable: true},
+			}
 			if migration.NeedsOf(c, observation.Provider{}, now).LookAhead && l.begin(keyOf(i), limits, now) != nil {
 				l.take(keyOf(i))
 				l.pay(int64(perLook), limits, now)
@@ -142,9 +169,11 @@ func TestWhatLooksOfAFleetCost(t *testing.T) {
 	g := NewWithT(t)
 	limits := LookAheadLimits{}.orDefault()
 	looked, requests := fleetOf(1000, requestsOfALook, limits)
-	t.Logf("1,000 clusters: %d looks in the first 6 hours, %d in the next 17, %d on the second day; at most %d requests an hour, %d on the second day",
+	t.Logf("1,000 clusters: %d looks in the first 6 hours, %d in the next 17, %d on the second day; at most %d requests an hour, "+
+		"%d on the second day",
 		sum(looked[:6]), sum(looked[6:23]), sum(looked[24:]), slices.Max(requests[:]), sum(requests[24:]))
-	g.Expect(sum(looked[:6])).To(BeNumerically(">=", 970), "all were looked at within 6 hours, but for those whose turn comes a little later")
+	g.Expect(sum(looked[:6])).To(BeNumerically(">=", 970), "all were looked at within 6 hours, but for those whose turn comes a "+
+		"little later")
 	g.Expect(sum(looked[:7])).To(BeNumerically(">=", 1000))
 	g.Expect(sum(looked[7:22])).To(BeZero(), "and not again on that day")
 	g.Expect(sum(looked[24:])).To(BeNumerically("~", 1000, 100))

@@ -40,14 +40,16 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		unattended: map[client.ObjectKey]struct{}{},
 		ready:      map[client.ObjectKey]string{},
 		looks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ccm_migration_look_ahead_total", Help: "Looks at user clusters whose feature is off, by whether the user cluster was reached.",
+			Name: "ccm_migration_look_ahead_total", Help: "Looks at user clusters whose feature is off, by whether the user cluster " +
+				"was reached.",
 		}, []string{"reached"}),
 		lookRequests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_look_ahead_requests_total", Help: "Requests to user clusters that these looks took.",
 		}, nil),
 		missing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "ccm_migration_definition_missing_fields",
-			Help: "Fields of Clusters that the CustomResourceDefinition lacked when the manager started; without a value it could not be looked at.",
+			Help: "Fields of Clusters that the CustomResourceDefinition lacked when the manager started; without a value it could not " +
+				"be looked at.",
 		}, nil),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_actions_total", Help: "Changes that the controller made, by action and result.",
@@ -60,16 +62,19 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
 		}, []string{"step"}),
 		samples: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ccm_migration_slo_samples_total", Help: "What was measured for the service level objectives of CCMs, by indicator and result.",
+			Name: "ccm_migration_slo_samples_total", Help: "What was measured for the service level objectives of CCMs, by indicator " +
+				"and result.",
 		}, []string{"indicator", "result"}),
 	}
 	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended is False.",
+		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended " +
+			"is False.",
 	}, m.countUnattended)
 	collectors := []prometheus.Collector{m.actions, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, unattended}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
 		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition ReadyToMigrate.",
+			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition " +
+				"ReadyToMigrate.",
 			ConstLabels: prometheus.Labels{"status": string(status)},
 		}, func() float64 { return m.countReady(string(status)) }))
 	}

@@ -44,7 +44,8 @@ func (r *Reconciler) observePlan(s *scope) {
 		r.Planner.forget(client.ObjectKeyFromObject(s.cluster))
 		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
 	case s.session == nil:
-		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " +
+			s.observed.Connection.Message)
 	default:
 		s.observed.Plan = r.Planner.observe(s)
 	}
@@ -175,7 +176,8 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 		}
 		s.observed.ControlPlane = o.controlPlane.ControlPlane(ctx, s.cluster)
 	case s.session == nil:
-		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " +
+			s.observed.Connection.Message)
 	default:
 		s.observed.ControlPlane = o.controlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
 	}
@@ -193,7 +195,10 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 	}
 }
 
-func (o *Observer) observeMachineController(ctx context.Context, s *scope) observation.Observed[[]observation.MachineControllerDeployment] {
+func (o *Observer) observeMachineController(
+	ctx context.Context,
+	s *scope,
+) observation.Observed[[]observation.MachineControllerDeployment] {
 	var user client.Reader
 	if s.session != nil {
 		user = s.session.Client()

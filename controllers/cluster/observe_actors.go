@@ -51,7 +51,10 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 		if len(finding.Objects) > 0 {
 			value += " of " + strings.Join(finding.Objects, ", ")
 		}
-		list = append(list, acceptance{path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName)})
+		list = append(
+			list,
+			acceptance{path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName)},
+		)
 	}
 	return list[:min(len(list), maxAcceptances)]
 }
@@ -76,7 +79,12 @@ func (o *Observer) observeActors(ctx context.Context, s *scope) {
 }
 
 // merged keeps what is known of the values that are still wanted. New ones are only added with managedFields.
-func merged(known []ucv1.AcceptanceStatus, wanted []acceptance, fields []metav1.ManagedFieldsEntry, now time.Time) []ucv1.AcceptanceStatus {
+func merged(
+	known []ucv1.AcceptanceStatus,
+	wanted []acceptance,
+	fields []metav1.ManagedFieldsEntry,
+	now time.Time,
+) []ucv1.AcceptanceStatus {
 	var list []ucv1.AcceptanceStatus
 	for _, a := range wanted {
 		at := slices.IndexFunc(known, func(k ucv1.AcceptanceStatus) bool { return k.Field == a.field() && k.Value == a.value })
@@ -84,7 +92,10 @@ func merged(known []ucv1.AcceptanceStatus, wanted []acceptance, fields []metav1.
 		case at >= 0:
 			list = append(list, known[at])
 		case fields != nil:
-			list = append(list, ucv1.AcceptanceStatus{Field: a.field(), Value: a.value, By: managerOf(fields, a), SeenAt: metav1.NewTime(now)})
+			list = append(
+				list,
+				ucv1.AcceptanceStatus{Field: a.field(), Value: a.value, By: managerOf(fields, a), SeenAt: metav1.NewTime(now)},
+			)
 		}
 	}
 	return list

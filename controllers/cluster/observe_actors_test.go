@@ -82,7 +82,9 @@ func knowing(list ...ucv1.AcceptanceStatus) func(*ucv1.Cluster) {
 }
 
 func TestAcceptancesAreRecordedOnce(t *testing.T) {
-	fields := []metav1.ManagedFieldsEntry{owned("kubectl-edit", `{"f:spec":{"f:rollout":{"f:acceptNodes":{".":{},"v:\"a\"":{},"v:\"b\"":{}}}}}`, 0)}
+	fields := []metav1.ManagedFieldsEntry{
+		owned("kubectl-edit", `{"f:spec":{"f:rollout":{"f:acceptNodes":{".":{},"v:\"a\"":{},"v:\"b\"":{}}}}}`, 0),
+	}
 	entry := func(actor, message string, objects ...string) []ucv1.TimelineEntry {
 		return []ucv1.TimelineEntry{{
 			Time: *at(start()), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepVerify, Actor: actor, Message: message, Objects: objects,
@@ -119,7 +121,10 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			reader := tc.reader
-			s := passOf(clusterOf(ucv1.OriginMigrating, tc.changes...), decided(ucv1.OriginMigrating, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting.")))
+			s := passOf(
+				clusterOf(ucv1.OriginMigrating, tc.changes...),
+				decided(ucv1.OriginMigrating, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting.")),
+			)
 			(&Observer{live: &reader}).observeActors(t.Context(), s)
 			after := reported(t, s).Status
 			g.Expect(reader.asked).To(Equal(tc.asked))

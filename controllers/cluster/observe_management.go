@@ -37,7 +37,11 @@ func (o *Observer) observeManagement(ctx context.Context, s *scope) {
 
 // observeProfile reads the ProviderProfile that is laid over the provider, from the cache. The provider is what both of
 // them say, so it is not known while there may be a profile that could not be read.
-func (o *Observer) observeProfile(ctx context.Context, s *scope, facts observation.Provider) observation.Observed[observation.Provider] {
+func (o *Observer) observeProfile(
+	ctx context.Context,
+	s *scope,
+	facts observation.Provider,
+) observation.Observed[observation.Provider] {
 	profile := &ucv1.ProviderProfile{}
 	err := o.client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
 	switch {
@@ -102,7 +106,8 @@ func (o *Observer) unlabeled(secret *corev1.Secret) string {
 
 // observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
 func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
-	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](), observation.Absent[observation.KeptProofs]()
+	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](),
+		observation.Absent[observation.KeptProofs]()
 	taken := s.cluster.Status.Baseline
 	if taken == nil {
 		return

@@ -37,7 +37,11 @@ func TestACloudConfigurationSaysThatItIsOneWhereThatIsRequired(t *testing.T) {
 			g := NewWithT(t)
 			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
 			s.cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
-			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: "cloud", Labels: tc.labels}, Type: tc.kind, Data: profile.Example()}
+			secret := &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: "cloud", Labels: tc.labels},
+				Type:       tc.kind,
+				Data:       profile.Example(),
+			}
 			if tc.kind == "example.com/empty" {
 				secret.Data = nil
 			}

@@ -31,9 +31,11 @@ func profileOf(name, provider string, mirrors ...ucv1.ImageMirror) *ucv1.Provide
 }
 
 func TestProfilesThatAreObserved(t *testing.T) {
-	forbidden := interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-		return errors.New("forbidden")
-	}}
+	forbidden := interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return errors.New("forbidden")
+		},
+	}
 	for name, tc := range map[string]struct {
 		profiles []client.Object
 		funcs    interceptor.Funcs
@@ -49,12 +51,20 @@ func TestProfilesThatAreObserved(t *testing.T) {
 			profiles: []client.Object{profileOf("simcloud", "simcloud", ucv1.ImageMirror{Source: "a"})}, known: true,
 			problem: "ProviderProfile simcloud cannot be used, and nothing of it is applied: spec.mirrors[0].mirror",
 		},
-		"a profile that cannot be read may be there": {funcs: forbidden, problem: "ProviderProfile simcloud could not be read: forbidden"},
+		"a profile that cannot be read may be there": {funcs: forbidden, problem: "ProviderProfile simcloud could not be read: " +
+			"forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
-			observed := reconcilerOf(t, tc.funcs, tc.profiles...).Observer.observeProfile(t.Context(), s, observation.Provider{Name: "simcloud"})
+			observed := reconcilerOf(
+				t,
+				tc.funcs,
+				tc.profiles...).Observer.observeProfile(
+				t.Context(),
+				s,
+				observation.Provider{Name: "simcloud"},
+			)
 			g.Expect(observed.IsKnown()).To(Equal(tc.known))
 			g.Expect(s.profile != nil).To(Equal(tc.used))
 			if tc.problem == "" {

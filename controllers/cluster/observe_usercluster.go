@@ -89,7 +89,13 @@ func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.O
 	if s.identity == (provider.Identity{}) {
 		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
-	return s.session.Leases.Processes(ctx, s.identity, s.addons.CCM.Access, s.observed.CCMLease.Value(), o.controlPlane.Ledger.Former)
+	return s.session.Leases.Processes(
+		ctx,
+		s.identity,
+		s.addons.CCM.Access,
+		s.observed.CCMLease.Value(),
+		o.controlPlane.Ledger.Former,
+	)
 }
 
 func (s *scope) unreachable(why string) {
@@ -149,7 +155,10 @@ func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observ
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}
 	switch err := o.live.Get(ctx, key, file); {
 	case err == nil:
-		lock.Left = append(lock.Left, observation.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)})
+		lock.Left = append(
+			lock.Left,
+			observation.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: key.Name, UID: string(file.UID)},
+		)
 	case !apierrors.IsNotFound(err):
 		return observation.Unknown[observation.Lock](err.Error())
 	}
@@ -189,12 +198,19 @@ func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observati
 // Machine is replaced. It comes last, because it rests on what was observed before.
 func (o *Observer) observeFindings(ctx context.Context, s *scope, checkpoints ucv1.Facts) {
 	if s.session == nil {
-		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " +
+			s.observed.Connection.Message)
 		return
 	}
 	asked := preflight.Facts{
-		Cluster: s.cluster, Deadlines: o.deadlines, Provider: s.observed.Provider, ControlPlane: s.observed.ControlPlane, MachineController: s.observed.MachineController,
-		KCMLease: s.observed.KCMLease, Machines: s.observed.Machines, Nodes: s.observed.Nodes,
+		Cluster:           s.cluster,
+		Deadlines:         o.deadlines,
+		Provider:          s.observed.Provider,
+		ControlPlane:      s.observed.ControlPlane,
+		MachineController: s.observed.MachineController,
+		KCMLease:          s.observed.KCMLease,
+		Machines:          s.observed.Machines,
+		Nodes:             s.observed.Nodes,
 	}
 	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
 	if checkpoints.StartedAt != nil {

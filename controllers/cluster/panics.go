@@ -62,8 +62,10 @@ func (r *Reconciler) passInTurn(ctx context.Context, s *scope) (ctrl.Result, err
 	key := client.ObjectKeyFromObject(s.cluster)
 	switch turn := r.Suspects.begin(key, s.now, func() []client.ObjectKey { return r.clusters(ctx) }); {
 	case turn.culprit > 0:
-		if next, err := retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, fmt.Sprintf("The controller was killed %s in the middle of reading this user cluster and "+
-			"no other, so it reads it again only after a while. See its limit of memory, and what the API server of the user cluster answers; its last status stands.",
+		if next, err := retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, fmt.Sprintf("The controller was killed %s in "+
+			"the middle of reading this user cluster and "+
+			"no other, so it reads it again only after a while. See its limit of memory, and what the API server of the user cluster "+
+			"answers; its last status stands.",
 			times(turn.culprit)))); err != nil || next.RequeueAfter > 0 {
 			return next, err
 		}
@@ -103,8 +105,10 @@ func (r *Reconciler) guardedPass(ctx context.Context, s *scope) (next ctrl.Resul
 			return
 		}
 		log.FromContext(ctx).Error(kindOf(cause), "A pass panicked", "stack", string(debug.Stack()))
-		if next, err = retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, "The controller has a fault that this cluster brings out, and it does nothing for "+
-			"the cluster until that is gone. Report the stack in the controller's log; the last status says how far it is.")); err != nil || next.RequeueAfter > 0 {
+		const message = "The controller has a fault that this cluster brings out, and it does nothing for the cluster until that is " +
+			"gone. Report the stack in the controller's log; the last status says how far it is."
+		next, err = retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, message))
+		if err != nil || next.RequeueAfter > 0 {
 			return
 		}
 		next.RequeueAfter = jitter(resting)

@@ -88,8 +88,16 @@ func TestAPassThatPanicsIsSaidAndNotRepeated(t *testing.T) {
 	g.Expect(next.RequeueAfter).To(BeNumerically(">=", resting))
 	g.Expect(condition(w.last(), ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
 		HaveField("Reason", ucv1.InternalErrorReason)), "it is not looked at any more")
-	g.Expect(condition(w.last(), ucv1.ReadyCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.InternalErrorReason)))
-	g.Expect(condition(w.last(), ucv1.StalledCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", ucv1.InternalErrorReason)))
+	g.Expect(
+		condition(w.last(), ucv1.ReadyCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.InternalErrorReason)),
+	)
+	g.Expect(
+		condition(w.last(), ucv1.StalledCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", ucv1.InternalErrorReason)),
+	)
 	g.Expect(condition(w.last(), ucv1.CSIReadyCondition).Message).To(Equal("It holds."), "what was said last stays")
 	g.Expect(w.last().Status.CompletedAt).NotTo(BeNil())
 	g.Expect(w.events()).To(ConsistOf(HavePrefix("Warning InternalError")))
@@ -136,9 +144,12 @@ func TestTheTextOfAPanicIsNotLogged(t *testing.T) {
 
 func TestAStatusThatIsRefused(t *testing.T) {
 	content := apierrors.NewBadRequest("error decoding YAML: yaml: control characters are not allowed")
-	schemaOld := apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.new: field not declared in schema"))
+	schemaOld := apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.new: field not declared in " +
+		"schema"))
 	inTree := clusterOf(ucv1.OriginInTree)
-	inTree.Status.Conditions = []metav1.Condition{{Type: ucv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: ucv1.InTreeReason, Message: "Old."}}
+	inTree.Status.Conditions = []metav1.Condition{
+		{Type: ucv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: ucv1.InTreeReason, Message: "Old."},
+	}
 	for name, tc := range map[string]struct {
 		answers []error
 		ready   metav1.Condition

@@ -20,7 +20,12 @@ import (
 
 // Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only
 // after the start is rendered as it would be then. Nothing is changed, in either cluster.
-func (o *Observer) Plan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time) (plan.Plan, error) {
+func (o *Observer) Plan(
+	ctx context.Context,
+	cluster *ucv1.Cluster,
+	session *usercluster.Session,
+	now time.Time,
+) (plan.Plan, error) {
 	input, _, err := o.planInput(ctx, cluster, session, now)
 	if err != nil {
 		return plan.Plan{}, err
@@ -119,10 +124,14 @@ func basisOfComponent(component observation.Component) []any {
 
 // AdoptionPlan is what adopting the objects of someone else would change in a user cluster, for a command: the addons are
 // rendered as in a pass, and nothing is written.
-func (o *Observer) AdoptionPlan(ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session) ([]addons.ObjectPlan, error) {
+func (o *Observer) AdoptionPlan(
+	ctx context.Context,
+	cluster *ucv1.Cluster,
+	session *usercluster.Session,
+) ([]addons.ObjectPlan, error) {
 	if cluster.Status.Inherited == nil {
-		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; " +
-			"look at condition PreflightPassed, or Ready, for what stands against that")
+		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; look at condition " +
+			"PreflightPassed, or Ready, for what stands against that")
 	}
 	s := &scope{cluster: cluster, session: session}
 	s.observed.Cluster = cluster

@@ -50,7 +50,9 @@ func newFact() *scope {
 	facts := c.Status.Facts.DeepCopy()
 	facts.RollGeneration = "1767268800"
 	s := passOf(c, migration.Decision{Step: ucv1.StepRoll, Facts: facts, Action: &outcome.Action{Kind: outcome.ActionRecord}})
-	s.observed.Keeper = observation.Known(observation.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"})
+	s.observed.Keeper = observation.Known(
+		observation.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"},
+	)
 	s.observed.Record = observation.Absent[observation.Record]()
 	return s
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-// render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the start
-// there is nothing that a CCM would inherit, and nothing is rendered.
+// render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the
+// start there is nothing that a CCM would inherit, and nothing is rendered.
 func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
 	if s.cluster.Status.Inherited == nil {
 		return
@@ -30,12 +30,15 @@ func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[st
 	s.addons = addons
 }
 
-// rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the place
-// comes last, because nothing else needs to know it.
+// rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the
+// place comes last, because nothing else needs to know it.
 func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
 	none, needs := provider.Addons{}, s.needs()
 	addons, err := profile.Render(provider.RenderInput{
-		Version: s.cluster.Spec.Version, Inherited: *s.cluster.Status.Inherited, CloudConfig: cloudConfig, ClusterUID: migration.ClusterUID(s.cluster),
+		Version:     s.cluster.Spec.Version,
+		Inherited:   *s.cluster.Status.Inherited,
+		CloudConfig: cloudConfig,
+		ClusterUID:  migration.ClusterUID(s.cluster),
 	})
 	if err != nil {
 		return none, err

@@ -118,7 +118,8 @@ func (r *Reconciler) reportRefused(ctx context.Context, s *scope, after ucv1.Clu
 	if !isRefused(err) {
 		return client.IgnoreNotFound(err)
 	}
-	if err := r.interrupt(ctx, s, ucv1.StatusRefusedReason, "The API server refuses the status of this Cluster, and the controller's log says why. "+
+	if err := r.interrupt(ctx, s, ucv1.StatusRefusedReason, "The API server refuses the status of this Cluster, and the "+
+		"controller's log says why. "+
 		"Apply the CustomResourceDefinitions of the controller's own version: an older one does not know all fields."); err != nil {
 		return err
 	}

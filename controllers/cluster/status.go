@@ -150,7 +150,8 @@ func (s *scope) factsHold() bool {
 	if s.actErr == nil {
 		return true
 	}
-	return !s.unkept && (s.decision.Action.Kind == outcome.ActionRestoreAnnotations || s.decision.Action.Kind == outcome.ActionFreeLease)
+	return !s.unkept &&
+		(s.decision.Action.Kind == outcome.ActionRestoreAnnotations || s.decision.Action.Kind == outcome.ActionFreeLease)
 }
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
@@ -165,15 +166,18 @@ func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
 func pausedMessage(cluster *ucv1.Cluster, rollsOn string) string {
 	message := "spec.paused is true: the controller changes nothing."
 	if !cluster.DeletionTimestamp.IsZero() {
-		message = "spec.paused is true: the controller changes nothing, and this Cluster, which is being deleted, stays until that is taken back."
+		message = "spec.paused is true: the controller changes nothing, and this Cluster, which is being deleted, stays until that " +
+			"is taken back."
 	}
 	switch {
 	case rollsOn == "":
 	case cluster.Status.Rollback != nil:
-		message += " The machine-controller goes on with what it was told to roll back: " + rollsOn + "; to stop one, set its spec.paused."
+		message += " The machine-controller goes on with what it was told to roll back: " + rollsOn +
+			"; to stop one, set its spec.paused."
 	default:
-		message += " No further step is granted to " + rollsOn + ", but the machine-controller still replaces what maxSurge and maxUnavailable allow, and " +
-			"goes on deleting the Machines that are going; its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment does not."
+		message += " No further step is granted to " + rollsOn +
+			", but the machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on deleting the Machines " +
+			"that are going; its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment does not."
 	}
 	return message
 }
@@ -222,9 +226,15 @@ func setRow(w *statusWriter, conditionType string, row migration.RowState) {
 
 // setCompleted keeps the promise of the manual: two reasons, and nothing else.
 func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
-	completed := s.cluster.Status.CompletedAt != nil || (s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
+	completed := s.cluster.Status.CompletedAt != nil ||
+		(s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
 	if row.Holds || completed {
-		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionTrue, ucv1.CSIKubeletMigrationSuccessReason, "The migration to the external CCM and CSI driver is completed.")
+		w.set(
+			ucv1.CSIKubeletMigrationCompletedCondition,
+			metav1.ConditionTrue,
+			ucv1.CSIKubeletMigrationSuccessReason,
+			"The migration to the external CCM and CSI driver is completed.",
+		)
 		return
 	}
 	if row.Reason == ucv1.UndoInProgressReason || row.Reason == ucv1.RolledBackReason {

@@ -8,8 +8,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-const inTreeNotLooked = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager was not looked at. " +
-	"Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
+const inTreeNotLooked = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager was not looked " +
+	"at. Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
 
 func inTreeStates() map[string]state {
 	const says = "Provider nimbus is not in the catalogue."
@@ -20,7 +20,8 @@ func inTreeStates() map[string]state {
 		},
 		"in-tree with a KCM that cannot be looked at is in progress, and unknown": {
 			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, blind("Could not look at Deployment x/kcm: timeout."), nil,
-			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "Could not look at Deployment x/kcm: timeout."},
+			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "Could not look at " +
+				"Deployment x/kcm: timeout."},
 		},
 		"in-tree with a Lease that cannot be looked at is in progress, and unknown": {
 			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged,
@@ -28,8 +29,13 @@ func inTreeStates() map[string]state {
 			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "It hangs."},
 		},
 		"in-tree with a KCM that may be restarting is ready": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged,
-			lastLook(migration.Attendance{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: "None leads."}), nil,
+			[]ucv1.Origin{ucv1.OriginInTree},
+			ucv1.StepInTree,
+			unchanged,
+			lastLook(
+				migration.Attendance{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: "None leads."},
+			),
+			nil,
 			summary{kstatus.CurrentStatus, metav1.ConditionTrue, "InTree", "", "", inTreeNotLooked},
 		},
 		"in-tree with a KCM that did not come back is not": {
@@ -65,17 +71,33 @@ func undoneStates() map[string]state {
 		"undone is ready": {
 			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
-				"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false."},
+				"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than " +
+					"status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
 		"undone, and its control plane sleeps, is ready": {
-			migrating, ucv1.StepRolledBack, unchanged,
-			lastLook(migration.Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "The control plane is scaled to 0."}), nil,
-			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is undone; the control plane is scaled to 0, so whether KCM runs the cloud loops was not " +
-				"looked at. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false."},
+			migrating,
+			ucv1.StepRolledBack,
+			unchanged,
+			lastLook(
+				migration.Attendance{
+					Status:  metav1.ConditionUnknown,
+					Reason:  ucv1.HibernatedReason,
+					Message: "The control plane is scaled to 0.",
+				},
+			),
+			nil,
+			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is undone; the control plane is scaled to 0, so " +
+				"whether KCM runs the cloud loops was not looked at. It starts again at spec.handover.retryAfter when that is later than " +
+				"status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
 		"undone, but KCM does not lead, is not ready": {
-			migrating, ucv1.StepRolledBack, unchanged, waiting("WaitingForLeader", "The migration is undone, but no process runs them."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is undone, but no process runs them."},
+			migrating,
+			ucv1.StepRolledBack,
+			unchanged,
+			waiting("WaitingForLeader", "The migration is undone, but no process runs them."),
+			nil,
+			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is undone, but no " +
+				"process runs them."},
 		},
 	}
 }

@@ -21,7 +21,11 @@ func unattended(overdue, person bool, also func(*migration.Decision)) func(*migr
 	return func(d *migration.Decision) {
 		also(d)
 		d.Attendance = &migration.Attendance{
-			Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: noManager, Overdue: overdue, NeedsPerson: person,
+			Status:      metav1.ConditionFalse,
+			Reason:      ucv1.CloudLoopsUnattendedReason,
+			Message:     noManager,
+			Overdue:     overdue,
+			NeedsPerson: person,
 		}
 	}
 }
@@ -68,16 +72,29 @@ func TestCloudLoopsThatNoManagerRunsComeFirst(t *testing.T) {
 func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 	g := NewWithT(t)
 	unseen := decided(ucv1.OriginMigrating, ucv1.StepFinished, func(d *migration.Decision) {
-		d.Attendance = &migration.Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: "The CCM's Lease cannot be looked at."}
+		d.Attendance = &migration.Attendance{
+			Status:  metav1.ConditionUnknown,
+			Reason:  ucv1.CouldNotLookReason,
+			Message: "The CCM's Lease cannot be looked at.",
+		}
 	})
 	first := reported(t, passOf(clusterOf(ucv1.OriginMigrating, completed), unseen))
 	second := reported(t, passOf(first, unseen))
-	g.Expect(condition(second, ucv1.ReadyCondition)).To(HaveField("Status", metav1.ConditionTrue), "one read that fails is no trouble")
+	g.Expect(
+		condition(second, ucv1.ReadyCondition),
+	).To(
+		HaveField("Status", metav1.ConditionTrue),
+		"one read that fails is no trouble",
+	)
 
 	pass := passOf(first, unseen)
 	pass.now = pass.now.Add(time.Minute)
 	after := reported(t, pass)
-	g.Expect(condition(after, ucv1.ReadyCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.CouldNotLookReason)))
+	g.Expect(
+		condition(after, ucv1.ReadyCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.CouldNotLookReason)),
+	)
 	g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
 }
 

@@ -16,7 +16,11 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 	if seen := s.shown.Progress; seen != nil {
 		progress := *seen
 		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
-		progress.MachineDeployments.Summary = fmt.Sprintf("%d/%d", progress.MachineDeployments.UpToDate, progress.MachineDeployments.Total)
+		progress.MachineDeployments.Summary = fmt.Sprintf(
+			"%d/%d",
+			progress.MachineDeployments.UpToDate,
+			progress.MachineDeployments.Total,
+		)
 		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
 			progress.Nodes.Proven = before.Nodes.Proven // Nothing is proven any more of Nodes that join later.
 		}
@@ -51,7 +55,10 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 	count(seen, differences)
 	if before.Step != "" && before.Step != status.Step {
 		after := ucv1.InventoryAfterStep{Step: before.Step, Explained: seen.Explained, Unexplained: seen.Unexplained}
-		seen.AfterSteps = append(slices.DeleteFunc(seen.AfterSteps, func(a ucv1.InventoryAfterStep) bool { return a.Step == after.Step }), after)
+		seen.AfterSteps = append(
+			slices.DeleteFunc(seen.AfterSteps, func(a ucv1.InventoryAfterStep) bool { return a.Step == after.Step }),
+			after,
+		)
 	}
 	status.Inventory = seen
 }

@@ -56,7 +56,8 @@ func TestInventoryInTheStatus(t *testing.T) {
 		},
 		"what is explained is counted, and what is gone is a warning": {
 			pass: rolling(ucv1.StepRoll, balancers(3, 0), balancers(1, 0)), want: &ucv1.InventoryStatus{
-				Explained: 2, Warnings: []string{"Service web/lb-01 is gone: it was gone by noon", "Service web/lb-02 is gone: it was gone by noon"},
+				Explained: 2, Warnings: []string{"Service web/lb-01 is gone: it was gone by noon", "Service web/lb-02 is gone: it was " +
+					"gone by noon"},
 			},
 		},
 		"a step that is over leaves its numbers": {

@@ -69,7 +69,10 @@ func watchOn(status *ucv1.ClusterStatus, s *scope) {
 func watch(shown *ucv1.PreflightStatus, id string, found []observation.Finding) {
 	about := func(finding ucv1.PreflightFinding) bool { return finding.ID == id }
 	before := len(shown.Findings)
-	shown.Findings = slices.DeleteFunc(shown.Findings, func(finding ucv1.PreflightFinding) bool { return about(finding) && !finding.Accepted })
+	shown.Findings = slices.DeleteFunc(
+		shown.Findings,
+		func(finding ucv1.PreflightFinding) bool { return about(finding) && !finding.Accepted },
+	)
 	shown.Warnings -= int32(before - len(shown.Findings))
 	if len(found) > 0 && !slices.ContainsFunc(shown.Findings, about) {
 		now := preflightStatus(found)
@@ -97,8 +100,11 @@ func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 	}
 	for _, finding := range findings[:min(len(findings), maxFindings)] {
 		entry := ucv1.PreflightFinding{
-			ID: finding.ID, Severity: ucv1.FindingSeverity(finding.Severity), Message: wording.Bounded(migration.TextOf(finding), maxMessage),
-			NotLookedAt: finding.NotLookedAt, Accepted: finding.Accepted,
+			ID:          finding.ID,
+			Severity:    ucv1.FindingSeverity(finding.Severity),
+			Message:     wording.Bounded(migration.TextOf(finding), maxMessage),
+			NotLookedAt: finding.NotLookedAt,
+			Accepted:    finding.Accepted,
 		}
 		for _, object := range finding.Objects[:min(len(finding.Objects), maxFindingObjects)] {
 			entry.Objects = append(entry.Objects, wording.Bounded(object, maxObjectName))

@@ -30,7 +30,8 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 		setReadyFinished(w, s, facts)
 	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
 		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
-			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")
+			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and "+
+			"spec.handover.rollback is false.")
 	default:
 		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
 	}
@@ -44,7 +45,12 @@ func setReadyInTree(w *statusWriter, s *scope) {
 	}
 	switch {
 	case unknown == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(s.observed))
+		w.set(
+			ucv1.ReadyCondition,
+			metav1.ConditionTrue,
+			ucv1.InTreeReason,
+			"The feature externalCloudProvider is off. "+migration.LookedAt(s.observed),
+		)
 	case s.cluster.Spec.Paused:
 		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, unknown.Reason, unknown.Message)
 	default:
@@ -84,10 +90,12 @@ func setReadyFinished(w *statusWriter, s *scope, facts ucv1.Facts) {
 		return
 	}
 	if facts.Origin == ucv1.OriginExternal {
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud provider; its addons are applied.")
+		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud "+
+			"provider; its addons are applied.")
 		return
 	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is completed.")
+	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is "+
+		"completed.")
 }
 
 // setProgress takes no call for a person back that could not be looked at.
@@ -151,8 +159,15 @@ func unseenForLong(w *statusWriter, s *scope) bool {
 
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
 func setReadyUnattended(w *statusWriter, s *scope) {
-	attendance, message, stalled := s.decision.Attendance, s.decision.Attendance.Message, meta.FindStatusCondition(w.before, ucv1.StalledCondition)
-	if was := meta.FindStatusCondition(w.before, ucv1.ReadyCondition); attendance.Undecided && was != nil && was.Reason == ucv1.CloudLoopsUnattendedReason {
+	attendance, message, stalled := s.decision.Attendance, s.decision.Attendance.Message, meta.FindStatusCondition(
+		w.before,
+		ucv1.StalledCondition,
+	)
+	if was := meta.FindStatusCondition(
+		w.before,
+		ucv1.ReadyCondition,
+	); attendance.Undecided && was != nil &&
+		was.Reason == ucv1.CloudLoopsUnattendedReason {
 		message = was.Message
 	}
 	w.set(ucv1.ReadyCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message)
@@ -171,7 +186,8 @@ func setReadiness(w *statusWriter, readiness *migration.Readiness) {
 	case readiness == nil:
 		return
 	case readiness.Undecided && old != nil && old.ObservedGeneration != w.gen:
-		w.set(ucv1.ReadyToMigrateCondition, metav1.ConditionUnknown, ucv1.NotLookedYetReason, "The spec was changed since the last look ahead; the next one judges it.")
+		w.set(ucv1.ReadyToMigrateCondition, metav1.ConditionUnknown, ucv1.NotLookedYetReason, "The spec was changed since the last "+
+			"look ahead; the next one judges it.")
 		return
 	case readiness.Undecided && w.keep(ucv1.ReadyToMigrateCondition):
 		return

@@ -38,7 +38,11 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	const bad, good = "a\x7f\u202eb", "a??b"
 	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
 		failing(ucv1.BlockedMachinesReason, bad)(d)
-		d.Action = &outcome.Action{Kind: outcome.ActionRestoreAnnotations, Why: bad, Objects: []observation.Ref{{Kind: "Machine", Name: bad}}}
+		d.Action = &outcome.Action{
+			Kind:    outcome.ActionRestoreAnnotations,
+			Why:     bad,
+			Objects: []observation.Ref{{Kind: "Machine", Name: bad}},
+		}
 		d.Facts = &ucv1.Facts{
 			Origin:    ucv1.OriginMigrating,
 			Inherited: &ucv1.InheritedConfiguration{ClusterName: bad},

@@ -86,7 +86,15 @@ func NewSuspects(directory string, log logr.Logger) *Suspects {
 		}
 		namespace, name, _ := strings.Cut(name, "/")
 		s.suspects[client.ObjectKey{Namespace: namespace, Name: name}] = &suspect{deaths: deaths}
-		log.Info("The last process did not end its pass of this Cluster; it is read last and alone", "namespace", namespace, "name", name, "deaths", deaths)
+		log.Info(
+			"The last process did not end its pass of this Cluster; it is read last and alone",
+			"namespace",
+			namespace,
+			"name",
+			name,
+			"deaths",
+			deaths,
+		)
 	}
 	return s
 }

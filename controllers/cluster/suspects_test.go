@@ -55,7 +55,8 @@ func TestSuspectsGoLastAndAlone(t *testing.T) {
 	for i := range 2 {
 		g.Expect(died.begin(keyOf(i), start(), fleet(4)).wait).To(BeZero())
 	}
-	g.Expect(left(t, directory)).To(Equal(map[string]string{"user/c0": "0", "user/c1": "0"}), "the files are there while the passes last")
+	g.Expect(left(t, directory)).To(Equal(map[string]string{"user/c0": "0", "user/c1": "0"}), "the files are there while the "+
+		"passes last")
 
 	s := NewSuspects(directory, logr.Discard())
 	waits := func(i int, at time.Duration) time.Duration { return s.begin(keyOf(i), start().Add(at), fleet(4)).wait }
@@ -205,7 +206,11 @@ func TestTheStatusNamesACulprit(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(result).To(Equal(ctrl.Result{RequeueAfter: 4 * time.Minute}))
 	for _, kind := range []string{ucv1.ReadyCondition, ucv1.StalledCondition} {
-		g.Expect(condition(w.last(), kind)).To(And(HaveField("Reason", ucv1.InternalErrorReason), HaveField("Message", ContainSubstring("killed 2 times"))))
+		g.Expect(
+			condition(w.last(), kind),
+		).To(
+			And(HaveField("Reason", ucv1.InternalErrorReason), HaveField("Message", ContainSubstring("killed 2 times"))),
+		)
 	}
 	w.clock.SetTime(start().Add(4 * time.Minute))
 	_, err = w.reconcile(cluster)

@@ -26,7 +26,10 @@ const (
 func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	timeline := append(slices.Clone(s.cluster.Status.Timeline), entriesOf(s, status)...)
 	for len(timeline) > maxTimeline {
-		at := max(slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineAction }), 0)
+		at := max(
+			slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineAction }),
+			0,
+		)
 		timeline = slices.Delete(timeline, at, at+1)
 	}
 	return timeline
@@ -83,7 +86,8 @@ func stallEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
 	case is != nil && (was == nil || was.Reason != is.Reason):
 		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
 	case is == nil && was != nil:
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: was.Reason, Message: "No one has to act any more: " + was.Reason + " is over."}}
+		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: was.Reason, Message: "No one has to act any more: " +
+			was.Reason + " is over."}}
 	}
 	return nil
 }
@@ -94,9 +98,18 @@ func pauseEntries(s *scope, after []metav1.Condition) []ucv1.TimelineEntry {
 	is := meta.IsStatusConditionTrue(after, ucv1.PausedCondition)
 	switch {
 	case is && !was:
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineHalt, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was set: the controller changes nothing."}}
+		return []ucv1.TimelineEntry{
+			{
+				Kind:    ucv1.TimelineHalt,
+				Reason:  ucv1.PausedReason,
+				Actor:   s.pausedBy,
+				Message: "spec.paused was set: the controller changes nothing.",
+			},
+		}
 	case was && !is:
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was taken back."}}
+		return []ucv1.TimelineEntry{
+			{Kind: ucv1.TimelineResume, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was taken back."},
+		}
 	}
 	return nil
 }
@@ -152,8 +165,8 @@ func unattendedEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
 	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
 }
 
-// pendingTimeline are actions that were done in a pass whose status was refused, most often because the cache was behind. The next pass sees
-// the change itself as done, and would never say that it was.
+// pendingTimeline are actions that were done in a pass whose status was refused, most often because the cache was behind. The
+// next pass sees the change itself as done, and would never say that it was.
 type pendingTimeline struct {
 	mu      sync.Mutex
 	entries map[client.ObjectKey][]ucv1.TimelineEntry

@@ -32,7 +32,12 @@ func refs(count int) []observation.Ref {
 }
 
 func entry(kind ucv1.TimelineKind, minute int) ucv1.TimelineEntry {
-	return ucv1.TimelineEntry{Time: metav1.NewTime(start().Add(time.Duration(minute) * time.Minute)), Kind: kind, Step: ucv1.StepRoll, Actor: ucv1.FieldManager}
+	return ucv1.TimelineEntry{
+		Time:  metav1.NewTime(start().Add(time.Duration(minute) * time.Minute)),
+		Kind:  kind,
+		Step:  ucv1.StepRoll,
+		Actor: ucv1.FieldManager,
+	}
 }
 
 func entries(kind ucv1.TimelineKind, count int) []ucv1.TimelineEntry {
@@ -226,7 +231,10 @@ func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
 	status := &refusing{err: conflict}
 	o.reconciler.Client = statusOnly{status: status}
 	pass := func(change func(*migration.Decision)) *scope {
-		return passOf(clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover)), decided(ucv1.OriginMigrating, ucv1.StepVerify, change))
+		return passOf(
+			clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover)),
+			decided(ucv1.OriginMigrating, ucv1.StepVerify, change),
+		)
 	}
 	g.Expect(o.reconciler.report(t.Context(), pass(doing(outcome.ActionOpenFence, "Opening.")))).To(MatchError(conflict))
 	told := func() (count int) {

@@ -25,12 +25,17 @@ func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) u
 		reason, message = ucv1.ProfileInvalidReason, "Nothing of it is applied: "+strings.Join(problems, " ")
 	case !profile.Used():
 		reason = ucv1.ProfileNotUsedReason
-		message = fmt.Sprintf("It has no problems, but of the profiles of a provider that one is used which has its name: name it %s.", name)
+		message = fmt.Sprintf(
+			"It has no problems, but of the profiles of a provider that one is used which has its name: name it %s.",
+			name,
+		)
 	default:
 		ready, reason = metav1.ConditionTrue, ucv1.ProfileAppliedReason
 		message = fmt.Sprintf("It is laid over what is applied to the Clusters of provider %s.", name)
 	}
-	conditions := []metav1.Condition{{Type: ucv1.ReadyCondition, Status: ready, Reason: reason, Message: wording.Bounded(message, maxMessage)}}
+	conditions := []metav1.Condition{
+		{Type: ucv1.ReadyCondition, Status: ready, Reason: reason, Message: wording.Bounded(message, maxMessage)},
+	}
 	if ready == metav1.ConditionFalse {
 		stalled := conditions[0]
 		stalled.Type, stalled.Status = ucv1.StalledCondition, metav1.ConditionTrue
@@ -38,7 +43,11 @@ func statusOf(profile *ucv1.ProviderProfile, problems []string, now time.Time) u
 	}
 	for i := range conditions {
 		conditions[i].ObservedGeneration, conditions[i].LastTransitionTime = profile.Generation, metav1.NewTime(now)
-		if old := meta.FindStatusCondition(profile.Status.Conditions, conditions[i].Type); old != nil && old.Status == conditions[i].Status {
+		if old := meta.FindStatusCondition(
+			profile.Status.Conditions,
+			conditions[i].Type,
+		); old != nil &&
+			old.Status == conditions[i].Status {
 			conditions[i].LastTransitionTime = old.LastTransitionTime
 		}
 	}

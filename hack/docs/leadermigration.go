@@ -101,8 +101,17 @@ func lockFacts() string {
 		return fmt.Sprintf("1.%d", n)
 	}
 	for _, fact := range leadermigration.Facts() {
-		fmt.Fprintf(&out, "| %s | %s `%s` | %s | %s | %s | %s |\n", fact.Component, fact.Kind, fact.Name, minor(fact.Since), minor(fact.DeprecatedIn), minor(fact.RemovedIn),
-			strings.TrimSpace(fact.Note+" ([source]("+fact.Source+"))"))
+		fmt.Fprintf(
+			&out,
+			"| %s | %s `%s` | %s | %s | %s | %s |\n",
+			fact.Component,
+			fact.Kind,
+			fact.Name,
+			minor(fact.Since),
+			minor(fact.DeprecatedIn),
+			minor(fact.RemovedIn),
+			strings.TrimSpace(fact.Note+" ([source]("+fact.Source+"))"),
+		)
 	}
 	return out.String()
 }

@@ -60,7 +60,9 @@ func providerDocument(name string, profile provider.Profile) (string, error) {
 	}
 	out.WriteString("\n\n## Versions\n\n")
 	providerVersions(&out, profile)
-	out.WriteString("\n## Cloud configuration\n\nThe Secret of `spec.cloud.configSecretRef`:\n\n| Key | Required | Is |\n|---|---|---|\n")
+	out.WriteString(
+		"\n## Cloud configuration\n\nThe Secret of `spec.cloud.configSecretRef`:\n\n| Key | Required | Is |\n|---|---|---|\n",
+	)
 	for _, key := range description.Keys {
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key.Name, map[bool]string{true: "yes", false: "no"}[key.Required], key.Text)
 	}
@@ -108,8 +110,10 @@ func providerSecurity(out *strings.Builder, profile provider.Profile) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\n## Pod security\n\nThe [level](https://kubernetes.io/docs/concepts/security/pod-security-standards/) that a label\n"+
-			"`pod-security.kubernetes.io/enforce` of namespace kube-system has to allow (1.%d):\n\n| Workload | Level |\n|---|---|\n", minor)
+		fmt.Fprintf(out, "\n## Pod security\n\nThe [level](https://kubernetes.io/docs/concepts/security/pod-security-standards/) "+
+			"that a label\n"+
+			"`pod-security.kubernetes.io/enforce` of namespace kube-system has to allow (1.%d):\n\n| Workload | Level |\n|---|---|\n",
+			minor)
 		for _, set := range []provider.Set{addons.CCM, addons.CSI} {
 			for _, workload := range set.Workloads {
 				fmt.Fprintf(out, "| %s `%s` | %s |\n", workload.Kind, workload.Name, set.PodSecurity(workload))
@@ -136,7 +140,14 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 			}
 			refused = append(refused, fmt.Sprintf("%s (%d)", refusal, slices.Index(reasons, reason)+1))
 		}
-		fmt.Fprintf(out, "| 1.%d | %s | %s | %s |\n", row.Minor, cmp.Or(row.CCM, "-"), cmp.Or(row.CSI, "-"), strings.Join(refused, "; "))
+		fmt.Fprintf(
+			out,
+			"| 1.%d | %s | %s | %s |\n",
+			row.Minor,
+			cmp.Or(row.CCM, "-"),
+			cmp.Or(row.CSI, "-"),
+			strings.Join(refused, "; "),
+		)
 	}
 	if len(reasons) > 0 {
 		out.WriteString("\n")
@@ -148,15 +159,30 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 }
 
 func providerNames(out *strings.Builder, description provider.Description, facts observation.Provider) {
-	fmt.Fprintf(out, "\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n", description.NodeNames, description.ProviderID, description.LoadBalancers)
+	fmt.Fprintf(
+		out,
+		"\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n",
+		description.NodeNames,
+		description.ProviderID,
+		description.LoadBalancers,
+	)
 	if description.Routes != "" {
 		fmt.Fprintf(out, "* Routes: %s\n", description.Routes)
 	}
 	if class := facts.DefaultClass; class.Plugin != "" {
-		fmt.Fprintf(out, "* StorageClasses: `%s` takes the place of a default of `%s`, or of none, when the migration is completed. Any other "+
-			"default stays.\n", class.Name, class.Plugin)
+		fmt.Fprintf(
+			out,
+			"* StorageClasses: `%s` takes the place of a default of `%s`, or of none, when the migration is completed. Any other "+
+				"default stays.\n",
+			class.Name,
+			class.Plugin,
+		)
 	} else if class.Name != "" {
-		fmt.Fprintf(out, "* StorageClasses: `%s` becomes the default in a cluster that has none when the CCM leads. Any other default stays.\n", class.Name)
+		fmt.Fprintf(
+			out,
+			"* StorageClasses: `%s` becomes the default in a cluster that has none when the CCM leads. Any other default stays.\n",
+			class.Name,
+		)
 	}
 	honours := map[bool]string{true: "takes", false: "does not take"}[description.HonoursLeaderMigration]
 	fmt.Fprintf(out, "* The CCM %s the migration lock.\n", honours)

@@ -76,7 +76,10 @@ func rightsOf(profile provider.Profile) (rights, error) {
 	}
 	made, id := found.rights(), profile.Identity()
 	if resource, group, found := strings.Cut(registered, "."); found {
-		made.cluster = append(made.cluster, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"list"}})
+		made.cluster = append(
+			made.cluster,
+			rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"list"}},
+		)
 	}
 	// Beside the control plane the CCM and its probe get in with a token.
 	made.namespace = append(made.namespace, rbacv1.PolicyRule{
@@ -89,7 +92,10 @@ func rightsOf(profile provider.Profile) (rights, error) {
 // objectsOf a version: both sets and the probe.
 func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstructured, error) {
 	addons, err := profile.Render(provider.RenderInput{
-		Version: version, CloudConfig: profile.Example(), ClusterUID: "uid", Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
+		Version:     version,
+		CloudConfig: profile.Example(),
+		ClusterUID:  "uid",
+		Inherited:   ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
 	})
 	if err != nil {
 		return nil, err
@@ -135,7 +141,10 @@ func (n names) rights() rights {
 	}
 	// Roles of Kubernetes itself are only bound to.
 	for _, kind := range slices.Sorted(maps.Keys(n.bound)) {
-		foreign := slices.DeleteFunc(slices.Sorted(maps.Keys(n.bound[kind])), func(name string) bool { return n.own[kind][name] || n.shared[kind][name] })
+		foreign := slices.DeleteFunc(
+			slices.Sorted(maps.Keys(n.bound[kind])),
+			func(name string) bool { return n.own[kind][name] || n.shared[kind][name] },
+		)
 		made.add(kind, []string{"bind"}, foreign)
 	}
 	return made

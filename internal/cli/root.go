@@ -24,7 +24,19 @@ func Command() *cobra.Command {
 	}
 	// Errors quote what API servers say.
 	root.SetErr(terminal.Output{Writer: os.Stderr})
-	root.AddCommand(manager.Command(), plan.Adoption(), fence.Command(), report.Handover(), report.Instructions(), report.Inventory(),
-		leadermigration.Command(), plan.Command(), render.Command(), report.Status(), render.Versions(), report.Why())
+	root.AddCommand(
+		manager.Command(),
+		plan.Adoption(),
+		fence.Command(),
+		report.Handover(),
+		report.Instructions(),
+		report.Inventory(),
+		leadermigration.Command(),
+		plan.Command(),
+		render.Command(),
+		report.Status(),
+		render.Versions(),
+		report.Why(),
+	)
 	return root
 }

@@ -35,7 +35,8 @@ func Encode(inventory observation.Inventory) ([]byte, error) {
 		return nil, fmt.Errorf("pack the inventory: %w", err)
 	}
 	if packed.Len() > mostBaseline {
-		return nil, fmt.Errorf("the inventory of %d Nodes, %d load balancers and %d volumes has %d bytes, and a Secret holds %d; delete what is not used any more",
+		return nil, fmt.Errorf("the inventory of %d Nodes, %d load balancers and %d volumes has %d bytes, and a Secret holds %d; "+
+			"delete what is not used any more",
 			len(inventory.Nodes), len(inventory.LoadBalancers), len(inventory.Volumes), packed.Len(), mostBaseline)
 	}
 	return packed.Bytes(), nil

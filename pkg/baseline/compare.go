@@ -48,7 +48,13 @@ func Differences(o observation.Observation, taken *ucv1.BaselineStatus) (list []
 	if !known {
 		return nil, nil, o.Inventory.Why()
 	}
-	c := &comparison{before: before, now: now, spec: o.Cluster.Spec.Rollout, machines: map[string]observation.Machine{}, gone: o.Gone.Value()}
+	c := &comparison{
+		before:   before,
+		now:      now,
+		spec:     o.Cluster.Spec.Rollout,
+		machines: map[string]observation.Machine{},
+		gone:     o.Gone.Value(),
+	}
 	if o.Machines.IsUnknown() && c.lacksNodes() {
 		return nil, nil, o.Machines.Why()
 	}
@@ -73,7 +79,10 @@ func Differences(o observation.Observation, taken *ucv1.BaselineStatus) (list []
 }
 
 // AsTaken is the baseline, empty where none was taken.
-func AsTaken(kept observation.Observed[observation.Inventory], taken *ucv1.BaselineStatus) (before observation.Inventory, changed []string, unknown string) {
+func AsTaken(
+	kept observation.Observed[observation.Inventory],
+	taken *ucv1.BaselineStatus,
+) (before observation.Inventory, changed []string, unknown string) {
 	if taken == nil {
 		return observation.Inventory{}, nil, ""
 	}
@@ -198,7 +207,11 @@ func (c *comparison) failing(attachment observation.Attachment) {
 	if attachment.Problem == "" || attachment.Volume == "" {
 		return
 	}
-	c.note("PersistentVolume "+attachment.Volume, "fails "+attachment.Problem+" by "+attachment.Attacher+" at Node "+attachment.Node, "")
+	c.note(
+		"PersistentVolume "+attachment.Volume,
+		"fails "+attachment.Problem+" by "+attachment.Attacher+" at Node "+attachment.Node,
+		"",
+	)
 }
 
 func (c *comparison) classes() {

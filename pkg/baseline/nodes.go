@@ -61,7 +61,8 @@ func (c *comparison) nodes() {
 
 // nodeThatWent: a Node whose Machine is still there was deleted by someone, such as a CCM whose cloud does not know the Node's
 // name. Its pods are deleted with it.
-// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/nodelifecycle/node_lifecycle_controller.go (MonitorNodes)
+// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/nodelifecycle/node_lifecycle_controller.go
+// (MonitorNodes).
 func (c *comparison) nodeThatWent(before observation.NodeRecord, again bool) {
 	name, what := "Node "+before.Name, "is gone"
 	if again {

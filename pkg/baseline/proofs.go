@@ -51,7 +51,10 @@ func DecodeProofs(packed []byte) map[string]observation.Proof {
 }
 
 // WithProofs adds what was kept to what Nodes show now. A kubelet that shows itself to be in-tree is, whatever was kept.
-func WithProofs(nodes observation.Observed[[]observation.Node], kept observation.Observed[observation.KeptProofs]) observation.Observed[[]observation.Node] {
+func WithProofs(
+	nodes observation.Observed[[]observation.Node],
+	kept observation.Observed[observation.KeptProofs],
+) observation.Observed[[]observation.Node] {
 	seen, known := nodes.Get()
 	if !known || len(kept.Value().ByNode) == 0 {
 		return nodes

@@ -12,7 +12,11 @@ import (
 const mostWhole = 2000
 
 // WithNodes completes an inventory by what is known of the Nodes and their Machines.
-func WithNodes(inventory observation.Observed[observation.Inventory], nodes observation.Observed[[]observation.Node], machines observation.Observed[observation.Machines]) observation.Observed[observation.Inventory] {
+func WithNodes(
+	inventory observation.Observed[observation.Inventory],
+	nodes observation.Observed[[]observation.Node],
+	machines observation.Observed[observation.Machines],
+) observation.Observed[observation.Inventory] {
 	made, known := inventory.Get()
 	if !known {
 		return inventory
@@ -60,7 +64,8 @@ func only(from map[string]string, wanted func(string) bool) map[string]string {
 }
 
 // isCloudLabel: these are the labels that the CCM's loop cloud-node writes.
-// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/node/node_controller.go (getNodeModifiersFromCloudProvider)
+// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/node/node_controller.go
+// (getNodeModifiersFromCloudProvider).
 func isCloudLabel(key string) bool {
 	switch key {
 	case "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "node.kubernetes.io/instance-type",

@@ -69,14 +69,24 @@ func readLive(ctx context.Context, c client.Client, target observation.Ref) (*ap
 		return nil, fmt.Errorf("understand %s to change its arguments: %w", target, err)
 	}
 	if deployment.UID != types.UID(target.UID) {
-		return nil, fmt.Errorf("%s is not the one that was observed (uid %s, now %s): observe it again", target, target.UID, deployment.UID)
+		return nil, fmt.Errorf(
+			"%s is not the one that was observed (uid %s, now %s): observe it again",
+			target,
+			target.UID,
+			deployment.UID,
+		)
 	}
 	return deployment, nil
 }
 
 // applyConfiguration holds the changed fields and those that we applied before. The file, if there is one, is mounted
 // into the changed container, or into the one that has it.
-func applyConfiguration(deployment *appsv1.Deployment, changed string, fields owned, file *mount) *applyappsv1.DeploymentApplyConfiguration {
+func applyConfiguration(
+	deployment *appsv1.Deployment,
+	changed string,
+	fields owned,
+	file *mount,
+) *applyappsv1.DeploymentApplyConfiguration {
 	before := appliedByUs(deployment)
 	pod := applycorev1.PodSpec()
 	for i := range deployment.Spec.Template.Spec.Containers {

@@ -20,8 +20,14 @@ import (
 
 func kcmChange(flags ...outcome.Flag) outcome.ArgumentChange {
 	return outcome.ArgumentChange{
-		Target:    observation.Ref{Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager},
-		Container: kubeControllerManager, Set: flags,
+		Target: observation.Ref{
+			Kind:      "Deployment",
+			Namespace: testNamespace,
+			Name:      kubeControllerManager,
+			UID:       kubeControllerManager,
+		},
+		Container: kubeControllerManager,
+		Set:       flags,
 	}
 }
 
@@ -44,7 +50,11 @@ func readBack(ctx context.Context, g *WithT, c client.Client) *appsv1.Deployment
 func TestChangeArgumentsAppliesTheFieldThatHeldTheFlags(t *testing.T) {
 	g, ctx, writes := NewWithT(t), t.Context(), 0
 	c := testClient(applies(&writes))
-	g.Expect(c.Create(ctx, testDeployment(kubeControllerManager, "--cloud-provider=openstack"), client.FieldOwner("gitops"))).To(Succeed())
+	g.Expect(
+		c.Create(ctx, testDeployment(kubeControllerManager, "--cloud-provider=openstack"), client.FieldOwner("gitops")),
+	).To(
+		Succeed(),
+	)
 	g.Expect(fieldOwner(readBack(ctx, g, c), kubeControllerManager)).To(Equal("gitops"))
 
 	change := kcmChange(outcome.Flag{Name: "--controllers", Value: "*,-service"})

@@ -176,8 +176,9 @@ func TestParseArgumentsRefusesVariablesAndWrappersThatItCannotRead(t *testing.T)
 			args: []string{"--v=2", "$(EXTRA)"}, problem: "argument 2 (after --v)",
 		},
 		"a variable that is not defined in the container": {
-			args:    []string{"--cloud-provider=$(PROVIDER)"},
-			problem: "argument --cloud-provider of container kube-controller-manager refers to variable PROVIDER, which the container's env does not define",
+			args: []string{"--cloud-provider=$(PROVIDER)"},
+			problem: "argument --cloud-provider of container kube-controller-manager refers to variable PROVIDER, which the " +
+				"container's env does not define",
 		},
 		"a variable whose value comes from elsewhere": {
 			args: []string{"--controllers", "$(LIST)"}, env: []corev1.EnvVar{{Name: "LIST", ValueFrom: &corev1.EnvVarSource{}}},
@@ -191,7 +192,9 @@ func TestParseArgumentsRefusesVariablesAndWrappersThatItCannotRead(t *testing.T)
 			command: prober, args: []string{"-endpoint", "https://apiserver"}, problem: `without argument "-command"`,
 		},
 		"the wrapper with something else than JSON, which is not printed": {
-			command: prober, args: []string{"-command", exampleSecret}, problem: `argument "-command" of container kube-controller-manager is not the JSON`,
+			command: prober,
+			args:    []string{"-command", exampleSecret},
+			problem: `argument "-command" of container kube-controller-manager is not the JSON`,
 		},
 		"the wrapper with fields that we do not know": {
 			command: prober, args: []string{"-command", `{"command":"kcm","env":["` + exampleSecret + `"]}`}, problem: "is not the JSON",

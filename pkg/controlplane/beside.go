@@ -85,7 +85,12 @@ func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work wor
 
 // named is what the spec names. One that does not exist is a component whose arguments are not understood: leaving it out would
 // let a step pass.
-func (r *Reader) named(ctx context.Context, namespace string, ref ucv1.DeploymentReference, work workloads) (observation.Component, error) {
+func (r *Reader) named(
+	ctx context.Context,
+	namespace string,
+	ref ucv1.DeploymentReference,
+	work workloads,
+) (observation.Component, error) {
 	deployment, err := getDeployment(ctx, r.Live, namespace, ref.Name)
 	if apierrors.IsNotFound(err) {
 		return observation.Component{

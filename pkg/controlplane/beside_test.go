@@ -32,7 +32,10 @@ func TestKubeAPIServerIsFoundBesideKCM(t *testing.T) {
 	prober := corev1.Container{Name: "apiserver", Command: []string{"/http-prober-bin/http-prober"}, Args: []string{
 		"-endpoint", "https://etcd", `-command={"command":"/usr/local/bin/kube-apiserver","args":["` + flag + `"]}`,
 	}}
-	named := &ucv1.ControlPlaneComponent{DeploymentReference: ucv1.DeploymentReference{Name: "api"}, Ownership: ucv1.ForeignComponent}
+	named := &ucv1.ControlPlaneComponent{
+		DeploymentReference: ucv1.DeploymentReference{Name: "api"},
+		Ownership:           ucv1.ForeignComponent,
+	}
 	for name, test := range map[string]struct {
 		deployment *appsv1.Deployment
 		spec       *ucv1.ControlPlaneComponent
@@ -85,12 +88,14 @@ func TestKubeAPIServerIsFoundBesideKCM(t *testing.T) {
 
 func TestWhatIsBesideKCMIsUnknownWhenDeploymentsCannotBeListed(t *testing.T) {
 	g := NewWithT(t)
-	lists := interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		if _, matches := list.(*appsv1.DeploymentList); matches {
-			return errors.New("the server is on fire")
-		}
-		return c.List(ctx, list, opts...)
-	}}
+	lists := interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, matches := list.(*appsv1.DeploymentList); matches {
+				return errors.New("the server is on fire")
+			}
+			return c.List(ctx, list, opts...)
+		},
+	}
 	reader, _ := testReader(testClient(lists, testDeployment(kubeControllerManager, "--v=2")))
 	g.Expect(reader.ControlPlane(t.Context(), testCluster()).IsUnknown()).To(BeTrue())
 }

@@ -123,7 +123,13 @@ func TestChangeRemovesFlagsAndKeepsVariablesAndWrappers(t *testing.T) {
 			set: []outcome.Flag{loopsOff, {Name: "--v", Value: "2"}},
 			after: lines{
 				command: []string{"/http-prober-bin/http-prober"},
-				args:    []string{"-insecure", "-command", `{"command":"kcm","args":["--controllers","*,-service","--v=2"]}`, "--crd-to-wait-for", "x"},
+				args: []string{
+					"-insecure",
+					"-command",
+					`{"command":"kcm","args":["--controllers","*,-service","--v=2"]}`,
+					"--crd-to-wait-for",
+					"x",
+				},
 			},
 		},
 		"the wrapper of KKP with nothing to change keeps its spaces": {

@@ -58,7 +58,12 @@ func selectorOf(deployment *appsv1.Deployment) (labels.Selector, error) {
 }
 
 // newComponent is the Deployment with its pods; recorded are UIDs of pods that belong to it whatever they look like now.
-func newComponent(deployment *appsv1.Deployment, container string, work workloads, recorded map[types.UID]ucv1.ManagerProcess) (observation.Component, error) {
+func newComponent(
+	deployment *appsv1.Deployment,
+	container string,
+	work workloads,
+	recorded map[types.UID]ucv1.ManagerProcess,
+) (observation.Component, error) {
 	selector, err := selectorOf(deployment)
 	if err != nil {
 		return observation.Component{}, err

@@ -84,7 +84,12 @@ func followPod(process *ucv1.ManagerProcess, pod *observation.Process, now metav
 }
 
 // followVanished looks for a proof of the end of a process whose pod is gone, which proves nothing by itself.
-func (r *Reader) followVanished(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, nodes map[string]observation.ManagementNode, now metav1.MicroTime) {
+func (r *Reader) followVanished(
+	process *ucv1.ManagerProcess,
+	cluster *ucv1.Cluster,
+	nodes map[string]observation.ManagementNode,
+	now metav1.MicroTime,
+) {
 	if r.Ledger != nil {
 		if at, why, ok := r.Ledger.Ended(process.PodUID, process.ContainerID); ok {
 			// Seen after all: the watch was behind our look.

@@ -91,7 +91,8 @@ func TestProcessesFollowsPods(t *testing.T) {
 			recorded: record(nil), pod: livePod("a", false, loopsOn), want: record(nil),
 		},
 		"an ended container has ended": {
-			recorded: record(nil), pod: livePod("a", true, loopsOn), want: record(nil), because: "the container of Pod kcm-a was seen terminated",
+			recorded: record(nil), pod: livePod("a", true, loopsOn), want: record(nil), because: "the container of Pod kcm-a was seen " +
+				"terminated",
 		},
 		"an end stays as it was recorded": {
 			recorded: record(seen), want: record(seen),
@@ -100,14 +101,23 @@ func TestProcessesFollowsPods(t *testing.T) {
 			recorded: record(nil), pod: livePod("b", false, loopsOn), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container that we cannot read goes on under its new ID": {
-			recorded: record(nil), pod: livePod("b", false, observation.Arguments{}), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
+			recorded: record(
+				nil,
+			),
+			pod:  livePod("b", false, observation.Arguments{}),
+			want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container with loops on that has ended, too": {
 			recorded: record(nil), pod: livePod("b", true, loopsOn),
 			want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }), because: "was seen terminated",
 		},
 		"a restarted container with loops off is another process": {
-			recorded: record(nil), pod: livePod("b", false, loopsOff), want: record(nil), because: "a newer container, without cloud loops",
+			recorded: record(
+				nil,
+			),
+			pod:     livePod("b", false, loopsOff),
+			want:    record(nil),
+			because: "a newer container, without cloud loops",
 		},
 		"a record without container learns it": {
 			recorded: record(func(p *ucv1.ManagerProcess) {
@@ -145,14 +155,21 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 			recorded: record(vanished), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
 		},
 		"a vanished pod whose node's kubelet has not gone on for long enough": {
-			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
+			recorded: record(
+				vanished,
+			),
+			node: &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
 			want: record(vanished),
 		},
 		"a vanished pod whose node's kubelet does not renew": {
 			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1"}, want: record(vanished),
 		},
 		"a vanished pod whose node was started again": {
-			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long}, want: record(vanished),
+			recorded: record(
+				vanished,
+			),
+			node: &observation.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long},
+			want: record(vanished),
 		},
 		"a vanished pod whose node is gone": {
 			recorded: record(vanished), want: record(vanished),
@@ -178,7 +195,9 @@ func TestProcessesWithoutAHandover(t *testing.T) {
 }
 
 func TestLeaseWatch(t *testing.T) {
-	g, watch, at := NewWithT(t), &leaseWatch{}, func(seconds int) time.Time { return startTime().Add(time.Duration(seconds) * time.Second) }
+	g, watch, at := NewWithT(
+		t,
+	), &leaseWatch{}, func(seconds int) time.Time { return startTime().Add(time.Duration(seconds) * time.Second) }
 	far := startTime().Add(-24 * time.Hour)
 	expect := func(node string, renewTime time.Time, now int, renewed, since time.Time, why string) {
 		t.Helper()

@@ -61,8 +61,13 @@ func testSet(deployment *appsv1.Deployment, hash string) *appsv1.ReplicaSet {
 	name := deployment.Name + "-" + hash
 	return &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: deployment.Namespace, Name: name, UID: types.UID(name), Labels: template.Labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+			Namespace: deployment.Namespace,
+			Name:      name,
+			UID:       types.UID(name),
+			Labels:    template.Labels,
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment")),
+			},
 		},
 		Spec: appsv1.ReplicaSetSpec{Template: *template},
 	}

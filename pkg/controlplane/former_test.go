@@ -57,7 +57,12 @@ func TestFormerKeepsWhatVanished(t *testing.T) {
 	pod := ledgerPod(running("a"))
 	ledger.OnAdd(pod, false)
 	ledger.OnDelete(pod)
-	g.Expect(ledger.Former.Processes(testNamespace, "")).To(HaveExactElements(HaveField("Ended", false)), "that a pod is gone is no end")
+	g.Expect(
+		ledger.Former.Processes(testNamespace, ""),
+	).To(
+		HaveExactElements(HaveField("Ended", false)),
+		"that a pod is gone is no end",
+	)
 	ledger.Untrack(testNamespace)
 	g.Expect(ledger.Former.Processes(testNamespace, "")).To(BeEmpty())
 }
@@ -89,9 +94,20 @@ func TestMerge(t *testing.T) {
 		p.EndedAt, p.FinishedAt = startTime(), startTime()
 		return p
 	}
-	merged, gone := Merge([]observation.Process{process("a", "1", true), process("b", "2", true), process("c", "3", false)},
-		[]observation.Process{seen(process("a", "1", true)), seen(process("b", "1", true)), seen(process("c", "3", true)), seen(process("d", "1", true))})
-	g.Expect(merged).To(Equal([]observation.Process{seen(process("a", "1", true)), process("b", "2", true), process("c", "3", false)}))
+	merged, gone := Merge(
+		[]observation.Process{process("a", "1", true), process("b", "2", true), process("c", "3", false)},
+		[]observation.Process{
+			seen(process("a", "1", true)),
+			seen(process("b", "1", true)),
+			seen(process("c", "3", true)),
+			seen(process("d", "1", true)),
+		},
+	)
+	g.Expect(
+		merged,
+	).To(
+		Equal([]observation.Process{seen(process("a", "1", true)), process("b", "2", true), process("c", "3", false)}),
+	)
 	g.Expect(gone).To(Equal([]observation.Process{seen(process("d", "1", true))}))
 }
 

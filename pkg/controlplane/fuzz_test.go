@@ -31,7 +31,12 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		const value = "*,-service-lb-controller"
 		g := NewWithT(t)
-		container := &corev1.Container{Name: "kcm", Command: words(command), Args: words(args), Env: []corev1.EnvVar{{Name: "LIST", Value: variable}}}
+		container := &corev1.Container{
+			Name:    "kcm",
+			Command: words(command),
+			Args:    words(args),
+			Env:     []corev1.EnvVar{{Name: "LIST", Value: variable}},
+		}
 		before := ParseArguments(container)
 		change := outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--controllers", Value: value}}, Remove: []string{"cloud-config"}}
 		var err error

@@ -53,7 +53,11 @@ func MachineControllerRef(cluster *ucv1.Cluster) observation.Ref {
 
 // MachineController observes the machine-controller's Deployments, those included that do not exist. user reads the user
 // cluster; it is nil while there is no connection, and then Deployments there could not be looked at.
-func (r *Reader) MachineController(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) observation.Observed[[]observation.MachineControllerDeployment] {
+func (r *Reader) MachineController(
+	ctx context.Context,
+	cluster *ucv1.Cluster,
+	user client.Reader,
+) observation.Observed[[]observation.MachineControllerDeployment] {
 	deployments := []observation.MachineControllerDeployment{}
 	none := cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
 	for _, deployment := range machineControllerDeployments(cluster) {

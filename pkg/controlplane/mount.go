@@ -24,7 +24,8 @@ func mounted(deployment *appsv1.Deployment, change outcome.ArgumentChange) (afte
 	switch {
 	case change.Mount != nil:
 		after = &mount{change.Container, *change.Mount}
-		return after, before == nil || before.container != after.container || before.ConfigMap != after.ConfigMap || before.Folder != after.Folder
+		return after, before == nil || before.container != after.container || before.ConfigMap != after.ConfigMap ||
+			before.Folder != after.Folder
 	case change.Unmount:
 		return nil, before != nil
 	}

@@ -104,7 +104,12 @@ func (r *Reader) leaseRenewed(ctx context.Context, node string) (renewed, since 
 		return time.Time{}, time.Time{}, nil
 	}
 	if err != nil {
-		return time.Time{}, time.Time{}, fmt.Errorf("read Lease %s/%s of the management cluster: %w", corev1.NamespaceNodeLease, node, err)
+		return time.Time{}, time.Time{}, fmt.Errorf(
+			"read Lease %s/%s of the management cluster: %w",
+			corev1.NamespaceNodeLease,
+			node,
+			err,
+		)
 	}
 	renewed, since = r.leases.look(node, lease.Spec.RenewTime.Time, now)
 	return renewed, since, nil

@@ -51,8 +51,15 @@ func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) 
 		return observation.Unknown[observation.Component](err.Error())
 	}
 	return observation.Known(observation.Component{
-		Ref:       observation.Ref{Kind: "Deployment", Namespace: deployment.Namespace, Name: deployment.Name, UID: string(deployment.UID)},
-		Container: ref.Container, Arguments: argumentsOf(deployment.Spec.Template.Spec.Containers, ref.Container), Replicas: replicas(deployment),
+		Ref: observation.Ref{
+			Kind:      "Deployment",
+			Namespace: deployment.Namespace,
+			Name:      deployment.Name,
+			UID:       string(deployment.UID),
+		},
+		Container: ref.Container,
+		Arguments: argumentsOf(deployment.Spec.Template.Spec.Containers, ref.Container),
+		Replicas:  replicas(deployment),
 	})
 }
 

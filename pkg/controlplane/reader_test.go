@@ -43,7 +43,9 @@ func TestControlPlane(t *testing.T) {
 	vanished := ucv1.ManagerProcess{PodUID: "gone", PodName: "gone", NodeName: "node-2", BootID: "boot-2"}
 	past := ucv1.ManagerProcess{PodUID: "past", NodeName: "node-3", EndedAt: microTime(startTime())}
 	cluster := testCluster(vanished, past)
-	cluster.Spec.ControlPlane.KubeAPIServer = &ucv1.ControlPlaneComponent{DeploymentReference: ucv1.DeploymentReference{Name: "my-apiserver", Container: "my-apiserver"}}
+	cluster.Spec.ControlPlane.KubeAPIServer = &ucv1.ControlPlaneComponent{
+		DeploymentReference: ucv1.DeploymentReference{Name: "my-apiserver", Container: "my-apiserver"},
+	}
 	cluster.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{}
 	reader, _ := testReader(testClient(interceptor.Funcs{}, kcm, apiserver, set, testPod(set, "b"), testPod(set, "a"),
 		testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), testNode("node-3", "boot-3"), testLease("node-2", startTime())))
@@ -82,11 +84,14 @@ func TestControlPlaneIsUnknown(t *testing.T) {
 		funcs interceptor.Funcs
 		why   string
 	}{
-		"when Deployments cannot be read":    {failsOn[*appsv1.Deployment, *appsv1.DeploymentList](), "read Deployment cluster-alpha/"},
-		"when ReplicaSets cannot be listed":  {failsOn[*appsv1.ReplicaSet, *appsv1.ReplicaSetList](), "list ReplicaSets"},
-		"when Pods cannot be listed":         {failsOn[*corev1.Pod, *corev1.PodList](), "list Pods"},
-		"when Nodes cannot be read":          {failsOn[*corev1.Node, *corev1.NodeList](), "read Node node-1"},
-		"when a node's Lease cannot be read": {failsOn[*coordinationv1.Lease, *coordinationv1.LeaseList](), "read Lease kube-node-lease/node-1"},
+		"when Deployments cannot be read":   {failsOn[*appsv1.Deployment, *appsv1.DeploymentList](), "read Deployment cluster-alpha/"},
+		"when ReplicaSets cannot be listed": {failsOn[*appsv1.ReplicaSet, *appsv1.ReplicaSetList](), "list ReplicaSets"},
+		"when Pods cannot be listed":        {failsOn[*corev1.Pod, *corev1.PodList](), "list Pods"},
+		"when Nodes cannot be read":         {failsOn[*corev1.Node, *corev1.NodeList](), "read Node node-1"},
+		"when a node's Lease cannot be read": {
+			failsOn[*coordinationv1.Lease, *coordinationv1.LeaseList](),
+			"read Lease kube-node-lease/node-1",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

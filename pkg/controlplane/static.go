@@ -32,7 +32,11 @@ const (
 // StaticControlPlane observes a control plane of static pods by their mirror pods. user reads the user cluster; it is nil
 // while there is no connection. Absent means that no mirror pod shows a KCM and that none was ever recorded: later, pods
 // that are missing are pods that cannot be looked at.
-func (r *Reader) StaticControlPlane(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) observation.Observed[observation.ControlPlane] {
+func (r *Reader) StaticControlPlane(
+	ctx context.Context,
+	cluster *ucv1.Cluster,
+	user client.Reader,
+) observation.Observed[observation.ControlPlane] {
 	if user == nil {
 		return observation.Unknown[observation.ControlPlane]("the user cluster is not connected")
 	}
@@ -63,7 +67,12 @@ type staticLook struct {
 
 // lookAtStaticPods reads the pods before the Nodes: what a mirror pod shows is then never younger than its Node.
 func (r *Reader) lookAtStaticPods(ctx context.Context, cluster *ucv1.Cluster, user client.Reader) (*staticLook, error) {
-	look := &staticLook{reader: r, cluster: cluster, nodes: map[string]observation.ManagementNode{}, objects: map[string]*corev1.Node{}}
+	look := &staticLook{
+		reader:  r,
+		cluster: cluster,
+		nodes:   map[string]observation.ManagementNode{},
+		objects: map[string]*corev1.Node{},
+	}
 	containers := []string{cluster.KubeControllerManager().Container}
 	for _, other := range componentsBeside(cluster) {
 		containers = append(containers, other.ref.Container)
@@ -102,11 +111,20 @@ func (l *staticLook) readNodes(ctx context.Context, user client.Reader) error {
 func (l *staticLook) readPods(ctx context.Context, user client.Reader, containers []string) error {
 	for next := ""; ; {
 		page := &corev1.PodList{}
-		if err := user.List(ctx, page, client.InNamespace(metav1.NamespaceSystem), client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := user.List(
+			ctx,
+			page,
+			client.InNamespace(metav1.NamespaceSystem),
+			client.Limit(pageSize),
+			client.Continue(next),
+		); err != nil {
 			return fmt.Errorf("list the Pods in namespace %s of the user cluster: %w", metav1.NamespaceSystem, err)
 		}
 		for i := range page.Items {
-			if slices.ContainsFunc(containers, func(name string) bool { return containerNamed(page.Items[i].Spec.Containers, name) != nil }) {
+			if slices.ContainsFunc(
+				containers,
+				func(name string) bool { return containerNamed(page.Items[i].Spec.Containers, name) != nil },
+			) {
 				l.pods = append(l.pods, page.Items[i])
 			}
 		}
@@ -132,7 +150,10 @@ func (l *staticLook) component(container string) observation.Component {
 		if isMirror(pod) {
 			shown[pod.Spec.NodeName] = true
 		} else if !hasFinished(pod) {
-			component.Unseen = append(component.Unseen, fmt.Sprintf("Pod %s/%s runs container %s and is no static pod.", pod.Namespace, pod.Name, container))
+			component.Unseen = append(
+				component.Unseen,
+				fmt.Sprintf("Pod %s/%s runs container %s and is no static pod.", pod.Namespace, pod.Name, container),
+			)
 		}
 	}
 	slices.SortFunc(component.Pods, func(a, b observation.Process) int { return strings.Compare(a.PodName, b.PodName) })
@@ -160,7 +181,11 @@ func (l *staticLook) process(pod *corev1.Pod, container string) observation.Proc
 		process.Hostname = object.Labels[corev1.LabelHostname]
 	}
 	if status := statusOf(pod, container); status != nil && status.State.Running != nil {
-		process.RunningSince = l.reader.runs.look(types.NamespacedName{Namespace: string(l.cluster.UID), Name: pod.Name}, status.ContainerID, l.reader.now())
+		process.RunningSince = l.reader.runs.look(
+			types.NamespacedName{Namespace: string(l.cluster.UID), Name: pod.Name},
+			status.ContainerID,
+			l.reader.now(),
+		)
 	}
 	return process
 }
@@ -176,9 +201,11 @@ func (l *staticLook) unseen(container string, expected []string, shown map[strin
 		case !l.nodes[name].Ready:
 			sentences = append(sentences, "Node "+name+" is not Ready: what runs on it is not known.")
 		case !shown[name]:
-			sentences = append(sentences, "Node "+name+" shows no static pod with container "+container+"; if none is to run there, take its control-plane label off.")
+			sentences = append(sentences, "Node "+name+" shows no static pod with container "+container+"; if none is to run there, "+
+				"take its control-plane label off.")
 		case observation.MinorOf(node.Status.NodeInfo.KubeletVersion) < serializingMinor:
-			sentences = append(sentences, fmt.Sprintf("Node %s has kubelet %s, which may start a static pod before the one before it has ended; upgrade it to 1.%d or later.",
+			sentences = append(sentences, fmt.Sprintf("Node %s has kubelet %s, which may start a static pod before the one before it "+
+				"has ended; upgrade it to 1.%d or later.",
 				name, bounded(node.Status.NodeInfo.KubeletVersion), serializingMinor))
 		}
 	}

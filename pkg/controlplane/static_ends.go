@@ -21,8 +21,19 @@ import (
 //	another boot of the same machine ─────────────► ended: no process outlives its kernel
 //	Ready, same boot, another manifest runs ──────► ended: the kubelet starts one after the other
 //	anything else ────────────────────────────────► not known; a person may vouch for it
-func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluster, plane observation.ControlPlane, now metav1.MicroTime) {
-	node, shown, accepted := plane.ManagementNodes[process.NodeName], staticPodOf(process, plane.KCM.Pods), isAccepted(cluster, *process)
+func (r *Reader) followStatic(
+	process *ucv1.ManagerProcess,
+	cluster *ucv1.Cluster,
+	plane observation.ControlPlane,
+	now metav1.MicroTime,
+) {
+	node, shown, accepted := plane.ManagementNodes[process.NodeName], staticPodOf(
+		process,
+		plane.KCM.Pods,
+	), isAccepted(
+		cluster,
+		*process,
+	)
 	switch {
 	case goesOn(process, shown, accepted):
 		goOn(process, shown, now)
@@ -33,7 +44,11 @@ func (r *Reader) followStatic(process *ucv1.ManagerProcess, cluster *ucv1.Cluste
 	case succeeded(process, shown, node) && now.Sub(shown.RunningSince) >= r.Deadlines.OrReal().Settle:
 		process.VanishedAt = nil
 		// Dated back to the first sight: a renewal of the Lease within the time would contradict it.
-		ended(process, metav1.NewMicroTime(shown.RunningSince), fmt.Sprintf("Node %s runs Pod %s from another manifest", process.NodeName, process.PodName))
+		ended(
+			process,
+			metav1.NewMicroTime(shown.RunningSince),
+			fmt.Sprintf("Node %s runs Pod %s from another manifest", process.NodeName, process.PodName),
+		)
 	default:
 		if process.VanishedAt == nil {
 			process.VanishedAt = &now

@@ -69,10 +69,14 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 			},
 		},
 		"a manifest with loops does, too: it is a process of its own": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", loudFlag)), because: "from another manifest",
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", loudFlag)),
+			because:  "from another manifest",
 		},
 		"one that has not run for long enough does not": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settled() - 1,
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)),
+			watched:  settled() - 1,
 		},
 		"one whose container does not run does not": {
 			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), waiting(mirrorOf("cp-0", "new", silentFlag))),
@@ -88,7 +92,8 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 			recorded: staticRecord(), objects: objects(mirrorOf("cp-0", "new", silentFlag)),
 		},
 		"one of another machine of that name does not": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)),
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)),
 		},
 		"one of another name does not": {
 			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.PodName = "kcm-cp-0" }),
@@ -106,8 +111,9 @@ func TestTheEndOfAStaticPod(t *testing.T) {
 			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), deleting(crashedPod(mirrorOf("cp-0", "old", loudFlag)))),
 		},
 		"a finished mirror pod whose container was seen terminated proves it": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0"), finishedPod(crashedPod(mirrorOf("cp-0", "old", loudFlag)))),
-			because: "was seen terminated",
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0"), finishedPod(crashedPod(mirrorOf("cp-0", "old", loudFlag)))),
+			because:  "was seen terminated",
 		},
 	})
 }
@@ -129,13 +135,19 @@ func TestAStaticPodGoesOn(t *testing.T) {
 			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p.BootID).To(Equal("boot-2")) },
 		},
 		"after a person vouched for its Node and that is back": {
-			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.VanishedAt, p.EndedAt = microTime(startTime()), microTime(startTime()) }),
-			accept:   []string{"kube-controller-manager-cp-0"}, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag)),
-			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
+			recorded: staticRecord(
+				func(p *ucv1.ManagerProcess) { p.VanishedAt, p.EndedAt = microTime(startTime()), microTime(startTime()) },
+			),
+			accept: []string{
+				"kube-controller-manager-cp-0",
+			},
+			objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag)),
+			want:    func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
 		},
 		"on its own machine when another one takes over its Node": {
-			recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "old", loudFlag)),
-			want: func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p.SystemUUID).To(Equal("machine-cp-0")) },
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "old", loudFlag)),
+			want:     func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p.SystemUUID).To(Equal("machine-cp-0")) },
 		},
 		"with the boot that is known when its Node is gone": {
 			recorded: staticRecord(), objects: objects(mirrorOf("cp-0", "old", loudFlag)),
@@ -154,22 +166,53 @@ func TestALostStaticPod(t *testing.T) {
 			recorded: staticRecord(func(p *ucv1.ManagerProcess) { p.SystemUUID = "" }),
 			objects:  objects(controlPlaneNode("cp-0", bootedAgain, machine(""))),
 		},
-		"is not known to have ended with its Node":       {recorded: staticRecord()},
-		"may be vouched for when its Node is gone":       {recorded: staticRecord(), accept: accept, because: "acceptLostManagers"},
-		"may be vouched for when its mirror pod is gone": {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0")), because: "acceptLostManagers"},
-		"cannot be vouched for while its Node is Ready":  {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag))},
-		"cannot be vouched for while its successor has only begun to prove it": {
-			recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)), watched: settled() - 1,
+		"is not known to have ended with its Node": {recorded: staticRecord()},
+		"may be vouched for when its Node is gone": {recorded: staticRecord(), accept: accept, because: "acceptLostManagers"},
+		"may be vouched for when its mirror pod is gone": {
+			recorded: staticRecord(),
+			accept:   accept,
+			objects:  objects(controlPlaneNode("cp-0")),
+			because:  "acceptLostManagers",
 		},
-		"cannot be vouched for by the name of another":      {recorded: staticRecord(), accept: []string{"kube-controller-manager-cp-1"}},
-		"may be vouched for when its Node is another one":   {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)), because: "acceptLostManagers"},
-		"may be vouched for when its Node is not Ready":     {recorded: staticRecord(), accept: accept, objects: objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag)), because: "acceptLostManagers"},
-		"stays as it is when its Node is not Ready, unseen": {recorded: staticRecord(), objects: objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag))},
+		"cannot be vouched for while its Node is Ready": {
+			recorded: staticRecord(),
+			accept:   accept,
+			objects:  objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag)),
+		},
+		"cannot be vouched for while its successor has only begun to prove it": {
+			recorded: staticRecord(),
+			accept:   accept,
+			objects:  objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag)),
+			watched:  settled() - 1,
+		},
+		"cannot be vouched for by the name of another": {
+			recorded: staticRecord(),
+			accept:   []string{"kube-controller-manager-cp-1"},
+		},
+		"may be vouched for when its Node is another one": {
+			recorded: staticRecord(),
+			accept:   accept,
+			objects:  objects(controlPlaneNode("cp-0", bootedAgain, machine("other")), mirrorOf("cp-0", "new", silentFlag)),
+			because:  "acceptLostManagers",
+		},
+		"may be vouched for when its Node is not Ready": {
+			recorded: staticRecord(),
+			accept:   accept,
+			objects:  objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag)),
+			because:  "acceptLostManagers",
+		},
+		"stays as it is when its Node is not Ready, unseen": {
+			recorded: staticRecord(),
+			objects:  objects(controlPlaneNode("cp-0", notReady), mirrorOf("cp-0", "old", loudFlag)),
+		},
 	})
 }
 
 func waiting(pod *corev1.Pod) *corev1.Pod {
-	setState(pod, corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}})
+	setState(
+		pod,
+		corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
+	)
 	return pod
 }
 

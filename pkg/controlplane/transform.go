@@ -19,7 +19,10 @@ func TransformPod(object any) (any, error) {
 			DeletionTimestamp: pod.DeletionTimestamp, OwnerReferences: pod.OwnerReferences,
 		},
 		Spec: corev1.PodSpec{
-			NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy, HostNetwork: pod.Spec.HostNetwork, Hostname: pod.Spec.Hostname,
+			NodeName:      pod.Spec.NodeName,
+			RestartPolicy: pod.Spec.RestartPolicy,
+			HostNetwork:   pod.Spec.HostNetwork,
+			Hostname:      pod.Spec.Hostname,
 		},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, ContainerStatuses: pod.Status.ContainerStatuses},
 	}, nil

@@ -52,6 +52,12 @@ func LeaseExpiry(lease observation.Lease, arguments observation.Arguments, now t
 	if lease.WatchedAt.After(last) {
 		last = lease.WatchedAt
 	}
-	deadline := arguments.Duration("leader-elect-renew-deadline", 10*time.Second) + arguments.Duration("leader-elect-retry-period", 2*time.Second)
+	deadline := arguments.Duration(
+		"leader-elect-renew-deadline",
+		10*time.Second,
+	) + arguments.Duration(
+		"leader-elect-retry-period",
+		2*time.Second,
+	)
 	return max(time.Duration(lease.DurationSeconds)*time.Second, 15*time.Second, deadline) - now.Sub(last)
 }

@@ -37,7 +37,9 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 	if err != nil {
 		return LockConfiguration{}, []string{"spec.version: " + err.Error() + "."}
 	}
-	artifacts, violations := leadermigration.Render(leadermigration.Plan{From: parsed, To: parsed, Provider: provider, ConfigPath: LockPath})
+	artifacts, violations := leadermigration.Render(
+		leadermigration.Plan{From: parsed, To: parsed, Provider: provider, ConfigPath: LockPath},
+	)
 	for _, violation := range violations {
 		if violation.Severity == leadermigration.SeverityError {
 			problems = append(problems, violation.Message+" "+violation.Fix)

@@ -9,7 +9,8 @@ import (
 // Armed says that a process has our lock: it runs the migrated loops only while it holds that.
 func Armed(arguments observation.Arguments) bool {
 	path, _ := arguments.Flag("leader-migration-config")
-	return arguments.Understood() && path == LockPath && arguments.True("enable-leader-migration", false) && arguments.True("leader-elect", true)
+	return arguments.Understood() && path == LockPath && arguments.True("enable-leader-migration", false) &&
+		arguments.True("leader-elect", true)
 }
 
 // MayRunUnlocked says that a process may run cloud loops whoever holds the lock.

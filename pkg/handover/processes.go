@@ -38,7 +38,8 @@ func dropEnded(processes []ucv1.ManagerProcess, most int) []ucv1.ManagerProcess 
 	})
 }
 
-// MayRunLoops says that a process may run cloud loops. One whose readable arguments show the loops off never can; one that we cannot read may.
+// MayRunLoops says that a process may run cloud loops. One whose readable arguments show the loops off never can; one that we
+// cannot read may.
 func MayRunLoops(process observation.Process) bool {
 	return !process.Arguments.Understood() || len(process.Arguments.CloudLoops()) > 0
 }

@@ -46,7 +46,8 @@ func Prove(in In) []ucv1.ProofItem {
 	}
 	kcm := controlPlane.KCM
 	items := []ucv1.ProofItem{
-		proofItem("Template", MayRunLoops(observation.Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run cloud loops."),
+		proofItem("Template", MayRunLoops(observation.Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run "+
+			"cloud loops."),
 		proofItem("Rollout", !kcm.RolledOut, kcm.String()+" is still rolling out."),
 	}
 	if in.Static {
@@ -110,8 +111,9 @@ func unended(kcm observation.Component, process ucv1.ManagerProcess) string {
 		return name + " may run cloud loops and was not seen to end."
 	}
 	if process.ConfigHash != "" {
-		return name + " vanished and its process was not seen to end; waiting for Node " + process.NodeName + " to show another one running in its place. " +
-			"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers."
+		return name + " vanished and its process was not seen to end; waiting for Node " + process.NodeName +
+			" to show another one running in its place. If that Node is lost and you know that the process has ended, name the pod in " +
+			"spec.handover.acceptLostManagers."
 	}
 	return fmt.Sprintf("%s vanished and its process was not seen to end; waiting for the kubelet of Node %s to outlive it by %d s. "+
 		"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers.",

@@ -53,17 +53,24 @@ func (p Plan) steps(a Artifacts) []string {
 		api, last = "", "KCM"
 	}
 	return []string{
-		fmt.Sprintf("Let the identities of KCM and of CCM get, create and update the Lease %s, in the namespace of their main Leases, by a Role and "+
-			"RoleBindings of your own. Do not replace the rules of a system role, and leave create without resourceNames: it never has a name.", p.LockName),
-		fmt.Sprintf("Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.", p.From, arguments(a.KCM)),
-		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease kube-controller-manager. "+
+		fmt.Sprintf("Let the identities of KCM and of CCM get, create and update the Lease %s, in the namespace of their main "+
+			"Leases, by a Role and "+
+			"RoleBindings of your own. Do not replace the rules of a system role, and leave create without resourceNames: it never has "+
+			"a name.", p.LockName),
+		fmt.Sprintf(
+			"Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
+			p.From,
+			arguments(a.KCM),
+		),
+		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease "+
+			"kube-controller-manager. "+
 			"A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
 		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To, arguments(a.CCM)),
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+
 			"CCM gets the lock: within one lease duration.", last, arguments(a.KCMAfter), strings.Join(a.KCMRemove, ", ")),
 		fmt.Sprintf("Prove it: the Lease %s is held by the identity that holds the Lease cloud-controller-manager.", p.LockName),
-		"Take --enable-leader-migration and --leader-migration-config out of CCM, and delete the Lease when no one holds it. " +
-			"Until then the way back is the same steps in reverse.",
+		"Take --enable-leader-migration and --leader-migration-config out of CCM, and delete the Lease when no one holds it. Until " +
+			"then the way back is the same steps in reverse.",
 	}
 }
 
@@ -87,7 +94,8 @@ func (p Plan) why() []string {
 		case m.BuiltIn == nil:
 			text += " It has no built-in default and knows no \"*\"."
 		case !m.DefaultWorks:
-			text += " Its built-in default names " + m.BuiltIn.namesOf() + ", so service and route stay under the main lock of each manager."
+			text += " Its built-in default names " + m.BuiltIn.namesOf() +
+				", so service and route stay under the main lock of each manager."
 		}
 		if len(why) == 0 || !p.inPlace() {
 			why = append(why, text)
@@ -95,7 +103,8 @@ func (p Plan) why() []string {
 	}
 	return append(why,
 		"Names that a version does not compare are ignored without a word, and so is a component that it does not know.",
-		"The file says resourceLock and an apiVersion before v1: 1.21 to 1.23 know no v1, and 1.32 and later refuse resourceLock in it.")
+		"The file says resourceLock and an apiVersion before v1: 1.21 to 1.23 know no v1, and 1.32 and later refuse resourceLock in "+
+			"it.")
 }
 
 func (m Minor) comparedNames(loops []Loop) string {

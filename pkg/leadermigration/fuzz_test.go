@@ -12,9 +12,13 @@ import (
 func FuzzParse(f *testing.F) {
 	const group = "controllermanager.config.k8s.io/"
 	for _, seed := range []string{
-		"apiVersion: " + group + "v1\nkind: LeaderMigrationConfiguration\nleaderName: a\ncontrollerLeaders:\n- {name: route, component: '*'}\n",
-		"apiVersion: " + group + "v1beta1\nkind: LeaderMigrationConfiguration\nleaderName: \"a\\nb\"\nresourceLock: leases\ncontrollerLeaders: []\n",
-		"apiVersion: " + group + "v1alpha1\nkind: LeaderMigrationConfiguration\nleaderName: a\nresourceLock: endpoints\ncontrollerLeaders: [{name: service, component: *}]\n",
+		"apiVersion: " + group +
+			"v1\nkind: LeaderMigrationConfiguration\nleaderName: a\ncontrollerLeaders:\n- {name: route, component: '*'}\n",
+		"apiVersion: " + group +
+			"v1beta1\nkind: LeaderMigrationConfiguration\nleaderName: \"a\\nb\"\nresourceLock: leases\ncontrollerLeaders: []\n",
+		"apiVersion: " + group +
+			"v1alpha1\nkind: LeaderMigrationConfiguration\nleaderName: a\nresourceLock: endpoints\ncontrollerLeaders: [{name: service, " +
+			"component: *}]\n",
 		"{}", "a: &a [*a]", "leaderName: a\nleaderName: b\n",
 	} {
 		for _, minor := range []int{21, 28, 32} {

@@ -81,18 +81,21 @@ func TestRenderedFiles(t *testing.T) {
 	for _, minor := range leadermigration.Minors() {
 		for _, to := range []int{minor.Minor, minor.Minor + 1} {
 			plan := leadermigration.Plan{From: minorOnly(minor.Minor), To: minorOnly(to), Provider: inTreeAt(minor.Minor)}
-			t.Run(fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To), func(t *testing.T) {
-				g := NewWithT(t)
-				artifacts, violations := leadermigration.Render(plan)
-				if minor.Minor > 30 {
-					g.Expect(leadermigration.HasErrors(violations)).To(BeTrue(), "there is no KCM to hand over from")
-					g.Expect(artifacts).To(Equal(leadermigration.Artifacts{}), "nothing is to be placed")
-					return
-				}
-				g.Expect(leadermigration.HasErrors(violations)).To(BeFalse())
-				expectUnderLock(g, artifacts.KCMFile, leadermigration.KCM, minor.Minor)
-				expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, to)
-			})
+			t.Run(
+				fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To),
+				func(t *testing.T) {
+					g := NewWithT(t)
+					artifacts, violations := leadermigration.Render(plan)
+					if minor.Minor > 30 {
+						g.Expect(leadermigration.HasErrors(violations)).To(BeTrue(), "there is no KCM to hand over from")
+						g.Expect(artifacts).To(Equal(leadermigration.Artifacts{}), "nothing is to be placed")
+						return
+					}
+					g.Expect(leadermigration.HasErrors(violations)).To(BeFalse())
+					expectUnderLock(g, artifacts.KCMFile, leadermigration.KCM, minor.Minor)
+					expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, to)
+				},
+			)
 		}
 	}
 }
@@ -101,7 +104,15 @@ func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, m
 	lock, err := leadermigration.Parse(file, minor)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, loop := range leadermigration.CloudLoops() {
-		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(Equal(leadermigration.MigrationLock), "%s in %s 1.%d", loop, manager, minor)
+		g.Expect(
+			leadermigration.PlaceOf(&lock, manager, minor, loop),
+		).To(
+			Equal(leadermigration.MigrationLock),
+			"%s in %s 1.%d",
+			loop,
+			manager,
+			minor,
+		)
 	}
 	g.Expect(leadermigration.PlaceOf(&lock, manager, minor, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }

@@ -34,22 +34,29 @@ func TestFilesAreReadLikeTheVersionDoes(t *testing.T) {
 		"1.32 refuses resourceLock in v1":                       {32, v1 + leases + body, "take out resourceLock"},
 		"v1beta1 needs resourceLock":                            {30, v1beta1 + body, "resourceLock is \"\""},
 		"resourceLock has two values only":                      {30, v1beta1 + "resourceLock: configmaps\n" + body, "write leases"},
-		"a bare asterisk is no YAML":                            {30, v1 + "leaderName: a\ncontrollerLeaders:\n- name: service\n  component: *\n", "a * has to be quoted"},
-		"1.31 overlooks unknown fields":                         {31, v1beta1 + leases + body + "extra: 1\n", ""},
-		"1.32 refuses unknown fields":                           {32, v1beta1 + leases + body + "extra: 1\n", "take out extra"},
-		"1.32 refuses unknown fields of an entry":               {32, v1beta1 + leases + body + "  lock: x\n", "controllerLeaders[0] has fields"},
-		"1.32 refuses a repeated field":                         {32, v1beta1 + leases + leases + body, "no YAML"},
-		"fields are compared letter by letter":                  {30, v1beta1 + leases + "leadername: a\n", "leaderName is missing"},
-		"a lock needs a name":                                   {30, v1beta1 + leases + "controllerLeaders: []\n", "leaderName is missing"},
-		"a lock may be empty":                                   {30, v1beta1 + leases + "leaderName: a\n", ""},
-		"an entry needs a component":                            {30, v1beta1 + leases + "leaderName: a\ncontrollerLeaders:\n- name: service\n", "needs a name and a component"},
-		"entries are a list":                                    {30, v1beta1 + leases + "leaderName: a\ncontrollerLeaders: service\n", "no list of entries"},
-		"a name is text":                                        {30, v1beta1 + leases + "leaderName: 5\n", "leaderName is no text"},
-		"another kind is refused":                               {30, "apiVersion: controllermanager.config.k8s.io/v1\nkind: Pod\n" + body, "kind is \"Pod\""},
-		"another group is refused":                              {30, "apiVersion: v1\nkind: LeaderMigrationConfiguration\n" + body, "apiVersion \"v1\" is not known"},
-		"an empty file is refused":                              {30, "", "it is no LeaderMigrationConfiguration"},
-		"a list is refused":                                     {30, "- a\n", "it is no LeaderMigrationConfiguration"},
-		"a minor that is not in the tables is refused":          {38, v1 + body, "1.38 is not known"},
+		"a bare asterisk is no YAML": {30, v1 +
+			"leaderName: a\ncontrollerLeaders:\n- name: service\n  component: *\n", "a * has to be quoted"},
+		"1.31 overlooks unknown fields": {31, v1beta1 + leases + body + "extra: 1\n", ""},
+		"1.32 refuses unknown fields":   {32, v1beta1 + leases + body + "extra: 1\n", "take out extra"},
+		"1.32 refuses unknown fields of an entry": {32, v1beta1 + leases + body +
+			"  lock: x\n", "controllerLeaders[0] has fields"},
+		"1.32 refuses a repeated field":        {32, v1beta1 + leases + leases + body, "no YAML"},
+		"fields are compared letter by letter": {30, v1beta1 + leases + "leadername: a\n", "leaderName is missing"},
+		"a lock needs a name": {30, v1beta1 + leases +
+			"controllerLeaders: []\n", "leaderName is missing"},
+		"a lock may be empty": {30, v1beta1 + leases + "leaderName: a\n", ""},
+		"an entry needs a component": {30, v1beta1 + leases +
+			"leaderName: a\ncontrollerLeaders:\n- name: service\n", "needs a name and a component"},
+		"entries are a list": {30, v1beta1 + leases +
+			"leaderName: a\ncontrollerLeaders: service\n", "no list of entries"},
+		"a name is text": {30, v1beta1 + leases + "leaderName: 5\n", "leaderName is no text"},
+		"another kind is refused": {30, "apiVersion: controllermanager.config.k8s.io/v1\nkind: Pod\n" +
+			body, "kind is \"Pod\""},
+		"another group is refused": {30, "apiVersion: v1\nkind: LeaderMigrationConfiguration\n" +
+			body, "apiVersion \"v1\" is not known"},
+		"an empty file is refused":                     {30, "", "it is no LeaderMigrationConfiguration"},
+		"a list is refused":                            {30, "- a\n", "it is no LeaderMigrationConfiguration"},
+		"a minor that is not in the tables is refused": {38, v1 + body, "1.38 is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -83,7 +90,12 @@ func TestTheLastEntryForALoopWins(t *testing.T) {
 	g.Expect(leadermigration.PlaceOf(l, kcm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.Nowhere))
 	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.MigrationLock))
 	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.RouteLoop)).To(Equal(leadermigration.MainLock))
-	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop)).To(Equal(leadermigration.Nowhere), "KCM has none any more")
+	g.Expect(
+		leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop),
+	).To(
+		Equal(leadermigration.Nowhere),
+		"KCM has none any more",
+	)
 	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }
 

@@ -33,9 +33,12 @@ func Providers() []Provider {
 			Source: "https://github.com/kubernetes/cloud-provider-aws/blob/v1.27.1/cmd/aws-cloud-controller-manager/main.go",
 		},
 		{
-			Name: "azure", LastInTreeMinor: 29, LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
-			NodeIPAM: true, Reason: "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
-			Source: "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/controllermanager.go",
+			Name:             "azure",
+			LastInTreeMinor:  29,
+			LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
+			NodeIPAM:         true,
+			Reason:           "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
+			Source:           "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/controllermanager.go",
 		},
 		{
 			Name: "gce", LastInTreeMinor: 30, LastInTreeSource: kubernetes + "v1.30.14/pkg/cloudprovider/providers/providers.go",

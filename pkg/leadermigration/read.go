@@ -11,7 +11,11 @@ func Read(manager Component, version Version, file []byte) (Configuration, []Vio
 	}
 	lock, err := Parse(file, version.Minor)
 	if err != nil {
-		return c, []Violation{c.about(failed(ReadableFile, fmt.Sprintf("%s does not start with this file: %s.", c, err), "Render one that its version reads."))}
+		return c, []Violation{
+			c.about(
+				failed(ReadableFile, fmt.Sprintf("%s does not start with this file: %s.", c, err), "Render one that its version reads."),
+			),
+		}
 	}
 	c.Lock = &lock
 	return c, nil
@@ -25,12 +29,15 @@ func ReadNothing(manager Component, version Version) (Configuration, []Violation
 	case !known:
 		return c, []Violation{c.unknown()}
 	case m.BuiltIn == nil:
-		return c, []Violation{c.about(failed(ReadableFile, fmt.Sprintf("%s does not start without a file.", c), "Set --leader-migration-config."))}
+		return c, []Violation{
+			c.about(failed(ReadableFile, fmt.Sprintf("%s does not start without a file.", c), "Set --leader-migration-config.")),
+		}
 	}
 	c.Lock = m.BuiltIn
 	return c, nil
 }
 
 func (c Configuration) unknown() Violation {
-	return c.about(failed(KnownVersion, unknownMinor(c.Version.Minor).Error()+".", "Use a newer release of this program, or leave the release out."))
+	return c.about(failed(KnownVersion, unknownMinor(c.Version.Minor).Error()+".", "Use a newer release of this program, or "+
+		"leave the release out."))
 }

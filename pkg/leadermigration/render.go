@@ -63,7 +63,9 @@ func Render(plan Plan) (Artifacts, []Violation) {
 		InPlace:        plan.inPlace(),
 	})...)
 	// KCM of release From was there before kube-apiserver was upgraded, so only CCM is judged.
-	violations = append(violations, skew(Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.apiServer()}})...)
+	violations = append(
+		violations,
+		skew(Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.apiServer()}})...)
 	violations = inOrder(violations)
 	if HasErrors(violations) {
 		return Artifacts{}, violations
@@ -89,7 +91,10 @@ func (p Plan) violations() []Violation {
 	about := func(v Violation) Violation {
 		v.Lock = p.LockName
 		v.Loops = p.loops()
-		v.Releases = []string{(Configuration{Manager: KCM, Version: p.From}).String(), (Configuration{Manager: CCM, Version: p.To}).String()}
+		v.Releases = []string{
+			(Configuration{Manager: KCM, Version: p.From}).String(),
+			(Configuration{Manager: CCM, Version: p.To}).String(),
+		}
 		return v
 	}
 	var violations []Violation
@@ -99,11 +104,13 @@ func (p Plan) violations() []Violation {
 			fmt.Sprintf("Hand over from %s to 1.%d.", p.From, p.From.Minor+1))))
 	}
 	if p.Provider == "" {
-		violations = append(violations, about(failed(HonouredLock, "No provider is named, and whether the lock works is a matter of its CCM.",
+		violations = append(violations, about(failed(HonouredLock, "No provider is named, and whether the lock works is a matter of "+
+			"its CCM.",
 			"Name the provider as in --cloud-provider of KCM.")))
 	}
 	if provider, known := LookupProvider(p.Provider); p.NodeIPAM && known && !provider.NodeIPAM {
-		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes their CIDRs.", provider.Name),
+		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes "+
+			"their CIDRs.", provider.Name),
 			"Leave node IPAM in KCM."))
 		v.Loops = []Loop{NodeIPAMLoop}
 		violations = append(violations, v)
@@ -173,7 +180,8 @@ func (p Plan) after() []Flag {
 func (p Plan) remove() []string {
 	names := []string{"--enable-leader-migration", "--leader-migration-config"}
 	for _, fact := range Facts() {
-		if fact.Component != KCM || fact.Kind == ControllerFact || fact.Name == inTreeProviderFlag || fact.In(p.From.Minor) == Rejected {
+		if fact.Component != KCM || fact.Kind == ControllerFact || fact.Name == inTreeProviderFlag ||
+			fact.In(p.From.Minor) == Rejected {
 			continue
 		}
 		if fact.In(p.To.Minor) == Rejected || fact.In(p.To.Minor+1) == Rejected {

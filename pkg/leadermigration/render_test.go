@@ -93,7 +93,9 @@ func TestPlans(t *testing.T) {
 
 func TestNodeIPAMMovesWithTheLock(t *testing.T) {
 	g := NewWithT(t)
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce", NodeIPAM: true})
+	artifacts, _ := leadermigration.Render(
+		leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce", NodeIPAM: true},
+	)
 	lock, err := leadermigration.Parse(artifacts.CCMFile, 30)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lock.Loops()).To(ContainElement(leadermigration.NodeIPAMLoop))
@@ -109,7 +111,9 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 		"nothing more at 1.30":             {29, 30, []string{"--enable-leader-migration", "--leader-migration-config"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minorOnly(tc.from), To: minorOnly(tc.to), Provider: inTreeAt(tc.from)})
+			artifacts, _ := leadermigration.Render(
+				leadermigration.Plan{From: minorOnly(tc.from), To: minorOnly(tc.to), Provider: inTreeAt(tc.from)},
+			)
 			NewWithT(t).Expect(artifacts.KCMRemove).To(Equal(tc.want))
 		})
 	}

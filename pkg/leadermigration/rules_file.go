@@ -13,7 +13,8 @@ func checkFile(c Configuration) []Violation {
 		violations = append(violations, c.about(failed(NotKnownBad, reason+".", bad.fix)))
 	}
 	if m, _ := KnownMinor(c.Version.Minor); c.Manager == KCM && !m.KCMHasLoops {
-		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last that has, so the lock holds nothing.",
+		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last "+
+			"that has, so the lock holds nothing.",
 			c.Version, lastInTreeMinor), "Take --enable-leader-migration out of KCM.")))
 	}
 	violations = append(violations, comparedNames(c)...)
@@ -35,9 +36,11 @@ func comparedNames(c Configuration) []Violation {
 			violations = append(violations, c.about(v))
 		case !c.Lock.lists(loop, c.Version.Minor) && !slices.Contains(missed, loop):
 			missed = append(missed, loop)
-			v := failed(ComparedNames, fmt.Sprintf("1.%d compares the name %s, and the lock lists only %s: the loop stays under the main lock of each manager.",
+			v := failed(ComparedNames, fmt.Sprintf("1.%d compares the name %s, and the lock lists only %s: the loop stays under the "+
+				"main lock of each manager.",
 				c.Version.Minor, RegisteredName(loop, c.Version.Minor), entry.Name),
-				fmt.Sprintf("List %s, in a file of your own: the built-in default and upstream's documentation have the same fault from 1.%d on.",
+				fmt.Sprintf("List %s, in a file of your own: the built-in default and upstream's documentation have the same fault from "+
+					"1.%d on.",
 					RegisteredName(loop, c.Version.Minor), renamedMinor))
 			v.Loops = []Loop{loop}
 			violations = append(violations, c.about(v))
@@ -52,8 +55,11 @@ func knownComponents(c Configuration) []Violation {
 		if entry.Component == KCM || entry.Component == CCM || entry.Component == Either && c.Version.Minor >= wildcardMinor {
 			continue
 		}
-		v := failed(KnownComponent, fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.", c.Version.Minor, entry.Component, entry.Name),
-			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, wildcardMinor))
+		v := failed(
+			KnownComponent,
+			fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.", c.Version.Minor, entry.Component, entry.Name),
+			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, wildcardMinor),
+		)
 		v.Loops = []Loop{Loop(entry.Name)}
 		if loop, known := loopNamed(entry.Name); known {
 			v.Loops = []Loop{loop}

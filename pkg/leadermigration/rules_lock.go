@@ -16,10 +16,12 @@ func uniqueNames(cluster Cluster) []Violation {
 	for _, lock := range cluster.names() {
 		switch {
 		case slices.Contains(taken, lock):
-			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and one leader would shut the other out.",
+			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and "+
+				"one leader would shut the other out.",
 				"Give the lock a name of its own, the same in all files."), armed[lock]...))
 		case !name.MatchString(lock) || len(lock) > 253:
-			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the lock.",
+			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the "+
+				"lock.",
 				"Use lower case letters, digits, - and . only."), armed[lock]...))
 		}
 	}
@@ -80,8 +82,15 @@ func sharedLoops(older, newer []Configuration) (Violation, bool) {
 			shared = append(shared, loop)
 		}
 	}
-	v := failed(NoSharedLoop, fmt.Sprintf("Lock %s holds %s, too: who has one of the locks does not stop who has the other.", newer[0].Lock.Name, listed(shared)),
-		"Put each loop into one lock only, with the same name in all files.")
+	v := failed(
+		NoSharedLoop,
+		fmt.Sprintf(
+			"Lock %s holds %s, too: who has one of the locks does not stop who has the other.",
+			newer[0].Lock.Name,
+			listed(shared),
+		),
+		"Put each loop into one lock only, with the same name in all files.",
+	)
 	v.Loops = shared
 	return between(v, append(slices.Clone(older), newer...)...), len(shared) > 0
 }
@@ -100,7 +109,8 @@ func oneManager(cluster Cluster) []Violation {
 			}
 			violations = append(violations, cluster.meant(between(failed(OneManager,
 				fmt.Sprintf("In 1.%d the lock runs both in %s and in %s.", minor, KCM, CCM),
-				fmt.Sprintf("Let KCM have it up to one minor, and CCM from the next one on; KCM of 1.%d then runs without --enable-leader-migration.", minor)),
+				fmt.Sprintf("Let KCM have it up to one minor, and CCM from the next one on; KCM of 1.%d then runs without "+
+					"--enable-leader-migration.", minor)),
 				append(kcm, ccm...)...)))
 		}
 	}

@@ -20,9 +20,14 @@ func nextMinor(cluster Cluster) []Violation {
 		if first.Version.Minor <= last.Version.Minor+1 {
 			continue
 		}
-		violations = append(violations, between(failed(NextMinor,
+		violations = append(violations, between(failed(
+			NextMinor,
 			fmt.Sprintf("The lock leaves %s and is next seen in %s.", last, first),
-			fmt.Sprintf("Give it to CCM 1.%d: a control plane is upgraded one minor at a time, and each has to have the lock somewhere.", last.Version.Minor+1)),
+			fmt.Sprintf(
+				"Give it to CCM 1.%d: a control plane is upgraded one minor at a time, and each has to have the lock somewhere.",
+				last.Version.Minor+1,
+			),
+		),
 			last, first))
 	}
 	return violations
@@ -42,9 +47,17 @@ func besideArmedKCM(cluster Cluster) []Violation {
 			if c.Manager != CCM || partner {
 				continue
 			}
-			violations = append(violations, c.about(failed(BesideArmedKCM,
-				fmt.Sprintf("No %s of 1.%d or 1.%d has the lock: it runs the loops under its main lock, and the lock does not stop it.", KCM, minor-1, minor),
-				fmt.Sprintf("Arm every replica of KCM with the lock before CCM %s starts; if its cloud loops are off for good, take the lock out of CCM.", c.Version))))
+			violations = append(violations, c.about(failed(
+				BesideArmedKCM,
+				fmt.Sprintf(
+					"No %s of 1.%d or 1.%d has the lock: it runs the loops under its main lock, and the lock does not stop it.",
+					KCM,
+					minor-1,
+					minor,
+				),
+				fmt.Sprintf("Arm every replica of KCM with the lock before CCM %s starts; if its cloud loops are off for good, take the "+
+					"lock out of CCM.", c.Version),
+			)))
 		}
 	}
 	return violations
@@ -83,9 +96,14 @@ func lockKinds(cluster Cluster) []Violation {
 			if c.Lock.ResourceLock == Leases {
 				continue
 			}
-			violations = append(violations, c.about(failed(LockKind,
-				fmt.Sprintf("resourceLock is %s: 1.24 and later exit with it, and it does not exclude whoever uses a Lease.", c.Lock.ResourceLock),
-				"Write resourceLock: leases in all files.")))
+			violations = append(violations, c.about(failed(
+				LockKind,
+				fmt.Sprintf(
+					"resourceLock is %s: 1.24 and later exit with it, and it does not exclude whoever uses a Lease.",
+					c.Lock.ResourceLock,
+				),
+				"Write resourceLock: leases in all files.",
+			)))
 		}
 	}
 	return violations
@@ -137,7 +155,8 @@ func runTwice(kcm, ccm Configuration) []Loop {
 	var twice []Loop
 	for _, loop := range CloudLoops() {
 		here, there := kcm.place(loop), ccm.place(loop)
-		sameLock := here == MigrationLock && there == MigrationLock && ccm.Lock.Name == kcm.Lock.Name && ccm.Lock.ResourceLock == kcm.Lock.ResourceLock
+		sameLock := here == MigrationLock && there == MigrationLock && ccm.Lock.Name == kcm.Lock.Name &&
+			ccm.Lock.ResourceLock == kcm.Lock.ResourceLock
 		if here != Nowhere && there != Nowhere && !sameLock {
 			twice = append(twice, loop)
 		}
@@ -221,7 +240,13 @@ func notHonoured(provider string) Violation {
 }
 
 func notInTree(provider Provider, version Version) Violation {
-	return failed(InTree, fmt.Sprintf("KCM %s does not know provider %s: 1.%d is the last that does (%s).",
-		version, provider.Name, provider.LastInTreeMinor, provider.LastInTreeSource),
-		fmt.Sprintf("Hand over while the control plane is at 1.%d or older; afterwards there is nothing to hand over.", provider.LastInTreeMinor))
+	return failed(
+		InTree,
+		fmt.Sprintf("KCM %s does not know provider %s: 1.%d is the last that does (%s).",
+			version, provider.Name, provider.LastInTreeMinor, provider.LastInTreeSource),
+		fmt.Sprintf(
+			"Hand over while the control plane is at 1.%d or older; afterwards there is nothing to hand over.",
+			provider.LastInTreeMinor,
+		),
+	)
 }

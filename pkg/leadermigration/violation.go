@@ -51,8 +51,10 @@ func Rules() []RuleMeaning {
 		{UniqueName, "A lock's name is the name of no other Lease, and one that the API accepts."},
 		{ImmutableLoops, "The set of loops in a lock never changes."},
 		{NoSharedLoop, "No two locks share a loop."},
-		{OneManager, "In one minor release a lock runs in exactly one kind of manager. A warning where the hand-over is meant to happen within one minor."},
-		{PatchesKeepLocks, "Patch releases of a minor change nothing. A warning where the hand-over is meant to happen within one minor."},
+		{OneManager, "In one minor release a lock runs in exactly one kind of manager. A warning where the hand-over is meant to " +
+			"happen within one minor."},
+		{PatchesKeepLocks, "Patch releases of a minor change nothing. A warning where the hand-over is meant to happen within one " +
+			"minor."},
 		{AtMostTwoLocks, "More than two locks are a warning."},
 		{OneLockPerProcess, "A process has one migration lock: upstream reads one file with one leaderName."},
 		{NextMinor, "A lock that leaves KCM with minor N is in CCM with minor N+1."},

@@ -72,7 +72,8 @@ func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState 
 	state := RowState{Step: step}
 	switch {
 	case set.WorkloadWithheld && len(set.Foreign)+len(set.Drifted) == 0:
-		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, what+" "+set.Version+" is applied but for its workload, which starts when KCM is proven silent."
+		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, what+" "+set.Version+" is applied but for its workload, "+
+			"which starts when KCM is proven silent."
 	case set.SatisfiedBy != "":
 		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, set.SatisfiedBy
 	case len(set.Foreign) > 0:

@@ -51,7 +51,8 @@ func (p *pass) addonsInPlace() outcome.Outcome {
 
 // renderable names what is missing for the manifests; without it no one would know why they are not applied.
 func (p *pass) renderable() outcome.Outcome {
-	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile, p.checkCloudConfig} {
+	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile,
+		p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
 			return outcome.Fails(finding.Reason, finding.Message)
 		}
@@ -96,9 +97,10 @@ func (p *pass) loopsRunning(kcm observation.Component) string {
 	if given {
 		arguments += " --controllers=" + controllers
 	}
-	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " + wording.Names(handover.RunningLoops(kcm)) +
-		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then." +
-		" If the cluster is in-tree, delete the Cluster object, create it without the feature, and switch that on afterwards."
+	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " +
+		wording.Names(handover.RunningLoops(kcm)) +
+		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then. If the cluster is in-tree, " +
+		"delete the Cluster object, create it without the feature, and switch that on afterwards."
 }
 
 // applied says whether a set is as wanted.
@@ -123,7 +125,8 @@ func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outc
 		}
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionApplyAddons, AddonSet: name, Objects: set.Drifted,
-			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(observation.RefNames(set.Drifted), set.Foreign...)) + ".",
+			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(observation.RefNames(set.Drifted), set.Foreign...)) +
+				".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -224,7 +227,8 @@ func (p *pass) addonsDrift() outcome.Outcome {
 	switch finding, _ := p.checkReleased(); {
 	case finding == nil:
 	case p.facts.CompletedAt != nil:
-		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because spec.addons.management is Released.")
+		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because "+
+			"spec.addons.management is Released.")
 	default:
 		return outcome.Fails(finding.Reason, finding.Message)
 	}

@@ -24,7 +24,8 @@ func takeoverLine(t observation.Takeover, most int) string {
 	case len(t.Fields) == 0:
 		return t.Object + ": nothing but its owner"
 	case len(t.Fields) > most:
-		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " + wording.Count(len(t.Fields)-most, "more field", "more fields")
+		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " +
+			wording.Count(len(t.Fields)-most, "more field", "more fields")
 	}
 	return t.Object + ": " + strings.Join(t.Fields, ", ")
 }
@@ -58,7 +59,10 @@ func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) 
 		}
 	}
 	if len(refused) > 0 {
-		return outcome.Fails(ucv1.ForeignObjectsReason, "These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.")
+		return outcome.Fails(
+			ucv1.ForeignObjectsReason,
+			"These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.",
+		)
 	}
 	return p.planned(name, set)
 }
@@ -70,7 +74,8 @@ func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) stri
 	}
 	message += " Delete them, or set spec.addons.adoption to Adopt."
 	if len(set.Takeovers) > 0 {
-		message += " That would change, among others, " + wording.Names(changesOf(set, 2)) + "; all of it: ccm-migration-controller adoption " +
+		message += " That would change, among others, " + wording.Names(changesOf(set, 2)) +
+			"; all of it: ccm-migration-controller adoption " +
 			p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
 	}
 	return message
@@ -93,7 +98,8 @@ func (p *pass) planned(name outcome.AddonSetName, set observation.AddonSet) outc
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
-		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute after the plan stood in status.adoption: "+
+		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute "+
+			"after the plan stood in status.adoption: "+
 			wording.Names(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

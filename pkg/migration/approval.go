@@ -33,8 +33,8 @@ func wantsPlan(cluster *ucv1.Cluster) bool {
 	return asked && cluster.Status.Handover == nil && cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero()
 }
 
-// approved is asked last before the start, when nothing else stands against it. What was approved is compared with a plan that was just
-// made of what this pass sees: a plan that changed since is another one.
+// approved is asked last before the start, when nothing else stands against it. What was approved is compared with a plan that
+// was just made of what this pass sees: a plan that changed since is another one.
 func (p *pass) approved() outcome.Outcome {
 	if !wantsPlan(p.o.Cluster) {
 		return outcome.Holds(ucv1.HoldsReason, "")
@@ -48,7 +48,8 @@ func (p *pass) approved() outcome.Outcome {
 	case approved == plan.Digest:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case approved != "":
-		return outcome.Fails(ucv1.PlanNotApprovedReason, "The plan is not the one that was approved; nothing was begun. Its digest is "+plan.Digest+
+		return outcome.Fails(ucv1.PlanNotApprovedReason, "The plan is not the one that was approved; nothing was begun. Its digest "+
+			"is "+plan.Digest+
 			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
 	}
 	next := planInterval
@@ -82,7 +83,10 @@ func FindingsOfStart(o observation.Observation, now time.Time) []observation.Fin
 		unknown = append(unknown, why)
 	}
 	for _, what := range unknown {
-		p.findings = append(p.findings, observation.Finding{Severity: observation.Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."})
+		p.findings = append(
+			p.findings,
+			observation.Finding{Severity: observation.Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."},
+		)
 	}
 	observation.SortFindings(p.findings)
 	return p.findings

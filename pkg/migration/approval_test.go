@@ -65,7 +65,8 @@ func TestAPlanIsKeptForAMinuteAndStartsAMigrationForHalfOfOne(t *testing.T) {
 
 	o.Plan = observation.Known(made)
 	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
-	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when it is made again")
+	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when "+
+		"it is made again")
 	g.Expect(Decide(o, noon().Add(2*time.Minute)).Wait).To(HaveField("After", planInterval), "it is being made again")
 
 	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)

@@ -155,7 +155,8 @@ func (p *pass) kcmLed() time.Time {
 		return process.EndedAt != nil && handover.HeldBy(lease, process.PodName, process.NodeName)
 	})
 	silent := slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
-		return !handover.MayRunUnlocked(process.Arguments) && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
+		return !handover.MayRunUnlocked(process.Arguments) &&
+			handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
 	if lease.Holder == "" || recorded || silent || p.ccmHasTakenOver() && p.facts.Rollback == nil {
 		return time.Time{}
@@ -174,7 +175,8 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 	}
 	a := &Attendance{
 		Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
-		Message: fmt.Sprintf("No manager has run the cloud loops%s since %s: %s, and %s. New Nodes stay tainted, and load balancers and routes do not change.%s",
+		Message: fmt.Sprintf("No manager has run the cloud loops%s since %s: %s, and %s. New Nodes stay tainted, and load balancers "+
+			"and routes do not change.%s",
 			loops, since.UTC().Format(time.RFC3339), kcm.why, ccm.why, p.whatToDo(decision)),
 		Undecided: ccm.state == tooEarly || kcm.state == tooEarly,
 		LookAfter: leaderElection,
@@ -264,7 +266,8 @@ func (p *pass) hibernated() bool {
 		return false
 	}
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
-		if component.Replicas > 0 || slices.ContainsFunc(component.Pods, func(process observation.Process) bool { return !process.Ended }) {
+		if component.Replicas > 0 ||
+			slices.ContainsFunc(component.Pods, func(process observation.Process) bool { return !process.Ended }) {
 			return false
 		}
 	}

@@ -75,7 +75,8 @@ func (p *pass) otherManagersRun() string {
 // is closed.
 func (p *pass) ccmNotAllowed() bool {
 	handover := p.facts.Handover
-	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil || p.facts.Origin == ucv1.OriginExternal ||
+	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil ||
+		p.facts.Origin == ucv1.OriginExternal ||
 		p.o.Fence.Value().Open { // Killed between opening it and saying so.
 		return false
 	}
@@ -118,7 +119,8 @@ func (p *pass) kcmAttends() attends {
 	kcm := controlPlane.KCM
 	able, silent := p.processesOf(kcm)
 	switch {
-	case !handover.Elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }): // One that crashes is not.
+	// One that crashes is not.
+	case !handover.Elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }):
 		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
 	case !handover.Elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}
@@ -175,5 +177,6 @@ func (p *pass) heldByTheEnded(lease observation.Lease, kcm observation.Component
 
 // allEnded says that every process that was recorded before KCM was changed has ended.
 func (p *pass) allEnded() bool {
-	return p.facts.Handover == nil || !slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
+	return p.facts.Handover == nil ||
+		!slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
 }

@@ -21,7 +21,12 @@ func turning() Observation {
 		old := outdated()
 		old.Sets[0].UID, old.Sets[0].Name, old.Sets[0].Current = "ms-old", "workers-1", false
 		old.Sets[0].Replicas, old.Sets[0].Version = 1, "9"
-		old.Machines[0].Ref, old.Machines[0].Set, old.Machines[0].NodeName = observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-1-a", UID: "old"}, "ms-old", "n0"
+		old.Machines[0].Ref, old.Machines[0].Set, old.Machines[0].NodeName = observation.Ref{
+			Kind:      "Machine",
+			Namespace: "kube-system",
+			Name:      "workers-1-a",
+			UID:       "old",
+		}, "ms-old", "n0"
 		m.Sets, m.Machines = append(m.Sets, old.Sets...), append(m.Machines, old.Machines...)
 		m.Deployments[0].Replicas, m.Deployments[0].MaxUnavailable, m.Deployments[0].Settled = 2, 1, false
 		m.Deployments[0].Guard = endless()
@@ -97,35 +102,55 @@ func TestBreakerTrips(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Node that is not initialized in time calls a person, and nothing more is rolled": {
 			given: turning, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-			says: []string{"no further old Machine goes: not initialized 3m0s after registering: Node n1 of Machine kube-system/workers-2-a"},
+			says: []string{"no further old Machine goes: not initialized 3m0s after registering: Node n1 of Machine " +
+				"kube-system/workers-2-a"},
 		},
 		"so does one whose CCM does not lead, whatever row waits for that": {
-			given: turning, when: lacksLeader, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason, fails: ucv1.BreakerTrippedReason,
+			given: turning,
+			when:  lacksLeader,
+			step:  ucv1.StepMachineController,
+			wait:  ucv1.WaitingForLeaderReason,
+			fails: ucv1.BreakerTrippedReason,
 		},
 		"a Node without a providerID of the provider counts, too": {
 			given: turning, when: firstNode(func(n *observation.Node) { n.Uninitialized, n.ProviderID = false, "kubermatic://x" }),
 			step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
 		},
 		"a young Node is waited for": {
-			given: turning, when: firstNode(func(n *observation.Node) { n.CreatedAt = ago(2 * time.Minute) }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: turning,
+			when:  firstNode(func(n *observation.Node) { n.CreatedAt = ago(2 * time.Minute) }),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 		"the deadline is that of the spec": {
 			given: turning, when: func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(600)) },
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"every late Node is named": {
-			given: turning, when: lateSecond, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node n1 of Machine", "Node n2 of Machine"},
+			given: turning,
+			when:  lateSecond,
+			step:  ucv1.StepRoll,
+			fails: ucv1.BreakerTrippedReason,
+			says:  []string{"Node n1 of Machine", "Node n2 of Machine"},
 		},
 		"another MachineDeployment does not go on either": {
 			given: proving, when: lateSecond, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node n2 of Machine"},
 		},
 		"the old Node of a MachineDeployment that was not told to roll is none of ours": {
-			given: rolling, when: both(firstNode(func(n *observation.Node) { n.Uninitialized = true }), func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = nil }),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
+			given: rolling,
+			when: both(
+				firstNode(func(n *observation.Node) { n.Uninitialized = true }),
+				func(o *Observation) { o.Cluster.Status.RolledMachineDeployments = nil },
+			),
+			step: ucv1.StepRoll,
+			wait: ucv1.WaitingForBudgetReason,
 		},
 		"a deleted Cluster says how to let it go as it is": {
-			given: turning, when: func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) }, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-			says: []string{"or at once with annotation usercluster.k8c.io/abandon=true"},
+			given: turning,
+			when:  func(o *Observation) { o.Cluster.DeletionTimestamp = stampAgo(0) },
+			step:  ucv1.StepRoll,
+			fails: ucv1.BreakerTrippedReason,
+			says:  []string{"or at once with annotation usercluster.k8c.io/abandon=true"},
 		},
 		"a rollback is not held up": {
 			given: turning, when: func(o *Observation) {
@@ -155,7 +180,11 @@ func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
 			wait: ucv1.WaitingForLeaderReason, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"giving minReadySeconds of one that is done back ends no halt": {
-			given: proving, when: both(halted, alone, machines(second)), step: ucv1.StepRoll, action: outcome.ActionReturnMinReady, fails: ucv1.SLOViolatedReason,
+			given:  proving,
+			when:   both(halted, alone, machines(second)),
+			step:   ucv1.StepRoll,
+			action: outcome.ActionReturnMinReady,
+			fails:  ucv1.SLOViolatedReason,
 		},
 	})
 }
@@ -163,7 +192,11 @@ func TestAPersonIsCalledWhateverElseIsDone(t *testing.T) {
 func TestObjectivesHoldWhatRolls(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"no further old Machine goes": {
-			given: proving, when: halted, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, says: []string{"No further old Machine goes"},
+			given: proving,
+			when:  halted,
+			step:  ucv1.StepRoll,
+			fails: ucv1.SLOViolatedReason,
+			says:  []string{"No further old Machine goes"},
 		},
 		"nor in the pass that sees the violation": {
 			given: proving, when: violated, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
@@ -172,10 +205,18 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 			given: turning, when: violated, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, facts: noted, says: []string{"Node n1"},
 		},
 		"one that was rolled and is scaled up is not halted": {
-			given: turning, when: both(violated, firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *observation.Machines) {
-				m.Machines = slices.DeleteFunc(m.Machines, func(machine observation.Machine) bool { return machine.UID == "old" })
-				m.Machines[0].CreatedAt = ago(2 * time.Minute)
-			})), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) },
+			given: turning,
+			when: both(
+				violated,
+				firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) }),
+				machines(func(m *observation.Machines) {
+					m.Machines = slices.DeleteFunc(m.Machines, func(machine observation.Machine) bool { return machine.UID == "old" })
+					m.Machines[0].CreatedAt = ago(2 * time.Minute)
+				}),
+			),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.SLO.ViolatedAt).To(BeNil()) },
 		},
 		"a person who looked is heard while nothing is measured": {
 			given: proving, when: both(halted, func(o *Observation) {
@@ -183,7 +224,10 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 			}), step: ucv1.StepMachineController, action: outcome.ActionRecord,
 		},
 		"it goes on when a person looked": {
-			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
+			given:  proving,
+			when:   both(halted, func(o *Observation) { o.Cluster.Spec.SLO.CountSince = stampAgo(time.Second) }),
+			step:   ucv1.StepRoll,
+			action: outcome.ActionStepMachineSet,
 		},
 		"nothing is held where a violation is only reported": {
 			given: proving, when: both(halted, func(o *Observation) { o.Cluster.Spec.SLO.OnViolation = ucv1.ContinueOnViolation }),
@@ -202,7 +246,8 @@ func TestBreakerTakes(t *testing.T) {
 			given: rolling, when: firstDeployment(func(d *observation.MachineDeployment) {
 				d.Guard = observation.Guard{MinReadySeconds: 5, MinReadyOwner: "argocd"}
 			}),
-			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"minReadySeconds of MachineDeployment kube-system/workers is 5, by argocd"},
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"minReadySeconds of MachineDeployment " +
+				"kube-system/workers is 5, by argocd"},
 		},
 		"a limit that cannot be read blocks": {
 			given: rolling, when: firstDeployment(func(d *observation.MachineDeployment) { d.LimitProblem = "maxSurge is no number" }),
@@ -215,8 +260,11 @@ func TestBreakerTakes(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"kube-system/workers, by argocd"},
 		},
 		"what was taken but not noted is noted": {
-			given: proving, when: func(o *Observation) { o.Cluster.Status.Breaker = nil }, step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
+			given:  proving,
+			when:   func(o *Observation) { o.Cluster.Status.Breaker = nil },
+			step:   ucv1.StepRoll,
+			action: outcome.ActionStepMachineSet,
+			facts:  func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker.Guarded).To(Equal([]string{"md"})) },
 		},
 	})
 	o := rolling()
@@ -231,30 +279,53 @@ func TestBreakerGivesBack(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Breaker).To(BeNil()) },
 		},
 		"not while it is paused: the machine-controller would scale the old MachineSet up": {
-			given: proving, when: both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			given: proving,
+			when:  both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })),
+			step:  ucv1.StepRoll,
+			fails: ucv1.BlockedMachinesReason,
 		},
 		"not while an old MachineSet wants Machines": {
-			given: proving, when: both(alone, machines(func(m *observation.Machines) { m.Sets[1].Replicas = 1 })), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: proving,
+			when:  both(alone, machines(func(m *observation.Machines) { m.Sets[1].Replicas = 1 })),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 		"not while a new one is not proven": {
-			given: turning, when: both(alone, firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) })), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: turning,
+			when:  both(alone, firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) })),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 		"nor while another owner of the template rolls back": {
-			given: proving, when: both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "" }), machines(func(m *observation.Machines) {
-				for i := range m.Sets {
-					m.Sets[i].Current = false
-				}
-			})),
-			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason,
+			given: proving,
+			when: both(
+				alone,
+				firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "" }),
+				machines(func(m *observation.Machines) {
+					for i := range m.Sets {
+						m.Sets[i].Current = false
+					}
+				}),
+			),
+			step:  ucv1.StepRoll,
+			fails: ucv1.MachineDeploymentFieldConflictReason,
 		},
 		"in a rollback it goes with the write that says in-tree again": {
-			given: rollingBack, when: firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }), step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
+			given:  rollingBack,
+			when:   firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }),
+			step:   ucv1.StepUndoRoll,
+			action: outcome.ActionRollMachineDeployment,
 		},
 	})
 	g, o := NewWithT(t), proving()
 	alone(&o)
 	action := Decide(o, noon()).Action
-	g.Expect([]any{action.RestartValue, action.Endless, action.Versions}).To(Equal([]any{generation, false, []string{"7"}}), "the annotation stays, and the object is as it was seen")
+	g.Expect(
+		[]any{action.RestartValue, action.Endless, action.Versions},
+	).To(
+		Equal([]any{generation, false, []string{"7"}}),
+		"the annotation stays, and the object is as it was seen",
+	)
 	o = rollingBack()
 	firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() })(&o)
 	g.Expect(Decide(o, noon()).Action.Endless).To(BeFalse())
@@ -268,7 +339,8 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 	g.Expect(decision.Action).To(BeNil(), "no step is granted")
 	g.Expect(decision.RollsOn).To(Equal("MachineDeployment kube-system/workers"))
 	firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })(&o)
-	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a paused one, too")
+	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a "+
+		"paused one, too")
 
 	undone := rollingBack()
 	undone.Cluster.Spec.Paused = true

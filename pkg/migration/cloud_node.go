@@ -45,7 +45,8 @@ func (p *pass) cloudNode() outcome.Outcome {
 			// From here on there may be Nodes that no one else initializes: it stays on.
 			return outcome.Holds(ucv1.HoldsReason, "")
 		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
-			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " + state.Conflict + ".")
+			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " +
+				state.Conflict + ".")
 		}
 	}
 	return p.compareAddresses()
@@ -70,8 +71,8 @@ func (p *pass) compareAddresses() outcome.Outcome {
 	case len(gone) > 0:
 		return outcome.Fails(ucv1.InventoryChangedReason, wording.Names(gone)+". The addresses of Nodes are compared with it.")
 	case len(changed) > 0 && !on:
-		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop cloud-node " +
-			"changes: " + wording.Names(changed) + ".")
+		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop " +
+			"cloud-node changes: " + wording.Names(changed) + ".")
 	case len(changed) > 0:
 		return p.refuseCloudNode(wording.Names(changed))
 	case !on:
@@ -81,8 +82,10 @@ func (p *pass) compareAddresses() outcome.Outcome {
 }
 
 func (p *pass) addressesDiffer(what string) outcome.Outcome {
-	return outcome.Fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud configuration so that the "+
-		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+p.undoOffer())
+	return outcome.Fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud "+
+		"configuration so that the "+
+		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+
+		p.undoOffer())
 }
 
 // cloudNodeInputs is what a person changes to fix a conflict.
@@ -102,7 +105,8 @@ func (p *pass) enableCloudNode() outcome.Outcome {
 func (p *pass) refuseCloudNode(changed string) outcome.Outcome {
 	const most = 2048
 	p.facts.CloudNode = &ucv1.CloudNodeStatus{Conflict: changed[:min(len(changed), most)], Judged: p.cloudNodeInputs()}
-	return outcome.Records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " + changed + ".")
+	return outcome.Records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " +
+		changed + ".")
 }
 
 // cloudNodeLeads waits for a process with the loop to lead, and then for the time in which its addresses would show. The row
@@ -121,10 +125,12 @@ func (p *pass) cloudNodeLeads(nodes int) outcome.Outcome {
 	case state.ComparedUntil == nil:
 		until := now.Add(p.o.Deadlines.Addresses + time.Duration(nodes)*p.o.Deadlines.AddressesOfNode).Truncate(time.Second)
 		state.ComparedUntil = new(metav1.NewTime(until))
-		return outcome.Records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " + until.UTC().Format(time.RFC3339) + ".")
+		return outcome.Records("The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " +
+			until.UTC().Format(time.RFC3339) + ".")
 	}
 	// What is written and written back shows for seconds.
-	return outcome.WaitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until "+
+	return outcome.WaitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have "+
+		"to stay as they are until "+
 		state.ComparedUntil.UTC().Format(time.RFC3339)+".", time.Second)
 }
 

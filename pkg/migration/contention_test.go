@@ -38,10 +38,14 @@ func TestGuard(t *testing.T) {
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by someone"},
 		},
 		"loops that come back in a pod stop everything": {
-			given: rolling, when: func(o *Observation) {
+			given: rolling,
+			when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = append(c.KCM.Pods, kcmPod("late", inTree())) })
 			},
-			step: ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"Pod user-alpha/late may run cloud loops again"}, fails: ucv1.CloudLoopsContendedReason,
+			step:   ucv1.StepHandover,
+			action: outcome.ActionRecord,
+			says:   []string{"Pod user-alpha/late may run cloud loops again"},
+			fails:  ucv1.CloudLoopsContendedReason,
 		},
 		"a pod that cannot be read stops everything, and the CCM goes on: no one was seen to run its loops": {
 			given: rolling, when: func(o *Observation) {
@@ -75,8 +79,11 @@ func TestGuard(t *testing.T) {
 			},
 		},
 		"a KCM Deployment that is gone needs a person": {
-			given: rolling, when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover,
-			fails: ucv1.CloudLoopsContendedReason, says: []string{"user-alpha/kube-controller-manager does not exist"},
+			given: rolling,
+			when:  func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
+			step:  ucv1.StepHandover,
+			fails: ucv1.CloudLoopsContendedReason,
+			says:  []string{"user-alpha/kube-controller-manager does not exist"},
 		},
 	})
 }
@@ -84,7 +91,12 @@ func TestGuard(t *testing.T) {
 func TestAFenceThatSomeoneClosed(t *testing.T) {
 	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
-		"it is opened again where KCM is silent": {given: rolling, when: closed, step: ucv1.StepAddons, action: outcome.ActionOpenFence},
+		"it is opened again where KCM is silent": {
+			given:  rolling,
+			when:   closed,
+			step:   ucv1.StepAddons,
+			action: outcome.ActionOpenFence,
+		},
 		"it stays closed while someone renews KCM's Lease": {
 			given: rolling, when: func(o *Observation) {
 				closed(o)
@@ -121,7 +133,9 @@ func contendedSince(kcm observation.Arguments) func() Observation {
 		h := o.Cluster.Status.Handover
 		h.ContendedAt, h.StartedAt, h.LoopsOffAt = stampAgo(time.Minute), stampAgo(time.Minute), stampAgo(time.Minute)
 		h.FinishedAt, h.FenceOpenedAt = nil, nil
-		h.Processes = []ucv1.ManagerProcess{{PodUID: "uid-loud", PodName: "loud", NodeName: "m1", BootID: "boot", EndedAt: microAgo(30 * time.Second)}}
+		h.Processes = []ucv1.ManagerProcess{
+			{PodUID: "uid-loud", PodName: "loud", NodeName: "m1", BootID: "boot", EndedAt: microAgo(30 * time.Second)},
+		}
 		o.Processes = h.Processes
 		edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil })
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) {
@@ -178,10 +192,20 @@ func TestContentionWithTheLock(t *testing.T) {
 			step: ucv1.StepHandover, line: "KCMArmed", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM gets its loops back with the lock": {
-			given: kcmUnlocked, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			given:  kcmUnlocked,
+			when:   armedAgain,
+			step:   ucv1.StepHandover,
+			line:   "LoopsOff",
+			action: outcome.ActionCloseFence,
+			fails:  ucv1.CloudLoopsContendedReason,
 		},
 		"KCM gets its loops back when the CCM has no lock any more": {
-			given: unlocking, when: armedAgain, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
+			given:  unlocking,
+			when:   armedAgain,
+			step:   ucv1.StepHandover,
+			line:   "LoopsOff",
+			action: outcome.ActionCloseFence,
+			fails:  ucv1.CloudLoopsContendedReason,
 		},
 		"a hand-over that is begun again needs silence, because the CCM has no lock": {
 			given: unlocking, when: func(o *Observation) {

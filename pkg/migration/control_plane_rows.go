@@ -52,7 +52,14 @@ func (p *pass) everyComponent(change func(observation.Component) (*outcome.Argum
 			return outcome.Fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
 		}
 		if arguments, why := change(component); arguments != nil {
-			return outcome.Does(outcome.Action{Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{component.Ref}, Arguments: arguments, Why: why})
+			return outcome.Does(
+				outcome.Action{
+					Kind:      outcome.ActionChangeArguments,
+					Objects:   []observation.Ref{component.Ref},
+					Arguments: arguments,
+					Why:       why,
+				},
+			)
 		}
 	}
 	for _, component := range components {
@@ -94,8 +101,11 @@ func gatesFlag(arguments observation.Arguments, gates map[string]bool) outcome.F
 func (p *pass) ccmCanServe() outcome.Outcome {
 	out := p.ccmLeads()
 	if lease, seen := p.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
-		out = outcome.Fails(ucv1.LeaderDeadlineExceededReason, "None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
-			lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer())
+		out = outcome.Fails(
+			ucv1.LeaderDeadlineExceededReason,
+			"None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
+				lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer(),
+		)
 	}
 	nodes, known := p.o.Nodes.Get()
 	switch {

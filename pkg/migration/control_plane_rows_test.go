@@ -50,7 +50,10 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			change := inTreeRemoval(observation.Component{Arguments: observation.Arguments{Flags: test.flags}, Container: "c"}, test.retired)
+			change := inTreeRemoval(
+				observation.Component{Arguments: observation.Arguments{Flags: test.flags}, Container: "c"},
+				test.retired,
+			)
 			if test.remove == nil && test.set == nil {
 				g.Expect(change).To(BeNil())
 				return
@@ -77,7 +80,9 @@ func TestFinalizeRow(t *testing.T) {
 		"every component is changed, one a pass": {
 			given: completed, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true}}
+					c.Others = []observation.Component{
+						{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: inTree(), RolledOut: true},
+					}
 				})
 			},
 			step: ucv1.StepFinalize, action: outcome.ActionChangeArguments, says: []string{"kube-apiserver"},
@@ -91,7 +96,9 @@ func TestFinalizeRow(t *testing.T) {
 		"arguments of another component that are not understood block": {
 			given: finished, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}}}
+					c.Others = []observation.Component{
+						{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}},
+					}
 				})
 			},
 			step: ucv1.StepFinalize, fails: ucv1.InputInvalidReason, says: []string{"kube-apiserver: odd"},
@@ -104,9 +111,16 @@ func besideKCM(foreign bool, flags map[string]string) func(*Observation) {
 	return func(o *Observation) {
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 			c.NotSeen = []string{"kube-scheduler"}
-			c.Neighbors = []observation.Neighbor{{Field: "spec.controlPlane.kubeAPIServer", Foreign: foreign, Component: observation.Component{
-				Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Flags: flags}, RolledOut: true,
-			}}}
+			c.Neighbors = []observation.Neighbor{
+				{Field: "spec.controlPlane.kubeAPIServer", Foreign: foreign, Component: observation.Component{
+					Ref: observation.Ref{
+						Kind: "Deployment",
+						Name: "kube-apiserver",
+					},
+					Arguments: observation.Arguments{Flags: flags},
+					RolledOut: true,
+				}},
+			}
 		})
 	}
 }
@@ -115,7 +129,8 @@ func TestNoRowHoldsAgainstWhatIsSeenBesideKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a component that the spec does not mention blocks by its in-tree flags": {
 			given: finished, when: besideKCM(false, map[string]string{"cloud-provider": "openstack"}),
-			step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"Deployment kube-apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider", "Foreign"},
+			step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"Deployment kube-apiserver " +
+				"(spec.controlPlane.kubeAPIServer): --cloud-provider", "Foreign"},
 		},
 		"one that cannot be read blocks": {
 			given: finished, when: func(o *Observation) {
@@ -126,7 +141,10 @@ func TestNoRowHoldsAgainstWhatIsSeenBesideKCM(t *testing.T) {
 		"a pod of before counts": {
 			given: finished, when: func(o *Observation) {
 				besideKCM(false, map[string]string{})(o)
-				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.Neighbors[0].Pods = []observation.Process{{Arguments: inTree()}} })
+				edit(
+					&o.ControlPlane,
+					func(c *observation.ControlPlane) { c.Neighbors[0].Pods = []observation.Process{{Arguments: inTree()}} },
+				)
 			}, step: ucv1.StepFinalize, fails: ucv1.ComponentUnclaimedReason, says: []string{"--cloud-provider"},
 		},
 		"one whose gate is off blocks before a kubelet is external": {
@@ -136,8 +154,11 @@ func TestNoRowHoldsAgainstWhatIsSeenBesideKCM(t *testing.T) {
 			}, step: ucv1.StepVolumeMigration, fails: ucv1.ComponentUnclaimedReason, says: []string{"kube-apiserver"},
 		},
 		"a foreign one is waited for": {
-			given: finished, when: besideKCM(true, map[string]string{"cloud-config": "/c"}), step: ucv1.StepFinalize, wait: ucv1.WaitingForAdministratorReason,
-			says: []string{"owners", "--cloud-config"},
+			given: finished,
+			when:  besideKCM(true, map[string]string{"cloud-config": "/c"}),
+			step:  ucv1.StepFinalize,
+			wait:  ucv1.WaitingForAdministratorReason,
+			says:  []string{"owners", "--cloud-config"},
 		},
 	})
 }
@@ -185,13 +206,25 @@ func TestVolumeMigrationRow(t *testing.T) {
 			step: ucv1.StepVolumeMigration, wait: ucv1.RollingOutReason,
 		},
 		"gates that are on and rolled out hold": {
-			given: configuring, when: gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"), step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
+			given:  configuring,
+			when:   gated("CSIMigration=true,InTreePluginOpenStackUnregister=false"),
+			step:   ucv1.StepMachineController,
+			action: outcome.ActionChangeArguments,
 		},
 		"a catalogue that cannot be looked at is not taken for one without gates": {
 			given: configuring, when: func(o *Observation) { o.Provider = observation.Unknown[observation.Provider]("timeout") },
 			step: ucv1.StepVolumeMigration, wait: ucv1.CouldNotLookReason,
 		},
 	})
-	NewWithT(t).Expect(gatesFlag(observation.Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}}, map[string]bool{"A": true, "C": true})).
-		To(Equal(outcome.Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}))
+	NewWithT(
+		t,
+	).Expect(
+		gatesFlag(
+			observation.Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}},
+			map[string]bool{"A": true, "C": true},
+		),
+	).
+		To(
+			Equal(outcome.Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}),
+		)
 }

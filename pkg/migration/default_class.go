@@ -58,7 +58,10 @@ func (p *pass) defaultClass() outcome.Outcome {
 }
 
 // defaultsOf are our class, those of the in-tree plugin that are the default, and another one that is, if there is one.
-func defaultsOf(provider observation.Provider, classes []observation.StorageClass) (successor *observation.StorageClass, former []observation.Ref, other string) {
+func defaultsOf(
+	provider observation.Provider,
+	classes []observation.StorageClass,
+) (successor *observation.StorageClass, former []observation.Ref, other string) {
 	for _, class := range classes {
 		switch {
 		case class.Name == provider.DefaultClass.Name && slices.Contains(provider.CSIDrivers, class.Provisioner):

@@ -16,7 +16,15 @@ func draining() Observation {
 	o := verifying()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Machines = append(m.Machines, observation.Machine{
-			Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, NodeName: "n-old", Deleting: true, DeletingSince: ago(time.Minute),
+			Ref: observation.Ref{
+				Kind:      "Machine",
+				Namespace: "x",
+				Name:      "old",
+				UID:       "old",
+			},
+			NodeName:      "n-old",
+			Deleting:      true,
+			DeletingSince: ago(time.Minute),
 		})
 	})
 	o.Drains = observation.Known([]observation.Drain{{
@@ -33,15 +41,19 @@ func draining() Observation {
 
 func TestDrainTroublesAreNamed(t *testing.T) {
 	troubles := []string{
-		"Machine x/old has been going since 2026-01-01T11:59:00Z", "may not be evicted now: web/front-0 by PodDisruptionBudget web/front",
+		"Machine x/old has been going since 2026-01-01T11:59:00Z", "may not be evicted now: web/front-0 by PodDisruptionBudget " +
+			"web/front",
 		"web/slow-0 by finalizer example.com/hold", "not evicted yet: web/plain-0", "finalizers of others: example.com/keep",
 		"VolumeAttachments of Node n-old that do not go: csi-1", "deletes the instance by force, at 2026-01-01T13:59:00Z",
 	}
 	runDecisions(t, map[string]decision{
 		"while it is waited for": {given: draining, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: troubles},
 		"when the deadline has passed": {
-			given: draining, when: machines(func(m *observation.Machines) { m.Machines[1].DeletingSince = ago(time.Hour) }),
-			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"does not go", "web/front-0", "by force, at 2026-01-01T13:00:00Z"},
+			given: draining,
+			when:  machines(func(m *observation.Machines) { m.Machines[1].DeletingSince = ago(time.Hour) }),
+			step:  ucv1.StepRoll,
+			fails: ucv1.NodesNotInitializedReason,
+			says:  []string{"does not go", "web/front-0", "by force, at 2026-01-01T13:00:00Z"},
 		},
 		"the machine-controller's own time counts": {
 			given: draining, when: func(o *Observation) {
@@ -52,7 +64,10 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T12:29:00Z"},
 		},
 		"what could not be looked at is not named": {
-			given: draining, when: func(o *Observation) { o.Drains = observation.Unknown[[]observation.Drain]("timeout") }, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: draining,
+			when:  func(o *Observation) { o.Drains = observation.Unknown[[]observation.Drain]("timeout") },
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 	})
 }

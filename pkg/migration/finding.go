@@ -75,7 +75,10 @@ func accept(findings []observation.Finding, accepted []ucv1.AcceptedFinding, now
 				continue
 			}
 			before := len(left)
-			left = slices.DeleteFunc(left, func(object string) bool { return len(entry.Objects) == 0 || slices.Contains(entry.Objects, object) })
+			left = slices.DeleteFunc(
+				left,
+				func(object string) bool { return len(entry.Objects) == 0 || slices.Contains(entry.Objects, object) },
+			)
 			if len(left) < before {
 				because = append(because, entry.Reason)
 			}

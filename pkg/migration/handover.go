@@ -62,7 +62,8 @@ func (p *pass) guarded() outcome.Outcome {
 	return p.aloneStill(out)
 }
 
-// failAfterDeadline turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud loops.
+// failAfterDeadline turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud
+// loops.
 func (p *pass) failAfterDeadline(out outcome.Outcome) outcome.Outcome {
 	started := p.waitingSince()
 	if out.Wait == nil || out.Wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
@@ -103,8 +104,15 @@ func (p *pass) baselineTaken() outcome.Outcome {
 	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
 	return outcome.Does(outcome.Action{
 		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
-		Why: fmt.Sprintf("Storing the inventory: %s, %s.",
-			wording.Count(len(inventory.LoadBalancers), "load balancer", "load balancers"), wording.Count(len(inventory.Volumes), "volume", "volumes")),
+		Why: fmt.Sprintf(
+			"Storing the inventory: %s, %s.",
+			wording.Count(
+				len(inventory.LoadBalancers),
+				"load balancer",
+				"load balancers",
+			),
+			wording.Count(len(inventory.Volumes), "volume", "volumes"),
+		),
 	})
 }
 
@@ -182,12 +190,18 @@ func (p *pass) loopsOff() outcome.Outcome {
 
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
 // early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
-// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go (isCSIMigrationSupportedOnNode)
+// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go
+// (isCSIMigrationSupportedOnNode).
 func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome.Action {
 	action := outcome.Action{
-		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
-		Why:       "Switching the cloud loops off in " + kcm.String() + ": " + wording.Names(loops),
-		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: []outcome.Flag{loopsOffFlag(kcm.Arguments, p.minor())}},
+		Kind:    outcome.ActionChangeArguments,
+		Objects: []observation.Ref{kcm.Ref},
+		Why:     "Switching the cloud loops off in " + kcm.String() + ": " + wording.Names(loops),
+		Arguments: &outcome.ArgumentChange{
+			Target:    kcm.Ref,
+			Container: kcm.Container,
+			Set:       []outcome.Flag{loopsOffFlag(kcm.Arguments, p.minor())},
+		},
 	}
 	gates := p.o.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
@@ -233,7 +247,8 @@ func (p *pass) fenceOpen() outcome.Outcome {
 	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(p.now) {
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
-			Why: "Clearing " + lease.Holder + " from " + lease.String() + ", which has run out: a CCM that could not read it would wait for that once more.",
+			Why: "Clearing " + lease.Holder + " from " + lease.String() +
+				", which has run out: a CCM that could not read it would wait for that once more.",
 		})
 	}
 	if p.facts.Handover.FenceOpenedAt == nil {
@@ -243,7 +258,8 @@ func (p *pass) fenceOpen() outcome.Outcome {
 }
 
 func openFenceVerb(fence observation.Fence) outcome.Action {
-	return outcome.Action{Kind: outcome.ActionOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " + fence.Lease + "."}
+	return outcome.Action{Kind: outcome.ActionOpenFence, Why: "Opening the fence: " + fence.Identity + " may now write " +
+		fence.Lease + "."}
 }
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
@@ -259,7 +275,8 @@ func (p *pass) nodesReady() outcome.Outcome {
 		}
 	}
 	if len(notReady) > 0 {
-		return outcome.Waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the cloud does not know them: "+
+		return outcome.Waits(ucv1.NodesNotReadyReason, "These Nodes are not Ready, and the cloud loops would delete them if the "+
+			"cloud does not know them: "+
 			wording.Names(notReady)+". Repair or delete them.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -280,7 +297,8 @@ func (p *pass) leading() outcome.Outcome {
 	}
 	since := p.mayLeadSince()
 	if waited := p.now.Sub(since); waited > p.o.Deadlines.Leader {
-		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s Look at the logs of its pods in the user cluster.",
+		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s "+
+			"Look at the logs of its pods in the user cluster.",
 			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
@@ -320,7 +338,11 @@ func (p *pass) ccmLeads() outcome.Outcome {
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
 	}
 	if !lease.Renewed(p.now) {
-		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, lease.String()+" is not being renewed by "+lease.Holder+".", 2*time.Second)
+		return outcome.WaitsUntil(
+			ucv1.WaitingForLeaderReason,
+			lease.String()+" is not being renewed by "+lease.Holder+".",
+			2*time.Second,
+		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
 }

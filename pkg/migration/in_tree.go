@@ -48,7 +48,8 @@ func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outc
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but "+kcm.String()+
-			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM runs the loops, set "+
+			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM "+
+			"runs the loops, set "+
 			"spec.features.externalCloudProvider to true.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -65,7 +66,8 @@ func LookedAt(o observation.Observation) string {
 	case kcm.Replicas == 0:
 		return kcm.String() + " is scaled to 0, so whether anything runs the cloud loops was not looked at. " + otherwiseLookedAt(o)
 	}
-	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " + otherwiseLookedAt(o)
+	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " +
+		otherwiseLookedAt(o)
 }
 
 // otherwiseLookedAt says where the rest of what makes an in-tree cluster stands.
@@ -99,8 +101,12 @@ func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
 	}
 	switch {
 	case look.Leader == ucv1.LeaderNotSeen:
-		return &Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: "The last look could not see whether " + p.kcmCalled() +
-			" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again."}
+		return &Attendance{
+			Status: metav1.ConditionUnknown,
+			Reason: ucv1.CouldNotLookReason,
+			Message: "The last look could not see whether " + p.kcmCalled() +
+				" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again.",
+		}
 	case look.Leader != ucv1.LeaderMissing || p.facts.UnattendedSince == nil || look.LeaderAt == nil:
 		return nil
 	}

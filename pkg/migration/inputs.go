@@ -73,7 +73,8 @@ func (p *pass) checkProvider() (*observation.Finding, string) {
 	case provider.VersionProblem != "":
 		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.VersionProblem), ""
 	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
-		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate from."), ""
+		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate "+
+			"from."), ""
 	}
 	return nil, ""
 }
@@ -84,7 +85,8 @@ func (p *pass) unknownProvider() string {
 	if p.facts.Inherited != nil {
 		return p.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
 	}
-	return p.o.UnknownProvider + " The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
+	return p.o.UnknownProvider +
+		" The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
 }
 
 // checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
@@ -101,7 +103,11 @@ func (p *pass) checkCloudConfig() (*observation.Finding, string) {
 	secret := "Secret " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name
 	switch {
 	case p.o.CloudConfig.IsAbsent():
-		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret+" with the cloud configuration does not exist; create it."), ""
+		return blocking(
+			FindingCloudConfig,
+			ucv1.InputInvalidReason,
+			secret+" with the cloud configuration does not exist; create it.",
+		), ""
 	case !known:
 		return nil, secret + ": " + p.o.CloudConfig.Why()
 	case config.Problem != "":
@@ -113,7 +119,8 @@ func (p *pass) checkCloudConfig() (*observation.Finding, string) {
 // checkReleased is for a migration that runs, or is to start: it cannot leave the CCM to another tool.
 func (p *pass) checkReleased() (*observation.Finding, string) {
 	if p.o.Cluster.AddonsReleased() {
-		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the CSI driver are not applied;"+
+		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the "+
+			"CSI driver are not applied;"+
 			" set it to Managed until status.step is Finished."), ""
 	}
 	return nil, ""
@@ -154,8 +161,9 @@ func loopsOffInTree(arguments observation.Arguments) bool {
 
 func (p *pass) loopsOffAlready(kcm observation.Component) string {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
-	return kcm.String() + " has --cloud-provider=" + provider + " and its cloud loops are switched off in --controllers, which no migration of this Cluster did. " +
-		"Make sure that no CCM runs in the user cluster, and take the exclusions out."
+	return kcm.String() + " has --cloud-provider=" + provider +
+		" and its cloud loops are switched off in --controllers, which no migration of this Cluster did. Make sure that no CCM runs " +
+		"in the user cluster, and take the exclusions out."
 }
 
 // checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.
@@ -204,7 +212,8 @@ func processProblem(kcm observation.Component) string {
 	}
 	switch {
 	case len(finished) > 0:
-		return "No one saw the processes of these finished pods end: " + wording.Names(finished) + ". Make sure that they have, and delete the pods."
+		return "No one saw the processes of these finished pods end: " + wording.Names(finished) +
+			". Make sure that they have, and delete the pods."
 	case running > handover.MaxProcesses:
 		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, handover.MaxProcesses)
 	}
@@ -231,13 +240,23 @@ func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding
 	inTree, _ := kcm.Arguments.Flag("cloud-provider")
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
-		return blocking(FindingProviderDiffers, ucv1.InputInvalidReason, kcm.String()+" runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
-			p.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it with the right provider.")
+		return blocking(
+			FindingProviderDiffers,
+			ucv1.InputInvalidReason,
+			kcm.String()+" runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
+				p.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
+				"with the right provider.",
+		)
 	}
 	wanted := p.o.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
-		return blocking(FindingClusterName, ucv1.InputInvalidReason, "spec.cloud.clusterName is "+wanted+", but "+kcm.String()+" uses "+used+
-			": every load balancer would be made again. The field is immutable; nothing was changed yet, so delete the Cluster and create it without the field.")
+		return blocking(
+			FindingClusterName,
+			ucv1.InputInvalidReason,
+			"spec.cloud.clusterName is "+wanted+", but "+kcm.String()+" uses "+used+
+				": every load balancer would be made again. The field is immutable; nothing was changed yet, so delete the Cluster and "+
+				"create it without the field.",
+		)
 	}
 	return nil
 }
@@ -258,7 +277,8 @@ func (p *pass) kcmMissing() string {
 	if p.o.Cluster.Spec.ControlPlane.Static() {
 		return p.staticMissing()
 	}
-	return "Deployment " + p.kcmName() + " does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager."
+	return "Deployment " + p.kcmName() +
+		" does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager."
 }
 
 // judge turns findings into an outcome: an objection outweighs what could not be looked at.

@@ -163,7 +163,8 @@ func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []stri
 // rememberInstructions keeps the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
 func (p *pass) rememberInstructions() {
 	handover, kcm := p.facts.Handover, p.o.ControlPlane.Value().KCM
-	if handover != nil && handover.ChangingSince != nil && handover.FinishedAt == nil && p.instructions == nil && p.o.ControlPlane.IsKnown() {
+	if handover != nil && handover.ChangingSince != nil && handover.FinishedAt == nil && p.instructions == nil &&
+		p.o.ControlPlane.IsKnown() {
 		p.instructLoopsOff(kcm)
 	}
 }
@@ -187,7 +188,11 @@ func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string
 	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
 	if len(proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
-		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, message+" Proving that what ran before has ended: "+wording.Names(proving)+".", 2*time.Second)
+		return outcome.WaitsUntil(
+			ucv1.WaitingForAdministratorReason,
+			message+" Proving that what ran before has ended: "+wording.Names(proving)+".",
+			2*time.Second,
+		)
 	}
 	return outcome.Waits(ucv1.WaitingForAdministratorReason, message)
 }
@@ -219,7 +224,11 @@ func (p *pass) silentNodes(kcm observation.Component) func(target) bool {
 }
 
 // everyTarget is everyComponent where someone else changes the control plane.
-func (p *pass) everyTarget(components []observation.Component, change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
+func (p *pass) everyTarget(
+	components []observation.Component,
+	change func(observation.Component) (*outcome.ArgumentChange, string),
+	held string,
+) outcome.Outcome {
 	var missing, rolling []string
 	for _, component := range components {
 		for _, t := range missingTargets(component) {
@@ -243,7 +252,10 @@ func (p *pass) everyTarget(components []observation.Component, change func(obser
 	}
 	switch {
 	case len(missing) > 0:
-		return outcome.Waits(ucv1.WaitingForAdministratorReason, "The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.")
+		return outcome.Waits(
+			ucv1.WaitingForAdministratorReason,
+			"The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.",
+		)
 	case len(rolling) > 0:
 		return outcome.WaitsUntil(ucv1.RollingOutReason, strings.Join(rolling, " "), 5*time.Second)
 	}
@@ -275,10 +287,14 @@ func (p *pass) untouched() bool {
 func (p *pass) unchanged() bool {
 	controlPlane, known := p.o.ControlPlane.Get()
 	handover := p.facts.Handover
-	if !known || !p.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil || !controlPlane.KCM.RolledOut {
+	if !known || !p.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
+		!controlPlane.KCM.RolledOut {
 		return false
 	}
-	return !slices.ContainsFunc(p.targets(controlPlane.KCM), func(t target) bool { return len(t.component.Arguments.CloudLoops()) == 0 })
+	return !slices.ContainsFunc(
+		p.targets(controlPlane.KCM),
+		func(t target) bool { return len(t.component.Arguments.CloudLoops()) == 0 },
+	)
 }
 
 // staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
@@ -286,7 +302,8 @@ func (p *pass) staticProblem(kcm observation.Component) string {
 	if !p.o.Cluster.Spec.ControlPlane.Static() || p.facts.StartedAt != nil {
 		return ""
 	}
-	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs", "configure-cloud-routes", "leader-elect"} {
+	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs",
+		"configure-cloud-routes", "leader-elect"} {
 		for _, process := range kcm.Pods {
 			if process.Ended || process.Arguments.Flags[name] == kcm.Arguments.Flags[name] {
 				continue

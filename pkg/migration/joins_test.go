@@ -36,7 +36,8 @@ func unjoined(since time.Duration) func() Observation {
 func TestAMachineThatIsMadeAgainWaitsSinceTheFirst(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is late": {
-			given: unjoined(time.Hour), step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"no Node of one has joined since 2026-01-01T11:00:00Z"},
+			given: unjoined(time.Hour), step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"no Node of one has " +
+				"joined since 2026-01-01T11:00:00Z"},
 		},
 		"it is not late yet": {given: unjoined(10 * time.Minute), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
 	})
@@ -59,7 +60,9 @@ func TestANodeThatJoinsEndsTheWait(t *testing.T) {
 			}
 		}
 	})
-	o.Cluster.Status.Breaker.Joining = []ucv1.JoiningMachineDeployment{{UID: o.Machines.Value().Deployments[0].UID, Since: metav1.NewTime(ago(time.Hour))}}
+	o.Cluster.Status.Breaker.Joining = []ucv1.JoiningMachineDeployment{
+		{UID: o.Machines.Value().Deployments[0].UID, Since: metav1.NewTime(ago(time.Hour))},
+	}
 	d := Decide(o, noon())
 	g := NewWithT(t)
 	g.Expect(d.Failure).To(BeNil(), "%+v", d.Failure)
@@ -79,7 +82,10 @@ func unlinked(registered time.Duration) func() Observation {
 			}
 		})
 		edit(&o.Nodes, func(nodes *[]observation.Node) {
-			*nodes = append(slices.DeleteFunc(*nodes, func(n observation.Node) bool { return n.Uninitialized }), observation.Node{Name: "unlinked", UID: "unlinked", Ready: true, Uninitialized: true, CreatedAt: ago(registered)})
+			*nodes = append(
+				slices.DeleteFunc(*nodes, func(n observation.Node) bool { return n.Uninitialized }),
+				observation.Node{Name: "unlinked", UID: "unlinked", Ready: true, Uninitialized: true, CreatedAt: ago(registered)},
+			)
 		})
 		return o
 	}
@@ -89,10 +95,20 @@ func TestANodeThatNoMachineNames(t *testing.T) {
 	accepted := func(o *Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"unlinked"} }
 	runDecisions(t, map[string]decision{
 		"it trips the breaker": {
-			given: unlinked(5 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node unlinked, which no Machine names yet"},
+			given: unlinked(5 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason, says: []string{"Node unlinked, " +
+				"which no Machine names yet"},
 		},
-		"it has its time":                     {given: unlinked(2 * time.Minute), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
+		"it has its time": {
+			given: unlinked(2 * time.Minute),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
+		},
 		"one of before the Machine is no new": {given: unlinked(time.Hour), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
-		"a person may vouch for it":           {given: unlinked(5 * time.Minute), when: accepted, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason},
+		"a person may vouch for it": {
+			given: unlinked(5 * time.Minute),
+			when:  accepted,
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
+		},
 	})
 }

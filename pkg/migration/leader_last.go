@@ -20,7 +20,9 @@ func (p *pass) leaderEndsLast() outcome.Outcome {
 	switch {
 	case !known:
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
-	case p.facts.Handover.LoopsOffAt != nil, p.o.Cluster.Spec.ControlPlane.Instructed(), !slices.ContainsFunc(kcm.Pods, handover.MayRunLoops):
+	case p.facts.Handover.LoopsOffAt != nil,
+		p.o.Cluster.Spec.ControlPlane.Instructed(),
+		!slices.ContainsFunc(kcm.Pods, handover.MayRunLoops):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.o.KCMLease.IsUnknown():
 		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())

@@ -25,10 +25,18 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 			says: []string{"Pod user-alpha/old, which leads"},
 		},
 		"one that is kept already is not kept again": {
-			given: loud, when: replicated(func(p *observation.Process) { p.DeletionCost = "1000" }), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
+			given:  loud,
+			when:   replicated(func(p *observation.Process) { p.DeletionCost = "1000" }),
+			step:   ucv1.StepHandover,
+			line:   "LoopsOff",
+			action: outcome.ActionChangeArguments,
 		},
 		"one that is going is not kept": {
-			given: loud, when: replicated(func(p *observation.Process) { p.Terminating = true }), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
+			given:  loud,
+			when:   replicated(func(p *observation.Process) { p.Terminating = true }),
+			step:   ucv1.StepHandover,
+			line:   "LoopsOff",
+			action: outcome.ActionChangeArguments,
 		},
 		"a Lease that cannot be looked at is waited for": {
 			given: loud, when: func(o *Observation) {
@@ -44,6 +52,11 @@ func TestKCMsLeaderEndsLast(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
 		},
-		"a single replica has no last one": {given: loud, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments},
+		"a single replica has no last one": {
+			given:  loud,
+			step:   ucv1.StepHandover,
+			line:   "LoopsOff",
+			action: outcome.ActionChangeArguments,
+		},
 	})
 }

@@ -18,7 +18,10 @@ const leasesMinor = 20
 const KCMLeaseRole = "ccm-migration:kube-controller-manager-lease"
 
 func rightTo(lease observation.Ref) []observation.Ref {
-	return []observation.Ref{{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole}, {Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole}}
+	return []observation.Ref{
+		{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole},
+		{Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole},
+	}
 }
 
 // looksAtKCMLeaseRight says whether that is looked at: never in a cluster that is finished.
@@ -49,7 +52,8 @@ func (p *pass) electsByLease(arguments observation.Arguments) bool {
 // beforeKCMRolls is what makes the time short in which no KCM leads: its leader ends last, and we may free its Lease.
 func (p *pass) beforeKCMRolls(action *outcome.Action) *outcome.Action {
 	kcm := p.o.ControlPlane.Value().KCM
-	if action == nil || action.Kind != outcome.ActionChangeArguments || action.Arguments.InUserCluster || action.Arguments.Target != kcm.Ref {
+	if action == nil || action.Kind != outcome.ActionChangeArguments || action.Arguments.InUserCluster ||
+		action.Arguments.Target != kcm.Ref {
 		return nil
 	}
 	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
@@ -75,8 +79,9 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 	}
 	pod := kcm.Pods[leader]
 	return &outcome.Action{
-		Kind: outcome.ActionKeepLeader, Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
-		Why: "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
+		Kind:    outcome.ActionKeepLeader,
+		Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
+		Why:     "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
 	}
 }
 
@@ -112,8 +117,8 @@ func (p *pass) rightIsOver(decision Decision) bool {
 	return inTime && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
 }
 
-// takeBack is the action that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to be
-// there.
+// takeBack is the action that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to
+// be there.
 func (p *pass) takeBack() *outcome.Action {
 	if p.granted() {
 		return p.revoke()
@@ -156,7 +161,11 @@ func (p *pass) rightGone() outcome.Outcome {
 		p.forgetRight()
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.kcmLeaseOrphaned() && !p.undoing():
-		return outcome.WaitsUntil(ucv1.RollingOutReason, "The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.", time.Second)
+		return outcome.WaitsUntil(
+			ucv1.RollingOutReason,
+			"The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.",
+			time.Second,
+		)
 	case p.facts.Handover.KCMLeaseRevokedAt == nil:
 		return outcome.Does(*p.revoke())
 	}

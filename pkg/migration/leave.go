@@ -24,9 +24,14 @@ func (p *pass) letsGo() string {
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
 func (p *pass) release(why string) outcome.Outcome {
-	action := outcome.Action{Kind: outcome.ActionRelease, Objects: []observation.Ref{p.self()}, Why: "Letting the deleted Cluster go: " + why + "."}
+	action := outcome.Action{
+		Kind:    outcome.ActionRelease,
+		Objects: []observation.Ref{p.self()},
+		Why:     "Letting the deleted Cluster go: " + why + ".",
+	}
 	if p.mayBeGranted() {
-		action.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " + p.deleteRight()
+		action.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " +
+			p.deleteRight()
 	}
 	return outcome.Does(action)
 }
@@ -46,7 +51,8 @@ func (p *pass) revokedFirst(decision Decision) Decision {
 
 // leaving says what a deleted Cluster waits for, before what holds that up.
 func (d Decision) leaving(until string) Decision {
-	d.Leaving = "The Cluster is being deleted; it goes when " + until + ", or at once with annotation " + ucv1.AbandonAnnotation + "=true."
+	d.Leaving = "The Cluster is being deleted; it goes when " + until + ", or at once with annotation " + ucv1.AbandonAnnotation +
+		"=true."
 	if d.Wait != nil {
 		d.Wait.Message = d.Leaving + " " + d.Wait.Message
 	}

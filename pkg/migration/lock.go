@@ -42,7 +42,10 @@ func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
 	held, unknown := p.lockIsHeld()
 	problems = append(problems, held...)
 	for _, problem := range problems {
-		findings = append(findings, *blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: "+problem))
+		findings = append(
+			findings,
+			*blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: "+problem),
+		)
 	}
 	return findings, unknown
 }
@@ -53,7 +56,8 @@ func (p *pass) lockIsHeld() (problems []string, unknown string) {
 	case !known && p.o.Connection.Reachable:
 		return nil, "the migration lock: " + p.o.Lock.Why()
 	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
-		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder + " already: someone else hands loops over by it. Wait until that is done."}, ""
+		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder +
+			" already: someone else hands loops over by it. Wait until that is done."}, ""
 	}
 	return nil, ""
 }

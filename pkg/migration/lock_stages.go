@@ -22,10 +22,15 @@ func lockStages(last, silent stage) []stage {
 	return []stage{
 		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", (*pass).lockAllowed},
 		{
-			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one has ended.",
+			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one " +
+				"has ended.",
 			(*pass).kcmArmed,
 		},
-		{"CCMArmed", "The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.", (*pass).ccmArmed},
+		{
+			"CCMArmed",
+			"The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.",
+			(*pass).ccmArmed,
+		},
 		last,
 		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", (*pass).lockLeavesKCM},
 		silent,
@@ -44,10 +49,12 @@ func (p *pass) lockAllowed() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case !lock.Granted:
-		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting both managers hold it."})
+		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting " +
+			"both managers hold it."})
 	case len(lock.Denied) > 0:
 		// The authorizer sees new rules a moment later.
-		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for an authorizer that denies it.", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for "+
+			"an authorizer that denies it.", 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -114,8 +121,13 @@ func (p *pass) lockHeld(kcm observation.Component) outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder == "" || !lock.Lease.Renewed(p.now):
-		return outcome.WaitsUntil(ucv1.ArmingReason, "No one holds the migration lock yet. If it stays so, KCM is not "+handover.KCMUser+" in the user cluster: let its user write Lease "+
-			handover.LockName+".", 2*time.Second)
+		return outcome.WaitsUntil(
+			ucv1.ArmingReason,
+			"No one holds the migration lock yet. If it stays so, KCM is not "+
+				handover.KCMUser+" in the user cluster: let its user write Lease "+
+				handover.LockName+".",
+			2*time.Second,
+		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -198,7 +210,8 @@ func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
 	if out := p.leading(); !out.Holds {
 		return out
 	}
-	return outcome.WaitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one lease duration at most.", 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one "+
+		"lease duration at most.", 2*time.Second)
 }
 
 // lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.
@@ -234,10 +247,15 @@ func (p *pass) lockGone() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
 	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
-		return outcome.WaitsUntil(ucv1.ArmingReason, lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.", 2*time.Second)
+		return outcome.WaitsUntil(
+			ucv1.ArmingReason,
+			lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.",
+			2*time.Second,
+		)
 	case len(lock.Left) > 0:
 		return outcome.Does(outcome.Action{
-			Kind: outcome.ActionRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " + wording.Names(observation.RefNames(lock.Left)) + ".",
+			Kind: outcome.ActionRemoveLock, Objects: lock.Left, Why: "Deleting what is left of the migration lock: " +
+				wording.Names(observation.RefNames(lock.Left)) + ".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -51,8 +51,10 @@ func looksAhead(cluster *ucv1.Cluster, now time.Time) bool {
 // wantsLooks: one that was migrated never has the feature off again, whatever its spec came to say.
 func wantsLooks(cluster *ucv1.Cluster) bool {
 	origin := cluster.Status.Origin
-	return !cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.Preflight.LookAhead != ucv1.NeverLookAhead &&
-		origin != ucv1.OriginMigrating && origin != ucv1.OriginExternal
+	return !cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() &&
+		cluster.Spec.Preflight.LookAhead != ucv1.NeverLookAhead &&
+		origin != ucv1.OriginMigrating &&
+		origin != ucv1.OriginExternal
 }
 
 // nextLook is sooner when the spec was changed since the last one.
@@ -90,7 +92,8 @@ func (p *pass) lookAhead(decision *Decision) {
 		decision.Readiness = p.judgeLook(asked)
 	} else {
 		decision.Readiness = &Readiness{
-			Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "The user cluster is looked at for the first time at " +
+			Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "The user cluster is looked at " +
+				"for the first time at " +
 				p.facts.LookAhead.NextAt.UTC().Format(time.RFC3339) + ", or when the limit for the whole fleet allows it.",
 		}
 	}

@@ -18,7 +18,9 @@ func ahead() Observation {
 	o := starting()
 	o.Cluster = o.Cluster.DeepCopy()
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
-	o.Cluster.Status = ucv1.ClusterStatus{Facts: ucv1.Facts{Origin: ucv1.OriginInTree, LookAhead: &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second)}}}
+	o.Cluster.Status = ucv1.ClusterStatus{
+		Facts: ucv1.Facts{Origin: ucv1.OriginInTree, LookAhead: &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second)}},
+	}
 	o.InTree = observation.Known(o.ControlPlane.Value().KCM)
 	o.Look = observation.LookDone
 	return o
@@ -54,7 +56,11 @@ func TestWhenALookIsDue(t *testing.T) {
 func uidOf(i int) types.UID { return types.UID(fmt.Sprintf("6d0b0b52-7c38-4a3e-9a50-%012x", i)) }
 
 func lookedAtSpec(c *ucv1.Cluster) {
-	c.Status.LookAhead = &ucv1.LookAheadStatus{NextAt: stampAgo(-12 * time.Hour), LookedAt: stampAgo(12 * time.Hour), Generation: c.Generation}
+	c.Status.LookAhead = &ucv1.LookAheadStatus{
+		NextAt:     stampAgo(-12 * time.Hour),
+		LookedAt:   stampAgo(12 * time.Hour),
+		Generation: c.Generation,
+	}
 }
 
 func changedSpec(before time.Duration) func(*ucv1.Cluster) {
@@ -112,7 +118,11 @@ func TestOneThatHasNoTurnAsksAgain(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
 	o.Look = observation.NoLook
-	g.Expect(Decide(o, noon())).To(And(HaveField("LookAfter", BeNumerically("~", 450*time.Second, 150*time.Second)), HaveField("Facts", BeNil())))
+	g.Expect(
+		Decide(o, noon()),
+	).To(
+		And(HaveField("LookAfter", BeNumerically("~", 450*time.Second, 150*time.Second)), HaveField("Facts", BeNil())),
+	)
 	o.Look = observation.LookGoesOn
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(5 * time.Second))
 }
@@ -125,7 +135,8 @@ func TestWhatALookSays(t *testing.T) {
 		message string
 		retries bool
 	}{
-		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found blocks a migration.", false},
+		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found " +
+			"blocks a migration.", false},
 		"warnings and infos are not": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}, {ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
 				{ID: "D", Severity: observation.Warning, NotLookedAt: true}, {ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
@@ -177,7 +188,13 @@ func TestWhatALookSays(t *testing.T) {
 
 func unreached(o *Observation) {
 	o.Connection = observation.Connection{Reason: ucv1.UnreachableReason, Message: "It hangs"}
-	o.Findings, o.KCMLease, o.CCMLease = observation.Unknown[[]observation.Finding]("it hangs"), observation.Unknown[observation.Lease]("it hangs"), observation.Unknown[observation.Lease]("it hangs")
+	o.Findings, o.KCMLease, o.CCMLease = observation.Unknown[[]observation.Finding](
+		"it hangs",
+	), observation.Unknown[observation.Lease](
+		"it hangs",
+	), observation.Unknown[observation.Lease](
+		"it hangs",
+	)
 }
 
 func TestWhatWasFoundStaysWhenTheUserClusterCannotBeReached(t *testing.T) {
@@ -192,7 +209,8 @@ func TestWhatWasFoundStaysWhenTheUserClusterCannotBeReached(t *testing.T) {
 	g.Expect(decision.Findings).To(BeNil())
 	g.Expect(decision.Facts.LookAhead.LookedAt).To(BeNil(), "it was not reached")
 	o.Connection.Refused = true
-	g.Expect(Decide(o, noon()).Findings).To(ConsistOf(HaveField("ID", FindingConnection)), "but for what stands against its kubeconfig")
+	g.Expect(Decide(o, noon()).Findings).To(ConsistOf(HaveField("ID", FindingConnection)), "but for what stands against its "+
+		"kubeconfig")
 }
 
 func TestLooksEndWithTheFeatureAndWithNever(t *testing.T) {
@@ -216,7 +234,15 @@ func TestLooksEndWithTheFeatureAndWithNever(t *testing.T) {
 func TestAStrangerWhoHoldsTheLeaseIsWatched(t *testing.T) {
 	stranger := func(change func(*observation.Lease)) Observation {
 		o := ahead()
-		o.KCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "kcm"}, Holder: "elsewhere_1", DurationSeconds: 15, ChangedAt: noon(), WatchedAt: noon()})
+		o.KCMLease = observation.Known(
+			observation.Lease{
+				Ref:             observation.Ref{Kind: "Lease", Name: "kcm"},
+				Holder:          "elsewhere_1",
+				DurationSeconds: 15,
+				ChangedAt:       noon(),
+				WatchedAt:       noon(),
+			},
+		)
 		edit(&o.KCMLease, change)
 		return o
 	}

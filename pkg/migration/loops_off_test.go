@@ -21,8 +21,11 @@ func switchedOff() observation.Arguments {
 func TestLoopsThatAreOffAlready(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"are a finding before the start": {
-			given: fresh, when: func(o *Observation) { setKCM(o, switchedOff()) }, step: ucv1.StepPreflight, fails: ucv1.LoopsOffAlreadyReason,
-			says: []string{"no migration of this Cluster did"},
+			given: fresh,
+			when:  func(o *Observation) { setKCM(o, switchedOff()) },
+			step:  ucv1.StepPreflight,
+			fails: ucv1.LoopsOffAlreadyReason,
+			says:  []string{"no migration of this Cluster did"},
 		},
 	})
 }
@@ -44,10 +47,17 @@ func TestLoopsThatAreOffAreNeverAnOriginal(t *testing.T) {
 func TestARetryWaitsForItsTime(t *testing.T) {
 	g := NewWithT(t)
 	o := loud()
-	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
+	o.Cluster.Status.Facts = ucv1.Facts{
+		Origin:   ucv1.OriginMigrating,
+		Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)},
+	}
 	o.Cluster.Spec.Handover.RetryAfter = stampAgo(-7 * time.Second)
 	d := Decide(o, noon())
-	g.Expect([]any{d.Step, d.Action, d.LookAfter}).To(HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)))
+	g.Expect(
+		[]any{d.Step, d.Action, d.LookAfter},
+	).To(
+		HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)),
+	)
 	g.Expect(Decide(o, noon().Add(7*time.Second)).Step).To(Equal(ucv1.StepAdmitted))
 }
 

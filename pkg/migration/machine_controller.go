@@ -81,7 +81,8 @@ func MachineControllerWanted(deployments []observation.MachineControllerDeployme
 }
 
 // MachineControllerRemedy is what a person does about a gap.
-const MachineControllerRemedy = "Correct spec.machineController: where each of its Deployments is, and operatingSystemManager.mode: None if the cluster has no operating-system-manager."
+const MachineControllerRemedy = "Correct spec.machineController: where each of its Deployments is, and " +
+	"operatingSystemManager.mode: None if the cluster has no operating-system-manager."
 
 // MachineControllerGap says which Deployments of the machine-controller are missing, or are there against the spec; empty
 // when all that decide about new Machines are known.
@@ -157,7 +158,8 @@ func (p *pass) undoMachineController() outcome.Outcome {
 func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) outcome.Outcome {
 	if p.facts.Rollback.MachineControllerRevertedAt != nil {
 		p.facts.Rollback.MachineControllerRevertedAt = nil
-		return outcome.Records("Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again.")
+		return outcome.Records("Recording that " + deployment.String() + " got " + deployment.Flag +
+			" back: MachineSets are judged again.")
 	}
 	return outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{deployment.Ref},

@@ -14,7 +14,8 @@ func TestRefsAreFoundInMessages(t *testing.T) {
 		want    []observation.Ref
 	}{
 		"namespaced, in their order": {
-			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it, MachineDeployment kube-system/held is paused.",
+			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it, MachineDeployment kube-system/held " +
+				"is paused.",
 			[]observation.Ref{{Kind: "Machine", Namespace: "kube-system", Name: "pet"}, {Kind: "MachineDeployment", Namespace: "kube-system", Name: "held"}},
 		},
 		"at the end of a sentence": {"Waiting for Deployment user-a/kcm.", []observation.Ref{{Kind: "Deployment", Namespace: "user-a", Name: "kcm"}}},

@@ -8,11 +8,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// Needs are what a pass observes and renders besides what every pass does. What they leave out is not observed, so no row may rest on it.
+// Needs are what a pass observes and renders besides what every pass does. What they leave out is not observed, so no row may
+// rest on it.
 type Needs struct {
-	// What is looked at: the plan before the start, what preflight and, later, the cloud are asked, the canary, StorageClasses, our right
-	// to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an undo rests
-	// on.
+	// What is looked at: the plan before the start, what preflight and, later, the cloud are asked, the canary, StorageClasses, our
+	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an
+	// undo rests on.
 	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Undo bool
 	// LookAhead is for a cluster whose feature is off.
 	LookAhead bool
@@ -26,11 +27,26 @@ type Needs struct {
 func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time) Needs {
 	facts := cluster.Status.Facts
 	return Needs{
-		Plan: wantsPlan(cluster), Preflight: judgesPreflight(facts), Cloud: judgesCloud(facts), Canary: looksAtCanary(facts),
-		StorageClasses: wantsStorageClasses(facts), KCMLeaseRight: looksAtKCMLeaseRight(facts), Measurements: rollout.Measures(cluster, now),
-		RegisteredVolumes: wantsRegistered(facts, provider), Undo: looksForUndo(cluster), LookAhead: looksAhead(cluster, now),
-		Probe: wantsProbe(cluster), Lock: wantsLock(facts), NodeAgents: wantsNodeAgents(facts),
-		WithholdWorkload: withholdsWorkload(facts), WithholdCloudNode: withholdsCloudNode(facts, provider), WithdrawAddons: withdrawsAddons(facts),
+		Plan:      wantsPlan(cluster),
+		Preflight: judgesPreflight(facts),
+		Cloud:     judgesCloud(facts),
+		Canary:    looksAtCanary(facts),
+		StorageClasses: wantsStorageClasses(
+			facts,
+		),
+		KCMLeaseRight:     looksAtKCMLeaseRight(facts),
+		Measurements:      rollout.Measures(cluster, now),
+		RegisteredVolumes: wantsRegistered(facts, provider),
+		Undo:              looksForUndo(cluster),
+		LookAhead:         looksAhead(cluster, now),
+		Probe:             wantsProbe(cluster),
+		Lock:              wantsLock(facts),
+		NodeAgents:        wantsNodeAgents(facts),
+		WithholdWorkload: withholdsWorkload(
+			facts,
+		),
+		WithholdCloudNode: withholdsCloudNode(facts, provider),
+		WithdrawAddons:    withdrawsAddons(facts),
 	}
 }
 
@@ -44,5 +60,6 @@ func wantsStorageClasses(facts ucv1.Facts) bool {
 
 // wantsRegistered says that it is worth to look which in-tree volumes the CSI driver knows: Nodes are about to be drained.
 func wantsRegistered(facts ucv1.Facts, provider observation.Provider) bool {
-	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil && facts.Rollback == nil
+	return provider.RegisteredBy != "" && facts.MachineControllerConfiguredAt != nil && facts.CompletedAt == nil &&
+		facts.Rollback == nil
 }

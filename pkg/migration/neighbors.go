@@ -59,11 +59,15 @@ func differencesOf(n observation.Neighbor, change func(observation.Component) *o
 }
 
 // Unclaimed is the next step for neighbors that the spec does not mention.
-const Unclaimed = "Set ownership in that field: Ours, and the migration changes it, or Foreign, and it waits until its owner has changed it."
+const Unclaimed = "Set ownership in that field: Ours, and the migration changes it, or Foreign, and it waits until its owner " +
+	"has changed it."
 
 // wholeControlPlane is everyComponent, and looks at what is not ours to change, too. It holds for nothing that was seen to be
 // otherwise, and says what was not seen.
-func (p *pass) wholeControlPlane(change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
+func (p *pass) wholeControlPlane(
+	change func(observation.Component) (*outcome.ArgumentChange, string),
+	held string,
+) outcome.Outcome {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())

@@ -42,7 +42,11 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			says: []string{"TaintRemoval: 2 of 2 took more than 1m0s", "Node a, at least 1m1s", "Node b", "spec.slo.countSince"},
 		},
 		"one may be an accident": {
-			given: rolling, when: measure(slow(time.Minute, "a")...), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, facts: goesOn,
+			given:  rolling,
+			when:   measure(slow(time.Minute, "a")...),
+			step:   ucv1.StepRoll,
+			action: outcome.ActionRollMachineDeployment,
+			facts:  goesOn,
 		},
 		"it goes on by itself where that is configured": {
 			given: rolling, when: func(o *Observation) {
@@ -81,8 +85,11 @@ func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,
 		},
 		"what could not be looked at is no good sign": {
-			given: rolling, when: func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
-			says: []string{"how long Nodes take"},
+			given: rolling,
+			when:  func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") },
+			step:  ucv1.StepRoll,
+			wait:  ucv1.CouldNotLookReason,
+			says:  []string{"how long Nodes take"},
 		},
 		"with everything rolled there is nothing to halt": {
 			given: verifying, when: violated, step: ucv1.StepVerify, action: outcome.ActionRecord,

@@ -41,7 +41,8 @@ func (p *pass) locks() bool {
 // strangers are the other managers that nothing holds and no one vouched for.
 func (p *pass) strangers(by held, counts func(observation.ForeignCCM) bool) []observation.ForeignCCM {
 	return slices.DeleteFunc(slices.Clone(p.o.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
-		return m.Harmless() || !counts(m) || p.bound(m, by) || slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
+		return m.Harmless() || !counts(m) || p.bound(m, by) ||
+			slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
 	})
 }
 
@@ -126,7 +127,8 @@ func (p *pass) tell(found []observation.ForeignCCM, by held) string {
 	if rest := len(found) - maxTold; rest > 0 {
 		told = append(told, "And "+wording.Count(rest, "more", "more")+".")
 	}
-	return strings.Join(told, " ") + " If it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"" + found[0].String() + "\"."
+	return strings.Join(told, " ") + " If it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"" +
+		found[0].String() + "\"."
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
@@ -166,7 +168,12 @@ func (p *pass) describeLoops(m observation.ForeignCCM, by held) string {
 	case p.locks():
 		return runs + " with our CCM's Lease " + m.Lease() + ", and without the migration lock: it may run them beside KCM."
 	case by == byFence:
-		return fmt.Sprintf("%s with our CCM's Lease %s, as %s, which our fence does not bind: it may run them beside KCM.", runs, m.Lease(), m.Identity)
+		return fmt.Sprintf(
+			"%s with our CCM's Lease %s, as %s, which our fence does not bind: it may run them beside KCM.",
+			runs,
+			m.Lease(),
+			m.Identity,
+		)
 	}
 	return runs + "."
 }

@@ -204,7 +204,8 @@ func (p *pass) beforePointOfNoReturn() outcome.Outcome {
 	if !p.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || p.facts.PointOfNoReturnAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone (spec.handover.rollback). "+
+	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone "+
+		"(spec.handover.rollback). "+
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }
 

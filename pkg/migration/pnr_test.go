@@ -76,14 +76,19 @@ func TestPointOfNoReturn(t *testing.T) {
 			o.Nodes = observation.Unknown[[]observation.Node]("timeout")
 			o.Connection.Reachable = false
 		}},
-		"a cluster that was created so has none":  {given: external},
-		"a started migration can be undone":       {given: starting, state: ucv1.PointOfNoReturnAhead},
-		"a hand-over can be undone":               {given: fenced, state: ucv1.PointOfNoReturnAhead},
-		"a roll can be undone":                    {given: rolling, state: ucv1.PointOfNoReturnAhead},
-		"external Machines can be replaced":       {given: verifying, state: ucv1.PointOfNoReturnAhead},
-		"completion is for good":                  {given: finished, state: ucv1.PointOfNoReturnPassed, says: "completed at"},
-		"a volume of another driver is not ours":  {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},
-		"a volume that only the driver can serve": {given: verifying, when: withVolume("cinder.csi.openstack.org"), state: ucv1.PointOfNoReturnPassed, says: "PersistentVolume late"},
+		"a cluster that was created so has none": {given: external},
+		"a started migration can be undone":      {given: starting, state: ucv1.PointOfNoReturnAhead},
+		"a hand-over can be undone":              {given: fenced, state: ucv1.PointOfNoReturnAhead},
+		"a roll can be undone":                   {given: rolling, state: ucv1.PointOfNoReturnAhead},
+		"external Machines can be replaced":      {given: verifying, state: ucv1.PointOfNoReturnAhead},
+		"completion is for good":                 {given: finished, state: ucv1.PointOfNoReturnPassed, says: "completed at"},
+		"a volume of another driver is not ours": {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},
+		"a volume that only the driver can serve": {
+			given: verifying,
+			when:  withVolume("cinder.csi.openstack.org"),
+			state: ucv1.PointOfNoReturnPassed,
+			says:  "PersistentVolume late",
+		},
 		"the canary's volume and Service go again": {
 			given: verifying, when: func(o *Observation) {
 				withVolume("cinder.csi.openstack.org")(o)
@@ -95,7 +100,12 @@ func TestPointOfNoReturn(t *testing.T) {
 				})
 			}, state: ucv1.PointOfNoReturnAhead,
 		},
-		"a Service that is new, where names differ": {given: verifying, when: withService, state: ucv1.PointOfNoReturnPassed, says: "Service web/late"},
+		"a Service that is new, where names differ": {
+			given: verifying,
+			when:  withService,
+			state: ucv1.PointOfNoReturnPassed,
+			says:  "Service web/late",
+		},
 	})
 }
 
@@ -130,7 +140,10 @@ func TestPointOfNoReturnOfVolumesAndLoadBalancers(t *testing.T) {
 func TestPointOfNoReturnOfMachines(t *testing.T) {
 	runJudged(t, map[string]judged{
 		"an external Machine that stands alone": {
-			given: verifying, when: withMachine(observation.Machine{Annotation: "true"}), state: ucv1.PointOfNoReturnPassed, says: "Machine kube-system/pet",
+			given: verifying,
+			when:  withMachine(observation.Machine{Annotation: "true"}),
+			state: ucv1.PointOfNoReturnPassed,
+			says:  "Machine kube-system/pet",
 		},
 		"an external Machine that is going anyway": {
 			given: verifying, when: withMachine(observation.Machine{Annotation: "true", Deleting: true}), state: ucv1.PointOfNoReturnAhead,
@@ -152,7 +165,10 @@ func TestPointOfNoReturnOfMachines(t *testing.T) {
 func TestPointOfNoReturnOfTheControlPlane(t *testing.T) {
 	runJudged(t, map[string]judged{
 		"a minor without in-tree provider": {
-			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Version = "1.26.1" }, state: ucv1.PointOfNoReturnPassed, says: "1.25 is the last",
+			given: verifying,
+			when:  func(o *Observation) { o.Cluster.Spec.Version = "1.26.1" },
+			state: ucv1.PointOfNoReturnPassed,
+			says:  "1.25 is the last",
 		},
 		"a KCM without in-tree provider": {
 			given: verifying, when: func(o *Observation) {
@@ -216,7 +232,11 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 	paused := func(o *Observation) { o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn = true }
 	runDecisions(t, map[string]decision{
 		"the controller waits for a person before it completes": {
-			given: soaked, when: paused, step: ucv1.StepComplete, wait: ucv1.WaitingBeforePointOfNoReturnReason, says: []string{"pauseBeforePointOfNoReturn is false"},
+			given: soaked,
+			when:  paused,
+			step:  ucv1.StepComplete,
+			wait:  ucv1.WaitingBeforePointOfNoReturnReason,
+			says:  []string{"pauseBeforePointOfNoReturn is false"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CompletedAt).To(BeNil()) },
 		},
 		"when it is passed already there is nothing to wait for": {
@@ -251,7 +271,11 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.Handover.Original).To(Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}))
+				g.Expect(
+					f.Handover.Original,
+				).To(
+					Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}),
+				)
 			},
 		},
 		"what someone changed in between is kept first": {

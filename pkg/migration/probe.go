@@ -67,15 +67,20 @@ func (p *pass) probeLeads() outcome.Outcome {
 	case lease.Holder != "" && lease.Renewed(p.now) && handover.ProbeHolder != lease.Holder:
 		handover.ProbeHolder, handover.ProbeLedAt = lease.Holder, p.stamp()
 		return outcome.Records("Recording that the probe of the CCM leads.")
-	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder && lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= p.o.Deadlines.ProbeTime:
+	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder &&
+		lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= p.o.Deadlines.ProbeTime:
 		handover.ProbedAt = p.stamp()
 		handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
 		return outcome.Records("Recording that the probe of the CCM led and stayed up.")
 	case p.now.Sub(handover.ProbeStartedAt.Time) > p.o.Deadlines.Probe:
 		return p.failProbe(probe)
 	}
-	return outcome.WaitsUntil(ucv1.ProbingReason, "The probe of the CCM has to lead and stay up for "+p.o.Deadlines.ProbeTime.String()+
-		" before KCM is touched."+sentences(probe.Set.Unhealthy), 2*time.Second)
+	return outcome.WaitsUntil(
+		ucv1.ProbingReason,
+		"The probe of the CCM has to lead and stay up for "+p.o.Deadlines.ProbeTime.String()+
+			" before KCM is touched."+sentences(probe.Set.Unhealthy),
+		2*time.Second,
+	)
 }
 
 // failProbe has the probe removed, and keeps what was seen of it.
@@ -99,8 +104,10 @@ func (p *pass) probeFailed() outcome.Outcome {
 		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem = nil, ""
 		return outcome.Records("Recording that the probe of the CCM is tried again.")
 	}
-	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its probe failed: "+
-		p.facts.Handover.ProbeProblem+" Look at the cloud configuration and at its credentials; the probe is tried again when they change, and every "+
+	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its "+
+		"probe failed: "+
+		p.facts.Handover.ProbeProblem+" Look at the cloud configuration and at its credentials; the probe is tried again when they "+
+		"change, and every "+
 		p.o.Deadlines.ProbeRetry.String()+".")
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// proofsToKeep in this pass; nil: they are kept already. They are written before the action that rests on them is done, and hold up
-// no other one.
+// proofsToKeep in this pass; nil: they are kept already. They are written before the action that rests on them is done, and hold
+// up no other one.
 func (p *pass) proofsToKeep(decision Decision) *observation.KeptProofs {
 	kept, known := p.o.Proofs.Get()
 	nodes, seen := p.o.Nodes.Get()

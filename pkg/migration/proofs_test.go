@@ -17,7 +17,9 @@ import (
 func keeping(proofs map[string]observation.Proof) func() Observation {
 	return func() Observation {
 		o := verifying()
-		o.Proofs = observation.Known(observation.KeptProofs{Secret: observation.Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs})
+		o.Proofs = observation.Known(
+			observation.KeptProofs{Secret: observation.Ref{Kind: "Secret", Name: "baseline", UID: "s"}, Version: "9", ByNode: proofs},
+		)
 		return o
 	}
 }
@@ -54,7 +56,11 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 				g.Expect(decision.Proofs).To(BeNil())
 				return
 			}
-			g.Expect(decision.Proofs).To(HaveValue(And(HaveField("ByNode", test.want), HaveField("Secret.UID", "s"), HaveField("Version", "9"))))
+			g.Expect(
+				decision.Proofs,
+			).To(
+				HaveValue(And(HaveField("ByNode", test.want), HaveField("Secret.UID", "s"), HaveField("Version", "9"))),
+			)
 		})
 	}
 }
@@ -79,7 +85,12 @@ func TestKeptProofsCount(t *testing.T) {
 		return d
 	}
 	runDecisions(t, map[string]decision{
-		"a proof that was kept is one": {given: verifying, when: with(of("uid-n1", observation.TaintSeen)), step: ucv1.StepVerify, action: outcome.ActionRecord},
+		"a proof that was kept is one": {
+			given:  verifying,
+			when:   with(of("uid-n1", observation.TaintSeen)),
+			step:   ucv1.StepVerify,
+			action: outcome.ActionRecord,
+		},
 		"one of a kubelet that shows itself to be in-tree is none": {given: verifying, when: func(o *Observation) {
 			firstNode(func(n *observation.Node) {
 				n.Kubelet = observation.Kubelet{InTree: "it set its providerID and its zone itself"}
@@ -87,11 +98,17 @@ func TestKeptProofsCount(t *testing.T) {
 			o.Proofs = of("uid-n1", observation.TaintSeen)
 			o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 		}, step: ucv1.StepRoll, fails: ucv1.KubeletsNotExternalReason, says: []string{"in-tree"}},
-		"one of another Node of that name is none":          when(missing, of("uid-before", observation.TaintSeen)),
-		"a word that is not known is none":                  when(missing, of("uid-n1", "Believe me")),
-		"one that was missed calls a person by name":        when(missing, observation.Known(observation.KeptProofs{})),
-		"one whose Secret is gone calls a person by name":   when(missing, observation.Absent[observation.KeptProofs]()),
-		"one that cannot be looked at is not called missed": {given: verifying, when: with(observation.Unknown[observation.KeptProofs]("timeout")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
+		"one of another Node of that name is none":        when(missing, of("uid-before", observation.TaintSeen)),
+		"a word that is not known is none":                when(missing, of("uid-n1", "Believe me")),
+		"one that was missed calls a person by name":      when(missing, observation.Known(observation.KeptProofs{})),
+		"one whose Secret is gone calls a person by name": when(missing, observation.Absent[observation.KeptProofs]()),
+		"one that cannot be looked at is not called missed": {
+			given: verifying,
+			when:  with(observation.Unknown[observation.KeptProofs]("timeout")),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.CouldNotLookReason,
+			says:  []string{"timeout"},
+		},
 	})
 }
 
@@ -113,6 +130,11 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 	g.Expect(count(proof(observation.SyncedSeen))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Synced: 1})))
 	g.Expect(count(proof(observation.ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
 	g.Expect(count(proof(""))).To(HaveValue(BeZero()))
-	g.Expect(count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(HaveValue(BeZero()), "it is older than its Machine")
+	g.Expect(
+		count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) })),
+	).To(
+		HaveValue(BeZero()),
+		"it is older than its Machine",
+	)
 	g.Expect(count(func(o *Observation) { o.Cluster.Status.Baseline = nil })).To(BeNil())
 }

@@ -19,11 +19,23 @@ type stage struct {
 // from the cloud loops needs us.
 func stagesOf(protocol ucv1.HandoverProtocol) []stage {
 	baseline := stage{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
-	probed := stage{"Probed", "The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.", (*pass).probed}
-	recorded := stage{"ProcessesRecorded", "Every KCM process that could run a cloud loop is in the status.", (*pass).processesRecorded}
+	probed := stage{
+		"Probed",
+		"The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.",
+		(*pass).probed,
+	}
+	recorded := stage{
+		"ProcessesRecorded",
+		"Every KCM process that could run a cloud loop is in the status.",
+		(*pass).processesRecorded,
+	}
 	last := stage{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", (*pass).leaderEndsLast}
 	loopsOff := stage{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
-	silent := stage{"Silent", "Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.", (*pass).silent}
+	silent := stage{
+		"Silent",
+		"Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.",
+		(*pass).silent,
+	}
 	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
 	if protocol == ucv1.LeaderMigrationProtocol {
 		return append([]stage{probed, baseline, recorded}, lockStages(last, silent)...)
@@ -87,9 +99,11 @@ func (p *pass) chooseProtocol() (choice chosen, finding *observation.Finding, un
 	case works && wanted == ucv1.LeaderMigrationProtocolChoice:
 		return chosen{ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it."}, nil, ""
 	case works:
-		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease + " until the fence is opened."}, nil, ""
+		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease +
+			" until the fence is opened."}, nil, ""
 	case wanted == ucv1.FencedProtocolChoice || wanted == ucv1.LeaderMigrationProtocolChoice:
-		return chosen{}, blocking(FindingFence, ucv1.FenceIneffectiveReason, fenceProblem(fence)+" Or set spec.handover.protocol to Serialized."), ""
+		return chosen{}, blocking(FindingFence, ucv1.FenceIneffectiveReason, fenceProblem(fence)+" Or set spec.handover.protocol to "+
+			"Serialized."), ""
 	}
 	return chosen{ucv1.SerializedProtocol, fence.Identity + " may " + strings.Join(fence.Allowed, ", ") + " Lease " + fence.Lease +
 		" without us, so a fence would not hold."}, nil, ""

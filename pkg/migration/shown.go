@@ -19,8 +19,8 @@ type Shown struct {
 	Differences observation.Observed[[]baseline.Difference]
 }
 
-// ShownOf says what is, also while a Cluster is paused. It is apart from Decide because a plan decides thousands of times and shows
-// nothing.
+// ShownOf says what is, also while a Cluster is paused. It is apart from Decide because a plan decides thousands of times and
+// shows nothing.
 func ShownOf(o observation.Observation, rows []RowState, now time.Time) (shown Shown) {
 	if !o.Cluster.ExternalCloudProvider() {
 		return Shown{}

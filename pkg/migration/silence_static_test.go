@@ -32,7 +32,8 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 			want: []string{"is still rolling out", "Node b is not Ready."},
 		},
 		"a Node whose former process is not proven to have ended is a doubt": {
-			when: func(o *Observation) { recordStatic(o, "a", "b") }, want: []string{"Pod kube-system/kcm-c may run cloud loops and was not seen to end."},
+			when: func(o *Observation) { recordStatic(o, "a", "b") }, want: []string{"Pod kube-system/kcm-c may run cloud loops and " +
+				"was not seen to end."},
 		},
 		"a Node that does not show a successor yet is a doubt with the way out": {
 			when: func(o *Observation) {
@@ -58,7 +59,8 @@ func TestTheLeaseOfStaticPods(t *testing.T) {
 			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "host-b_1" }) },
 		},
 		"a Lease held under the Node's hostname from before it is a doubt": {
-			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.AcquireTime = ago(time.Hour) }) }, want: []string{"held by host-a_1"},
+			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.AcquireTime = ago(time.Hour) }) },
+			want: []string{"held by host-a_1"},
 		},
 		"without leader election the pods are the proof": {
 			when: func(o *Observation) {
@@ -88,7 +90,11 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 	static := func(o *Observation) { staticPlane(o, inTree(), inTree(), inTree()) }
 	runDecisions(t, map[string]decision{
 		"static pods are recorded with what identifies them": {
-			given: starting, when: func(o *Observation) { recorded(o); static(o) }, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
+			given:  starting,
+			when:   func(o *Observation) { recorded(o); static(o) },
+			step:   ucv1.StepHandover,
+			line:   "ProcessesRecorded",
+			action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.Processes).To(HaveLen(3))
 				g.Expect(f.Handover.Processes[1]).To(Equal(ucv1.ManagerProcess{
@@ -110,7 +116,8 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 				static(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Unseen = []string{"Node b is gone."} })
 			},
-			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"every static pod of kube-controller-manager: Node b is gone"},
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"every static pod of kube-controller-manager: Node " +
+				"b is gone"},
 		},
 		"Nodes that disagree on what the CCM inherits are an objection": {
 			given: fresh, when: func(o *Observation) {
@@ -127,14 +134,16 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 				static(o)
 				o.ControlPlane = observation.Absent[observation.ControlPlane]()
 			},
-			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"No Node of the user cluster shows a static pod with container kube-controller-manager"},
+			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"No Node of the user cluster shows a static pod " +
+				"with container kube-controller-manager"},
 		},
 		"a kubeconfig that another Cluster names is an objection": {
 			given: fresh, when: func(o *Observation) {
 				static(o)
 				o.Contenders = observation.Known([]string{"user-alpha/beta"})
 			},
-			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"The kubeconfig Secret is also that of Cluster user-alpha/beta"},
+			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"The kubeconfig Secret is also that of Cluster " +
+				"user-alpha/beta"},
 		},
 	})
 }

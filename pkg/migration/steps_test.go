@@ -94,7 +94,15 @@ func TestStepsGrantedByProof(t *testing.T) {
 			case tc.to >= 0:
 				g.Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
 				g.Expect(*d.Action.Step).To(Equal(outcome.MachineSetStep{
-					Deployment: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, Generation: 3, Version: "9", Replicas: tc.to,
+					Deployment: observation.Ref{
+						Kind:      "MachineDeployment",
+						Namespace: "kube-system",
+						Name:      "workers",
+						UID:       "md",
+					},
+					Generation: 3,
+					Version:    "9",
+					Replicas:   tc.to,
 				}))
 				g.Expect(d.Action.Objects[0].UID).To(Equal("ms-old"))
 			default:
@@ -107,28 +115,48 @@ func TestStepsGrantedByProof(t *testing.T) {
 func TestNoStepIsGranted(t *testing.T) {
 	ready := pooled{3, 1, 0, "MRR", "P"}.observation
 	runDecisions(t, map[string]decision{
-		"but it would be": {given: ready, step: ucv1.StepRoll, action: outcome.ActionStepMachineSet, says: []string{"from 3 to 2: 1 of 3 new Machines"}},
+		"but it would be": {
+			given:  ready,
+			step:   ucv1.StepRoll,
+			action: outcome.ActionStepMachineSet,
+			says:   []string{"from 3 to 2: 1 of 3 new Machines"},
+		},
 		"while the MachineDeployment is paused": {
-			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			given: ready,
+			when:  firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true }),
+			step:  ucv1.StepRoll,
+			fails: ucv1.BlockedMachinesReason,
 		},
 		"while the CCM does not lead": {
 			given: ready, when: lacksLeader, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"while what was measured cannot be looked at": {
-			given: ready, when: func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: ready,
+			when:  func(o *Observation) { o.Measured = observation.Unknown[slo.Seen]("timeout") },
+			step:  ucv1.StepRoll,
+			wait:  ucv1.CouldNotLookReason,
 		},
 		"while a MachineSet does not have what it wants: a step is under way": {
-			given: ready, when: machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: ready,
+			when:  machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 		"nor for the next one that is proven meanwhile": {
 			given: pooled{3, 1, 0, "MRR", "PP"}.observation, when: machines(func(m *observation.Machines) { m.Sets[1].Replicas = 2 }),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"to another template than ours": {
-			given: ready, when: firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "theirs" }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			given: ready,
+			when:  firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = "theirs" }),
+			step:  ucv1.StepRoll,
+			wait:  ucv1.WaitingForMachinesReason,
 		},
 		"without a budget that can be read": {
-			given: ready, when: func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many")) }, step: ucv1.StepRoll, fails: ucv1.InputInvalidReason,
+			given: ready,
+			when:  func(o *Observation) { o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromString("many")) },
+			step:  ucv1.StepRoll,
+			fails: ucv1.InputInvalidReason,
 		},
 	})
 }

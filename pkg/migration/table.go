@@ -21,19 +21,24 @@ func migrationTable() []row {
 		{ucv1.StepPreflight, "The migration started, or there is no blocking finding.", (*pass).preflight},
 		{ucv1.StepAddons, "The CSI driver is ready. The CCM is applied, available and fenced.", (*pass).addons},
 		{ucv1.StepHandover, "KCM is proven silent. The CCM leads exactly the loops that KCM ran.", (*pass).handover},
-		{ucv1.StepVolumeMigration, "The CSI migration gates that this minor still has are on in every control-plane component that was found, with no old pod left.", (*pass).volumeMigration},
-		{ucv1.StepMachineController, "The CCM leads, with its loop cloud-node. Every Deployment of the machine-controller is found and carries its flag, with no old pod left.", (*pass).machineController},
+		{ucv1.StepVolumeMigration, "The CSI migration gates that this minor still has are on in every control-plane component that " +
+			"was found, with no old pod left.", (*pass).volumeMigration},
+		{ucv1.StepMachineController, "The CCM leads, with its loop cloud-node. Every Deployment of the machine-controller is found " +
+			"and carries its flag, with no old pod left.", (*pass).machineController},
 		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", (*pass).roll},
-		{ucv1.StepVerify, "Every Node is proven, its external kubelet included, load balancers and volumes are as in the baseline, and it stayed so for the soak time.", (*pass).verify},
+		{ucv1.StepVerify, "Every Node is proven, its external kubelet included, load balancers and volumes are as in the baseline, " +
+			"and it stayed so for the soak time.", (*pass).verify},
 		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", (*pass).complete},
-		{ucv1.StepFinalize, "The in-tree flags are gone from every control-plane component that was found. The default StorageClass was judged.", (*pass).finalize},
+		{ucv1.StepFinalize, "The in-tree flags are gone from every control-plane component that was found. The default StorageClass " +
+			"was judged.", (*pass).finalize},
 	}
 }
 
 // externalTable is for clusters that were created with the feature: the same proof, and nothing is rolled.
 func externalTable() []row {
 	return []row{
-		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is applied, available and fenced.", (*pass).externalAddons},
+		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is " +
+			"applied, available and fenced.", (*pass).externalAddons},
 		{ucv1.StepHandover, "KCM is proven silent. The CCM leads. The default StorageClass was judged.", (*pass).externalHandover},
 	}
 }

@@ -28,14 +28,33 @@ type undoRow struct {
 // back.
 func undoTable() []undoRow {
 	return []undoRow{
-		{row{ucv1.StepUndoMachineController, "Every Deployment of the machine-controller is without its flag, with no old pod left.", (*pass).undoMachineController}, ucv1.StepMachineController},
+		{
+			row{
+				ucv1.StepUndoMachineController,
+				"Every Deployment of the machine-controller is without its flag, with no old pod left.",
+				(*pass).undoMachineController,
+			},
+			ucv1.StepMachineController,
+		},
 		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", (*pass).undoRoll}, ucv1.StepRoll},
 		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", (*pass).undoFence}, ucv1.StepHandover},
-		{row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence}, ucv1.StepHandover},
-		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
+		{
+			row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence},
+			ucv1.StepHandover,
+		},
+		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are " +
+			"as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
 		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
-		{row{ucv1.StepUndoVolumes, "The CSI migration gates are as they were, and no volume is attached through them.", (*pass).undoVolumes}, ucv1.StepVolumeMigration},
-		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
+		{
+			row{
+				ucv1.StepUndoVolumes,
+				"The CSI migration gates are as they were, and no volume is attached through them.",
+				(*pass).undoVolumes,
+			},
+			ucv1.StepVolumeMigration,
+		},
+		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons " +
+			"asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
 	}
 }
 
@@ -68,7 +87,8 @@ func (p *pass) undoing() bool {
 // looksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
 func looksForUndo(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
-	return rollback != nil && rollback.FinishedAt == nil || rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
+	return rollback != nil && rollback.FinishedAt == nil ||
+		rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
 }
 
 // undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
@@ -103,7 +123,8 @@ func (p *pass) migrateOrRollBack() Decision {
 // lost from a Git repository is no wish to migrate.
 func (p *pass) retryAt() time.Time {
 	handover, rollback := p.o.Cluster.Spec.Handover, p.facts.Rollback
-	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil || !handover.RetryAfter.After(rollback.FinishedAt.Time) {
+	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
+		!handover.RetryAfter.After(rollback.FinishedAt.Time) {
 		return time.Time{}
 	}
 	return handover.RetryAfter.Time
@@ -121,14 +142,23 @@ func (p *pass) rolledBack() Decision {
 	case !known:
 		decision.Wait = outcome.CannotLook("the control plane", p.o.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
-		decision.Wait = outcome.CannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, ".")).Wait
+		decision.Wait = outcome.CannotLook(
+			"whether "+kcm.String()+" runs the cloud loops",
+			strings.TrimSuffix(kcm.Arguments.Problem, "."),
+		).Wait
 	case len(kcm.Arguments.CloudLoops()) == 0:
-		decision.Failure = outcome.Fails(ucv1.LoopsOffAlreadyReason, "The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
-			handover.Owner(kcm)+". Switch them on where it gets its arguments from.").Failure
+		decision.Failure = outcome.Fails(
+			ucv1.LoopsOffAlreadyReason,
+			"The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
+				handover.Owner(kcm)+". Switch them on where it gets its arguments from.",
+		).Failure
 	case attended.state == cannotTell:
 		decision.Wait = outcome.CannotLook("whether KCM runs the cloud loops", attended.why).Wait
 	case attended.state == runsNone:
-		decision.Wait = outcome.Waits(ucv1.WaitingForLeaderReason, "The migration is undone, but "+attended.why+". Look at its pods and their logs.").Wait
+		decision.Wait = outcome.Waits(
+			ucv1.WaitingForLeaderReason,
+			"The migration is undone, but "+attended.why+". Look at its pods and their logs.",
+		).Wait
 	}
 	return decision
 }
@@ -136,16 +166,19 @@ func (p *pass) rolledBack() Decision {
 // beginUndo judges once whether the migration can be undone. Could not look is no yes.
 func (p *pass) beginUndo() Decision {
 	if p.facts.Origin == ucv1.OriginExternal {
-		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was created with the external cloud provider."))
+		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
+			"created with the external cloud provider."))
 	}
 	if p.facts.StartedAt == nil {
 		p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp(), FinishedAt: p.stamp()}
-		return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that nothing is to be undone: the migration had not started."))
+		return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that nothing is to be undone: the migration had not "+
+			"started."))
 	}
 	status := p.judgePointOfNoReturn()
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the point of no return was passed at %s. %s",
+		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the "+
+			"point of no return was passed at %s. %s",
 			p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339), status.Reason)))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
@@ -199,7 +232,10 @@ func (p *pass) walkUndo() Decision {
 func (p *pass) undoStep() Decision {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return undoStopsAt(ucv1.StepUndoMachineController, p.failIfRefused(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())))
+		return undoStopsAt(
+			ucv1.StepUndoMachineController,
+			p.failIfRefused(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())),
+		)
 	}
 	held := []ucv1.Step{}
 	for _, row := range p.undoRows(controlPlane.KCM) {
@@ -212,7 +248,8 @@ func (p *pass) undoStep() Decision {
 	rollback := p.facts.Rollback
 	rollback.FinishedAt = p.stamp()
 	p.facts = ucv1.Facts{Origin: p.facts.Origin, Rollback: rollback}
-	return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that the migration is undone, and forgetting what it had recorded."), held...)
+	return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that the migration is undone, and forgetting what it had "+
+		"recorded."), held...)
 }
 
 func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decision {
@@ -241,7 +278,8 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 	for _, row := range table {
 		left := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step && !slices.Contains(held, u.step) })
 		own := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step })
-		state := RowState{Step: row.step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current step is " + string(step) + "."}
+		state := RowState{Step: row.step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current " +
+			"step is " + string(step) + "."}
 		if step == ucv1.StepRolledBack || (own && !left) {
 			state.Reason, state.Message = ucv1.RolledBackReason, "The step is undone."
 		}
@@ -253,14 +291,18 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 // undoInTime calls a person where no one may be running the cloud loops for too long.
 func (p *pass) undoInTime(step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	since := p.unattendedInUndo(step)
-	if undoes(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil || p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
+	if undoes(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
+		p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
 	runs := "no one may be running the cloud loops"
 	if step == ucv1.StepUndoLock {
 		runs = "KCM has its cloud loops back"
 	}
-	return outcome.Fails(out.Reason, fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.Message))
+	return outcome.Fails(
+		out.Reason,
+		fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.Message),
+	)
 }
 
 // unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for

@@ -16,7 +16,9 @@ import (
 func undoingLock() Observation {
 	o := bothLocked()
 	o.Cluster.Spec.Handover.Rollback = true
-	o.Cluster.Status.Handover.Original = []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}
+	o.Cluster.Status.Handover.Original = []ucv1.OriginalArguments{
+		{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")},
+	}
 	o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute)}
 	o.CCMPods, o.Attachments = observation.Known([]string{"ccm"}), observation.Known([]observation.Attachment{})
 	return o
@@ -50,9 +52,17 @@ func lockLeft() Observation {
 
 func TestUndoOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"the CCM goes before the lock leaves KCM": {given: undoingLock, step: ucv1.StepUndoFence, action: outcome.ActionRecord, says: []string{"not wanted"}},
+		"the CCM goes before the lock leaves KCM": {
+			given:  undoingLock,
+			step:   ucv1.StepUndoFence,
+			action: outcome.ActionRecord,
+			says:   []string{"not wanted"},
+		},
 		"its fence is closed": {
-			given: undoingLock, when: func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) }, step: ucv1.StepUndoFence, action: outcome.ActionCloseFence,
+			given:  undoingLock,
+			when:   func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) },
+			step:   ucv1.StepUndoFence,
+			action: outcome.ActionCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
 			given: lockedQuiet, when: func(o *Observation) {
@@ -69,7 +79,12 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
-		"what is left of it goes when no one holds it": {given: lockLeft, step: ucv1.StepUndoLock, action: outcome.ActionRemoveLock, says: []string{"Role"}},
+		"what is left of it goes when no one holds it": {
+			given:  lockLeft,
+			step:   ucv1.StepUndoLock,
+			action: outcome.ActionRemoveLock,
+			says:   []string{"Role"},
+		},
 		"a lock that is held stays": {
 			given: lockLeft, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
@@ -118,7 +133,10 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 		},
 		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &outcome.ArgumentChange{Remove: []string{"controllers"}}},
 		"a lock that someone switched off, with its file": {
-			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath}}, nil,
+			observation.Arguments{
+				Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath},
+			},
+			nil,
 			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
 		"the lock of someone else": {
@@ -154,7 +172,10 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"the loops are asked for": {
-			given: instructed, step: ucv1.StepUndoLoops, wait: ucv1.WaitingForAdministratorReason, says: []string{"kube-controller-manager"},
+			given: instructed,
+			step:  ucv1.StepUndoLoops,
+			wait:  ucv1.WaitingForAdministratorReason,
+			says:  []string{"kube-controller-manager"},
 		},
 		"not while a Node is not Ready": {
 			given: instructed, when: func(o *Observation) {
@@ -179,10 +200,19 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager", Set: []string{was},
 		}}},
 		"of three Nodes the leader's is last": {
-			given: quiet, when: func(o *Observation) { staticPlane(o, silentArguments(), inTree(), silentArguments()) }, want: []ucv1.Instruction{
+			given: quiet,
+			when:  func(o *Observation) { staticPlane(o, silentArguments(), inTree(), silentArguments()) },
+			want: []ucv1.Instruction{
 				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Done: true},
 				{Order: 2, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-c", Node: "c", Set: []string{was}},
-				{Order: 3, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-a", Node: "a", Set: []string{was}, Leader: true},
+				{
+					Order:     3,
+					Component: "kube-controller-manager",
+					Object:    "Pod kube-system/kcm-a",
+					Node:      "a",
+					Set:       []string{was},
+					Leader:    true,
+				},
 			},
 		},
 	})
@@ -234,7 +264,10 @@ func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {
 				i.Volumes = append(i.Volumes, observation.Volume{Name: "late", UID: "late", Driver: "cinder.csi.openstack.org"})
 			})
 		}},
-		"not when that cannot be looked at": {given: late, when: func(o *Observation) { o.Inventory = observation.Unknown[observation.Inventory]("timeout") }},
+		"not when that cannot be looked at": {
+			given: late,
+			when:  func(o *Observation) { o.Inventory = observation.Unknown[observation.Inventory]("timeout") },
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

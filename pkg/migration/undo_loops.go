@@ -29,7 +29,8 @@ func (p *pass) undoLoops() outcome.Outcome {
 	case unknown != "":
 		return outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's "+
+			"events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -51,7 +52,8 @@ func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
-		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in status.handover.original; set it by hand.")
+		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in "+
+			"status.handover.original; set it by hand.")
 	}
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
 		return p.loopsOnByOthers(kcm, kept)
@@ -59,7 +61,8 @@ func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
 	if change := givenBack(kcm, kept); change != nil {
 		return p.loopsOn(kcm, *change)
 	}
-	if handover := p.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) && p.facts.Rollback.LoopsOnAt == nil {
+	if handover := p.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
+		p.facts.Rollback.LoopsOnAt == nil {
 		p.facts.Rollback.LoopsOnAt = p.stamp() // A pass may end between the change and its record.
 		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
 	}
@@ -110,7 +113,8 @@ func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange)
 	}
 	if gates := p.gatesBack(kcm); gates != nil {
 		change.Set, change.Remove = append(change.Set, gates.Set...), append(change.Remove, gates.Remove...)
-		action.Why = "Giving " + kcm.String() + " its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
+		action.Why = "Giving " + kcm.String() +
+			" its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
 	}
 	return outcome.Does(action)
 }

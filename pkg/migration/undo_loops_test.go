@@ -20,8 +20,17 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			}, step: ucv1.StepUndoRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
 		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, action: outcome.ActionRecord},
-		"the fence is closed":                          {given: withdrawing, step: ucv1.StepUndoFence, action: outcome.ActionCloseFence},
-		"the workload goes":                            {given: shut, step: ucv1.StepUndoFence, action: outcome.ActionPruneAddons, says: []string{"Deployment kube-system/ccm"}},
+		"the fence is closed": {
+			given:  withdrawing,
+			step:   ucv1.StepUndoFence,
+			action: outcome.ActionCloseFence,
+		},
+		"the workload goes": {
+			given:  shut,
+			step:   ucv1.StepUndoFence,
+			action: outcome.ActionPruneAddons,
+			says:   []string{"Deployment kube-system/ccm"},
+		},
 		"a fence that does not hold is waited for": {
 			given: shut, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
@@ -29,7 +38,11 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"may update Lease"},
 		},
 		"pods of the CCM are waited for": {
-			given: gone, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"ccm"},
+			given: gone,
+			when:  func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) },
+			step:  ucv1.StepUndoFence,
+			wait:  ucv1.ProvingSilenceReason,
+			says:  []string{"ccm"},
 		},
 		"a pod that a person vouches for is not": {
 			given: gone, when: func(o *Observation) {
@@ -38,7 +51,10 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			}, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
 		},
 		"a pod that comes back begins the wait again": {
-			given: quiet, when: func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) }, step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason,
+			given: quiet,
+			when:  func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) },
+			step:  ucv1.StepUndoFence,
+			wait:  ucv1.ProvingSilenceReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt).To(BeNil()) },
 		},
 	})
@@ -81,8 +97,12 @@ func TestTheCCMIsProvenSilent(t *testing.T) {
 func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is, where the pass that gave them back did not come to it": {
-			given: quiet, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, action: outcome.ActionRecord, says: []string{"has its cloud loops back"},
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+			given:  quiet,
+			when:   func(o *Observation) { setKCM(o, inTree()) },
+			step:   ucv1.StepUndoLoops,
+			action: outcome.ActionRecord,
+			says:   []string{"has its cloud loops back"},
+			facts:  func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"a KCM that never lost them did not get them back": {
 			given: quiet, when: func(o *Observation) {
@@ -170,10 +190,18 @@ func TestGatesGoBack(t *testing.T) {
 		present, before *string
 		want            *outcome.ArgumentChange
 	}{
-		"what is as it was is left alone":        {new("A=true"), nil, nil},
-		"no flag, and none before":               {nil, nil, nil},
-		"ours goes, others stay":                 {new("A=true,X=true"), new("B=true"), &outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}}}},
-		"ours was given otherwise":               {new("A=true,X=true"), new("X=false"), &outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true,X=false"}}}},
+		"what is as it was is left alone": {new("A=true"), nil, nil},
+		"no flag, and none before":        {nil, nil, nil},
+		"ours goes, others stay": {
+			new("A=true,X=true"),
+			new("B=true"),
+			&outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}}},
+		},
+		"ours was given otherwise": {
+			new("A=true,X=true"),
+			new("X=false"),
+			&outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true,X=false"}}},
+		},
 		"the flag was not given":                 {new("X=true"), nil, &outcome.ArgumentChange{Remove: []string{"feature-gates"}}},
 		"ours was given so, and nothing changed": {new("X=true"), new("X=true"), nil},
 	}

@@ -33,7 +33,8 @@ func (p *pass) undoRoll() outcome.Outcome {
 		}
 	}
 	if len(tainted) > 0 {
-		return outcome.Waits(ucv1.WaitingForNodesReason, "Only the CCM can initialize these Nodes, which belong to no Machine that is replaced: "+wording.Names(tainted)+". Delete them if it does not.")
+		return outcome.Waits(ucv1.WaitingForNodesReason, "Only the CCM can initialize these Nodes, which belong to no Machine that "+
+			"is replaced: "+wording.Names(tainted)+". Delete them if it does not.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -58,7 +59,10 @@ func (p *pass) undoVolumes() outcome.Outcome {
 	}
 	controlPlane := p.o.ControlPlane.Value()
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
-	if slices.ContainsFunc(components, func(component observation.Component) bool { needed, _ := change(component); return needed != nil }) {
+	if slices.ContainsFunc(
+		components,
+		func(component observation.Component) bool { needed, _ := change(component); return needed != nil },
+	) {
 		if out := p.detached(); !out.Holds {
 			return out
 		}
@@ -118,7 +122,8 @@ func (p *pass) detached() outcome.Outcome {
 		}
 	}
 	if len(names) > 0 {
-		return outcome.WaitsUntil(ucv1.WaitingForVolumesReason, "KCM has its cloud loops; the feature gates wait for these VolumeAttachments of the CSI driver to go: "+
+		return outcome.WaitsUntil(ucv1.WaitingForVolumesReason, "KCM has its cloud loops; the feature gates wait for these "+
+			"VolumeAttachments of the CSI driver to go: "+
 			wording.Names(names)+". Delete the pods that use these volumes, so that they start again elsewhere.", 5*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -136,7 +141,8 @@ func (p *pass) undoFence() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the fence", p.o.Fence.Why())
 	case fence.Open:
-		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the migration is being undone."})
+		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the " +
+			"migration is being undone."})
 	case len(fence.Allowed) > 0 && !serialized(p.facts):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}
@@ -208,7 +214,8 @@ func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 	case wait <= 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case known && lease.ChangedAt.After(gone.Add(handover.DeliverySkew)):
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, lease.String()+" is renewed by "+lease.Holder+" although no pod of the CCM is left; stop that.", wait)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, lease.String()+" is renewed by "+lease.Holder+" although no pod of the "+
+			"CCM is left; stop that.", wait)
 	}
 	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "No pod of the CCM is left; waiting until its Lease has run out.", wait)
 }
@@ -279,8 +286,11 @@ func (p *pass) driverUnneeded() outcome.Outcome {
 		}
 	}
 	if len(names) > 0 {
-		return outcome.Fails(ucv1.VolumesNeedDriverReason, "spec.handover.rollbackAddons waits, these need the CSI driver: "+wording.Names(names)+
-			". Delete them, or set it to false: the addons stay then, and everything else is undone already.")
+		return outcome.Fails(
+			ucv1.VolumesNeedDriverReason,
+			"spec.handover.rollbackAddons waits, these need the CSI driver: "+wording.Names(names)+
+				". Delete them, or set it to false: the addons stay then, and everything else is undone already.",
+		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -24,7 +24,9 @@ func withGates(stage func() Observation) func() Observation {
 }
 
 func attachedByCSI(o *Observation) {
-	o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}})
+	o.Attachments = observation.Known(
+		[]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org", Node: "n9", Volume: "pv"}},
+	)
 }
 
 func TestGatesOfAnUndo(t *testing.T) {
@@ -32,17 +34,29 @@ func TestGatesOfAnUndo(t *testing.T) {
 	on := []string{"its cloud loops back: the CCM is silent"}
 	runDecisions(t, map[string]decision{
 		"they come with the loops": {
-			given: withGates(quiet), step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops back, and its feature gates"},
+			given: withGates(quiet), step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops " +
+				"back, and its feature gates"},
 		},
 		"not while a volume is attached through them, and the loops do not wait": {
 			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: on,
 		},
 		"nor while no one can say": {
-			given: withGates(quiet), when: func(o *Observation) { o.Attachments = observation.Unknown[[]observation.Attachment]("timeout") },
-			step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: on,
+			given: withGates(
+				quiet,
+			),
+			when:   func(o *Observation) { o.Attachments = observation.Unknown[[]observation.Attachment]("timeout") },
+			step:   ucv1.StepUndoLoops,
+			action: outcome.ActionChangeArguments,
+			says:   on,
 		},
 		"a KCM that never lost its loops gets them back alone": {
-			given: withGates(loopsBack), when: granted, step: ucv1.StepUndoVolumes, action: outcome.ActionChangeArguments, says: []string{"Switching feature gates back"},
+			given: withGates(
+				loopsBack,
+			),
+			when:   granted,
+			step:   ucv1.StepUndoVolumes,
+			action: outcome.ActionChangeArguments,
+			says:   []string{"Switching feature gates back"},
 		},
 		"then they wait for what is attached through them": {
 			given: withGates(loopsBack), when: attachedByCSI, step: ucv1.StepUndoVolumes, wait: ucv1.WaitingForVolumesReason,
@@ -73,11 +87,20 @@ func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
 // TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.
 func TestAKCMThatHasItsLoopsBackMayRollOut(t *testing.T) {
 	late := func(o *Observation) {
-		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Hour), stampAgo(50*time.Minute)
+		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(
+			time.Hour,
+		), stampAgo(
+			50*time.Minute,
+		)
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 	}
 	runDecisions(t, map[string]decision{
-		"while it runs the loops that is no failure": {given: loopsBack, when: late, step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason},
+		"while it runs the loops that is no failure": {
+			given: loopsBack,
+			when:  late,
+			step:  ucv1.StepUndoLoops,
+			wait:  ucv1.RollingOutReason,
+		},
 		"nor when it stopped a moment ago": {
 			given: loopsBack, when: func(o *Observation) { late(o); o.Cluster.Status.UnattendedSince = stampAgo(time.Minute) },
 			step: ucv1.StepUndoLoops, wait: ucv1.RollingOutReason,

@@ -30,7 +30,12 @@ func (p *pass) verify() outcome.Outcome {
 	case unknown != "":
 		return outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return outcome.Fails(
+			ucv1.InventoryChangedReason,
+			"Not as before the hand-over: "+wording.Names(
+				changed,
+			)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.",
+		)
 	case len(overdue) > 0:
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
 	case len(unproven) > 0:

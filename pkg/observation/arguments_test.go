@@ -20,7 +20,12 @@ func TestCloudLoops(t *testing.T) {
 			flags: map[string]string{"cloud-provider": "aws", "allocate-node-cidrs": "true"}, want: []string{lifecycle, route, service},
 		},
 		"routes can be switched off": {
-			flags: map[string]string{"cloud-provider": "aws", "allocate-node-cidrs": "true", "configure-cloud-routes": "false"}, want: []string{lifecycle, service},
+			flags: map[string]string{
+				"cloud-provider":         "aws",
+				"allocate-node-cidrs":    "true",
+				"configure-cloud-routes": "false",
+			},
+			want: []string{lifecycle, service},
 		},
 		"a boolean that cannot be read is off": {
 			flags: map[string]string{"cloud-provider": "aws", "allocate-node-cidrs": "maybe"}, want: []string{lifecycle, service},
@@ -34,7 +39,11 @@ func TestCloudLoops(t *testing.T) {
 			flags: map[string]string{"cloud-provider": "aws", "controllers": "*,-service-lb-controller,-cloud-node-lifecycle-controller"},
 		},
 		"the first mention decides": {
-			flags: map[string]string{"cloud-provider": "aws", "controllers": "service,*,-service,-cloud-node-lifecycle"}, want: []string{service},
+			flags: map[string]string{
+				"cloud-provider": "aws",
+				"controllers":    "service,*,-service,-cloud-node-lifecycle",
+			},
+			want: []string{service},
 		},
 		"without a star only what is named runs": {
 			flags: map[string]string{"cloud-provider": "aws", "controllers": "ttl, service"}, want: []string{service},
@@ -59,7 +68,9 @@ func TestArgumentsZeroValueIsNotUnderstood(t *testing.T) {
 
 func TestFlagsAndGates(t *testing.T) {
 	g := NewWithT(t)
-	a := Arguments{Flags: map[string]string{"v": "2", "feature-gates": "A=true, B=false,C=odd,D", "leader-elect-renew-deadline": "20s"}}
+	a := Arguments{
+		Flags: map[string]string{"v": "2", "feature-gates": "A=true, B=false,C=odd,D", "leader-elect-renew-deadline": "20s"},
+	}
 	value, given := a.Flag("v")
 	g.Expect([]any{value, given}).To(Equal([]any{"2", true}))
 	g.Expect(a.True("missing", true)).To(BeTrue())

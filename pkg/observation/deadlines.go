@@ -85,17 +85,27 @@ func (d Deadlines) SkewTolerance(cluster *ucv1.Cluster) time.Duration {
 // RegistrationInterval is how long it is from one look of vSphere's CSI driver for in-tree volumes to the next. Its first one
 // comes when its syncer starts, and it refuses to look less often than this:
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/types.go#L39 (defaultFullSyncIntervalInMin)
-// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182 (getFullSyncIntervalInMin)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L157-L182
+// (getFullSyncIntervalInMin)
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/metadatasyncer.go#L689-L743 (its ticker)
 const RegistrationInterval = 30 * time.Minute
 
 // RealDeadlines are those of every cluster that is not a testbed's.
 func RealDeadlines() Deadlines {
 	return Deadlines{
-		KubeletMargin: 30 * time.Second, Settle: 10 * time.Second, ProbeTime: 10 * time.Second,
-		Addresses: time.Minute, AddressesOfNode: time.Second, AdoptionNotice: time.Minute,
-		Leader: 2 * time.Minute, Handover: 10 * time.Minute, Probe: 3 * time.Minute, CanaryRemoval: 5 * time.Minute, VolumeRegistration: 2 * RegistrationInterval,
-		ProbeRetry: 5 * time.Minute, CanaryRetry: 10 * time.Minute,
+		KubeletMargin:      30 * time.Second,
+		Settle:             10 * time.Second,
+		ProbeTime:          10 * time.Second,
+		Addresses:          time.Minute,
+		AddressesOfNode:    time.Second,
+		AdoptionNotice:     time.Minute,
+		Leader:             2 * time.Minute,
+		Handover:           10 * time.Minute,
+		Probe:              3 * time.Minute,
+		CanaryRemoval:      5 * time.Minute,
+		VolumeRegistration: 2 * RegistrationInterval,
+		ProbeRetry:         5 * time.Minute,
+		CanaryRetry:        10 * time.Minute,
 	}
 }
 

@@ -30,8 +30,10 @@ type Node struct {
 
 // Topology is which of the labels that only a cloud knows a Node has.
 func (n Node) Topology() []string {
-	return slices.DeleteFunc([]string{"node.kubernetes.io/instance-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
-		func(label string) bool { return n.Labels[label] == "" })
+	return slices.DeleteFunc(
+		[]string{"node.kubernetes.io/instance-type", "topology.kubernetes.io/region", "topology.kubernetes.io/zone"},
+		func(label string) bool { return n.Labels[label] == "" },
+	)
 }
 
 // Kubelet is what shows with which cloud provider a Node was registered. Both are empty when nothing that was seen does: that a

@@ -22,5 +22,6 @@ type Record struct {
 
 // Holds says that the Secret has this record already.
 func (r Record) Holds(wanted Record) bool {
-	return r.Problem == "" && r.Keeper == wanted.Keeper && r.Provider == wanted.Provider && equality.Semantic.DeepEqual(r.Facts, wanted.Facts)
+	return r.Problem == "" && r.Keeper == wanted.Keeper && r.Provider == wanted.Provider &&
+		equality.Semantic.DeepEqual(r.Facts, wanted.Facts)
 }

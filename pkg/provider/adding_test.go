@@ -31,9 +31,15 @@ func (cumulus) Describe() provider.Description {
 		Title: "Cumulus", ProviderID: "^cumulus://[0-9]+$", NodeNames: "The machine has the Node's name.",
 		LoadBalancers: "They are named after the Service's UID.", HonoursLeaderMigration: true,
 		Keys: []manifest.Key{{Name: "token", Required: true, Text: "The token of the project."}},
-		Rules: []manifest.VersionRule{{
-			Operations: []manifest.Operation{manifest.Migrate}, Reason: "Cumulus was never a part of Kubernetes.", Link: "https://cumulus.example.com/",
-		}},
+		Rules: []manifest.VersionRule{
+			{
+				Operations: []manifest.Operation{
+					manifest.Migrate,
+				},
+				Reason: "Cumulus was never a part of Kubernetes.",
+				Link:   "https://cumulus.example.com/",
+			},
+		},
 	}
 }
 
@@ -42,7 +48,10 @@ func (cumulus) Release(version string) (provider.Release, error) {
 	case err != nil:
 		return provider.Release{}, err
 	case minor != cumulusMinor:
-		return provider.Release{}, fmt.Errorf("there is no Cumulus cloud-controller-manager for Kubernetes 1.%d: upgrade to 1.30", minor)
+		return provider.Release{}, fmt.Errorf(
+			"there is no Cumulus cloud-controller-manager for Kubernetes 1.%d: upgrade to 1.30",
+			minor,
+		)
 	}
 	return provider.Release{CCM: "v1.0.0", CSI: "v2.0.0"}, nil
 }
@@ -105,8 +114,13 @@ func (p cumulus) csi(release provider.Release) manifest.CSI {
 	controller, node := plugin, plugin
 	controller.Name, node.Name = "cumulus-csi-controller", "cumulus-csi-node"
 	return manifest.CSI{
-		Provider: cumulusName, Controller: controller, Node: node,
-		Driver: &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: cumulusDriver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(true)}},
+		Provider:   cumulusName,
+		Controller: controller,
+		Node:       node,
+		Driver: &storagev1.CSIDriver{
+			ObjectMeta: metav1.ObjectMeta{Name: cumulusDriver},
+			Spec:       storagev1.CSIDriverSpec{AttachRequired: new(true)},
+		},
 		Sidecars: manifest.Sidecars{
 			Attacher: manifest.Sidecar{Tag: "v4.11.0"}, Provisioner: manifest.Sidecar{Tag: "v6.2.0"},
 			LivenessProbe: manifest.Sidecar{Tag: "v2.18.0"}, Registrar: manifest.Sidecar{Tag: "v2.16.0"},

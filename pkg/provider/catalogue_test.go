@@ -67,8 +67,8 @@ func earlyFacts() map[string]facts {
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
 			DefaultClass:   observation.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
 			CloudNodeLater: true,
-			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which " +
-				"covers 1.24 to 1.36: change the cluster's version, or update the controller",
+			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to " +
+				"1.36: change the cluster's version, or update the controller",
 		}},
 		"Hetzner, which never was in-tree": {"hetzner", "1.30.14", observation.Provider{
 			Name: "hetzner", ProviderIDPrefix: "hcloud://", CSIDrivers: []string{"csi.hetzner.cloud"},
@@ -199,12 +199,13 @@ func TestVersionProblems(t *testing.T) {
 		"vSphere without images":              {"vsphere", "1.27.16", "for Kubernetes 1.27 were deleted: upgrade the cluster to 1.28"},
 		"vSphere before the catalogue":        {"vsphere", "1.23.17", "covers 1.28 to 1.36"},
 		"vSphere after the catalogue ends":    {"vsphere", "1.37.0", "covers 1.28 to 1.36"},
-		"Azure before the catalogue begins":   {"azure", "1.23.17", "no Azure cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to 1.36"},
-		"a version that is none":              {"openstack", "latest", `"latest" is not a version of Kubernetes`},
-		"a version without a patch":           {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
-		"another major":                       {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
-		"no version":                          {"simcloud", "", `"" is not a version of Kubernetes`},
-		"simcloud before the testbed begins":  {"simcloud", "1.27.16", "Kubernetes 1.27: the testbed is 1.28 to 1.30"},
+		"Azure before the catalogue begins": {"azure", "1.23.17", "no Azure cloud-controller-manager for Kubernetes 1.23 in the " +
+			"catalogue, which covers 1.24 to 1.36"},
+		"a version that is none":             {"openstack", "latest", `"latest" is not a version of Kubernetes`},
+		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
+		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
+		"no version":                         {"simcloud", "", `"" is not a version of Kubernetes`},
+		"simcloud before the testbed begins": {"simcloud", "1.27.16", "Kubernetes 1.27: the testbed is 1.28 to 1.30"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

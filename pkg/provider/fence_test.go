@@ -15,7 +15,11 @@ func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
 	g := NewWithT(t)
 	azure, _ := builtIn().Lookup("azure")
 	fence := grantsOf(g, provider.FenceObjects(azure.Identity()), azure.Identity())
-	g.Expect(fence.rules).To(ContainElement(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager", "aks-managed-resource-locker"}))))
+	g.Expect(
+		fence.rules,
+	).To(
+		ContainElement(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager", "aks-managed-resource-locker"}))),
+	)
 	addons := render(g, "azure", azure, 36)
 	probe, err := provider.Probe(addons.CCM, azure.Identity())
 	g.Expect(err).NotTo(HaveOccurred())

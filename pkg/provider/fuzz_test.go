@@ -52,7 +52,15 @@ func FuzzRecognizeManager(f *testing.F) {
 func FuzzProviderProfile(f *testing.F) {
 	const manager = "docker.io/hetznercloud/hcloud-cloud-controller-manager"
 	f.Add("docker.io", "mirror.example:5000/hub", manager, "v1.20.0", "", "--v=2", "system-cluster-critical")
-	f.Add("docker.io/hetznercloud", "mirror.example", manager, "v1", "sha256:"+strings.Repeat("0", 64), "--webhook-bind-address=:1", "")
+	f.Add(
+		"docker.io/hetznercloud",
+		"mirror.example",
+		manager,
+		"v1",
+		"sha256:"+strings.Repeat("0", 64),
+		"--webhook-bind-address=:1",
+		"",
+	)
 	f.Add("", "//", "a b", "\n", "sha256:", "..", "..")
 	catalogue := provider.New()
 	profile, _ := catalogue.Lookup("hetzner")

@@ -110,7 +110,10 @@ func (c *Catalogue) stuck(before *State, minor int) bool {
 
 // rules for a state: those of all providers, and those of its own, that are about its release.
 func (c *Catalogue) rules(state *State, minor int) []manifest.VersionRule {
-	return slices.DeleteFunc(c.rulesOfMinor(state, minor), func(rule manifest.VersionRule) bool { return !rule.CoversRelease(state.Version) })
+	return slices.DeleteFunc(
+		c.rulesOfMinor(state, minor),
+		func(rule manifest.VersionRule) bool { return !rule.CoversRelease(state.Version) },
+	)
 }
 
 func (c *Catalogue) rulesOfMinor(state *State, minor int) []manifest.VersionRule {
@@ -131,9 +134,10 @@ func commonRules() []manifest.VersionRule {
 		{
 			// A loop that moves from one manager to another does so within one minor: the lock of the migration belongs to one
 			// of them for as long as the minor lasts.
-			Operations: []manifest.Operation{manifest.Upgrade, manifest.Patch}, Condition: manifest.WhileMigrating,
-			Reason: "The version of Kubernetes does not change in the middle of a migration, nor together with its start: change the one " +
-				"or the other, and wait for condition InTreeConfigurationRemoved between them.",
+			Operations: []manifest.Operation{manifest.Upgrade, manifest.Patch},
+			Condition:  manifest.WhileMigrating,
+			Reason: "The version of Kubernetes does not change in the middle of a migration, nor together with its start: change the " +
+				"one or the other, and wait for condition InTreeConfigurationRemoved between them.",
 			Link: "https://github.com/kubernetes/enhancements/tree/master/keps/sig-cloud-provider/2436-controller-manager-leader-migration",
 		},
 		{
@@ -147,8 +151,8 @@ func commonRules() []manifest.VersionRule {
 		{
 			// From 1.32 on one can be kept at what the minor before it can do (--emulated-version), and then go back.
 			To: 30, Operations: []manifest.Operation{manifest.Downgrade},
-			Reason: "A kube-apiserver may not read what a newer one stored, so Kubernetes does not go back: stay at the newer minor. If it " +
-				"was written by mistake, delete the Cluster and create it with the right one; the user cluster stays as it is.",
+			Reason: "A kube-apiserver may not read what a newer one stored, so Kubernetes does not go back: stay at the newer minor. " +
+				"If it was written by mistake, delete the Cluster and create it with the right one; the user cluster stays as it is.",
 			Link: "https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/",
 		},
 	}
@@ -157,21 +161,30 @@ func commonRules() []manifest.VersionRule {
 // crashingReleases are about what step Finalize does not leave behind, but a cluster that was migrated or made otherwise may be.
 func crashingReleases() manifest.VersionRule {
 	return manifest.VersionRule{
-		From: 31, To: 31, BeforePatch: 3, Operations: []manifest.Operation{manifest.Upgrade, manifest.Patch}, Condition: manifest.WhileExternal,
-		Reason: "kube-controller-manager 1.31.0 to 1.31.2 crashes without --cloud-provider=external: use 1.31.3 or later.",
-		Link:   "https://github.com/kubernetes/kubernetes/pull/128182",
+		From:        31,
+		To:          31,
+		BeforePatch: 3,
+		Operations:  []manifest.Operation{manifest.Upgrade, manifest.Patch},
+		Condition:   manifest.WhileExternal,
+		Reason:      "kube-controller-manager 1.31.0 to 1.31.2 crashes without --cloud-provider=external: use 1.31.3 or later.",
+		Link:        "https://github.com/kubernetes/kubernetes/pull/128182",
 	}
 }
 
 // skewRules hold for the minors that a provider has no CCM for.
 func skewRules() []manifest.VersionRule {
 	const (
-		reason = "There is no cloud-controller-manager for this minor in the catalogue. It may be one minor older than kube-apiserver and " +
-			"never newer, so no other will do: choose another version, or update the controller."
+		reason = "There is no cloud-controller-manager for this minor in the catalogue. It may be one minor older than " +
+			"kube-apiserver and never newer, so no other will do: choose another version, or update the controller."
 		link = skewPolicy + "#kube-controller-manager-kube-scheduler-and-cloud-controller-manager"
 	)
 	return []manifest.VersionRule{
-		{Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, Condition: manifest.WhileExternal, Reason: reason, Link: link},
+		{
+			Operations: []manifest.Operation{manifest.Create, manifest.Upgrade},
+			Condition:  manifest.WhileExternal,
+			Reason:     reason,
+			Link:       link,
+		},
 		{Operations: []manifest.Operation{manifest.Migrate}, Condition: manifest.WhileInTree, Reason: reason, Link: link},
 	}
 }

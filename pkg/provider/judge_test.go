@@ -50,14 +50,42 @@ func judge(t *testing.T, changes map[string]change) {
 func TestTheManualsRulesForVSphere(t *testing.T) {
 	const noDriver, deleted = "does not support 1.22", "were deleted"
 	judge(t, map[string]change{
-		"a new vSphere cluster with 1.22 is refused":                  {"vsphere", "", "", "1.22.4", external, []string{noDriver, deleted}},
-		"a new one that is in-tree with 1.22 is refused":              {"vsphere", "", "", "1.22.4", inTree, []string{noDriver}},
-		"a migrated vSphere cluster is not upgraded to 1.22":          {"vsphere", "1.21.9", external, "1.22.4", external, []string{noDriver, deleted}},
-		"a vSphere cluster with 1.22 does not migrate":                {"vsphere", "1.22.4", inTree, "1.22.4", migrating, []string{noDriver, deleted}},
-		"one that is in-tree may be upgraded to 1.22":                 {"vsphere", "1.21.9", inTree, "1.22.4", inTree, nil},
-		"one that is in-tree may go on from there":                    {"vsphere", "1.22.4", inTree, "1.23.4", inTree, nil},
-		"without images a vSphere cluster with 1.25 is not created":   {"vsphere", "", "", "1.25.16", external, []string{deleted}},
-		"without images a vSphere cluster with 1.25 does not migrate": {"vsphere", "1.25.16", inTree, "1.25.16", migrating, []string{"upgrade with the in-tree provider to 1.28"}},
+		"a new vSphere cluster with 1.22 is refused": {
+			"vsphere",
+			"",
+			"",
+			"1.22.4",
+			external,
+			[]string{noDriver, deleted},
+		},
+		"a new one that is in-tree with 1.22 is refused": {"vsphere", "", "", "1.22.4", inTree, []string{noDriver}},
+		"a migrated vSphere cluster is not upgraded to 1.22": {
+			"vsphere",
+			"1.21.9",
+			external,
+			"1.22.4",
+			external,
+			[]string{noDriver, deleted},
+		},
+		"a vSphere cluster with 1.22 does not migrate": {
+			"vsphere",
+			"1.22.4",
+			inTree,
+			"1.22.4",
+			migrating,
+			[]string{noDriver, deleted},
+		},
+		"one that is in-tree may be upgraded to 1.22":               {"vsphere", "1.21.9", inTree, "1.22.4", inTree, nil},
+		"one that is in-tree may go on from there":                  {"vsphere", "1.22.4", inTree, "1.23.4", inTree, nil},
+		"without images a vSphere cluster with 1.25 is not created": {"vsphere", "", "", "1.25.16", external, []string{deleted}},
+		"without images a vSphere cluster with 1.25 does not migrate": {
+			"vsphere",
+			"1.25.16",
+			inTree,
+			"1.25.16",
+			migrating,
+			[]string{"upgrade with the in-tree provider to 1.28"},
+		},
 		"a vSphere cluster that is to migrate may be created in-tree": {"vsphere", "", "", "1.28.15", inTree, nil},
 	})
 }
@@ -81,7 +109,14 @@ func TestLastInTreeMinors(t *testing.T) {
 				"nothing else of a cluster beyond it is refused": {name, last[1], inTree, last[1], inTree, nil},
 				"a patch of a cluster beyond it is not refused":  {name, last[1], inTree, last[1] + "1", inTree, nil},
 				"a mistake beyond it may be taken back":          {name, last[1], inTree, last[0], inTree, nil},
-				"the feature does not hide an upgrade beyond it": {name, last[0], inTree, last[1], migrating, append([]string{"in the middle of a migration"}, refused...)},
+				"the feature does not hide an upgrade beyond it": {
+					name,
+					last[0],
+					inTree,
+					last[1],
+					migrating,
+					append([]string{"in the middle of a migration"}, refused...),
+				},
 			})
 		})
 	}
@@ -89,32 +124,67 @@ func TestLastInTreeMinors(t *testing.T) {
 
 func TestSkewOfTheCCM(t *testing.T) {
 	judge(t, map[string]change{
-		"no external cluster is created with a minor without a CCM": {"openstack", "", "", "1.37.0", external, []string{"There is no OpenStack cloud-controller-manager for Kubernetes 1.37"}},
-		"none is upgraded to it":                                    {"openstack", "1.36.2", external, "1.37.0", external, []string{"Kubernetes 1.37"}},
-		"none migrates in it":                                       {"openstack", "1.23.17", inTree, "1.23.17", migrating, []string{"Kubernetes 1.23"}},
-		"an in-tree cluster needs no CCM":                           {"openstack", "1.22.17", inTree, "1.23.17", inTree, nil},
-		"an older CCM within the skew will do":                      {"gcp", "1.30.14", external, "1.31.14", external, nil},
-		"a minor without a CCM may be left as it is":                {"openstack", "1.37.0", external, "1.37.1", external, nil},
-		"a minor without a CCM may be left by more than a step":     {"openstack", "1.38.0", external, "1.36.2", external, nil},
-		"but not for another one":                                   {"openstack", "1.38.0", external, "1.39.0", external, []string{"Kubernetes 1.39"}},
-		"a provider gives its own reason where it has one":          {"hetzner", "", "", "1.23.17", external, []string{"panic"}},
-		"a provider that no one knows is for preflight":             {"nimbus", "", "", "1.23.17", external, nil},
+		"no external cluster is created with a minor without a CCM": {
+			"openstack",
+			"",
+			"",
+			"1.37.0",
+			external,
+			[]string{"There is no OpenStack cloud-controller-manager for Kubernetes 1.37"},
+		},
+		"none is upgraded to it": {
+			"openstack",
+			"1.36.2",
+			external,
+			"1.37.0",
+			external,
+			[]string{"Kubernetes 1.37"},
+		},
+		"none migrates in it": {
+			"openstack",
+			"1.23.17",
+			inTree,
+			"1.23.17",
+			migrating,
+			[]string{"Kubernetes 1.23"},
+		},
+		"an in-tree cluster needs no CCM":                       {"openstack", "1.22.17", inTree, "1.23.17", inTree, nil},
+		"an older CCM within the skew will do":                  {"gcp", "1.30.14", external, "1.31.14", external, nil},
+		"a minor without a CCM may be left as it is":            {"openstack", "1.37.0", external, "1.37.1", external, nil},
+		"a minor without a CCM may be left by more than a step": {"openstack", "1.38.0", external, "1.36.2", external, nil},
+		"but not for another one": {
+			"openstack",
+			"1.38.0",
+			external,
+			"1.39.0",
+			external,
+			[]string{"Kubernetes 1.39"},
+		},
+		"a provider gives its own reason where it has one": {"hetzner", "", "", "1.23.17", external, []string{"panic"}},
+		"a provider that no one knows is for preflight":    {"nimbus", "", "", "1.23.17", external, nil},
 	})
 }
 
 func TestStepsOfAnUpgrade(t *testing.T) {
 	const step, back = "skips none", "does not go back"
 	judge(t, map[string]change{
-		"to the next minor":                            {"openstack", "1.30.14", external, "1.31.14", external, nil},
-		"the same version in another spelling":         {"openstack", "1.30.14", migrating, "v1.30.14", migrating, nil},
-		"a minor is not skipped":                       {"openstack", "1.30.14", external, "1.32.11", external, []string{step}},
-		"nor by an in-tree cluster":                    {"vsphere", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
-		"nor by a provider that no one knows":          {"nimbus", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
-		"nor backwards":                                {"openstack", "1.36.2", external, "1.34.6", external, []string{step}},
-		"nothing goes back to what cannot read it":     {"openstack", "1.30.14", external, "1.29.14", external, []string{back}},
-		"from 1.32 on it may go back by one":           {"openstack", "1.32.11", external, "1.31.14", external, nil},
-		"a patch may go back":                          {"openstack", "1.30.14", external, "1.30.13", external, nil},
-		"a version that cannot be read is refused":     {"openstack", "1.30.14", external, "1.030.1", external, []string{"is not a version of Kubernetes"}},
+		"to the next minor":                        {"openstack", "1.30.14", external, "1.31.14", external, nil},
+		"the same version in another spelling":     {"openstack", "1.30.14", migrating, "v1.30.14", migrating, nil},
+		"a minor is not skipped":                   {"openstack", "1.30.14", external, "1.32.11", external, []string{step}},
+		"nor by an in-tree cluster":                {"vsphere", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
+		"nor by a provider that no one knows":      {"nimbus", "1.25.16", inTree, "1.28.15", inTree, []string{step}},
+		"nor backwards":                            {"openstack", "1.36.2", external, "1.34.6", external, []string{step}},
+		"nothing goes back to what cannot read it": {"openstack", "1.30.14", external, "1.29.14", external, []string{back}},
+		"from 1.32 on it may go back by one":       {"openstack", "1.32.11", external, "1.31.14", external, nil},
+		"a patch may go back":                      {"openstack", "1.30.14", external, "1.30.13", external, nil},
+		"a version that cannot be read is refused": {
+			"openstack",
+			"1.30.14",
+			external,
+			"1.030.1",
+			external,
+			[]string{"is not a version of Kubernetes"},
+		},
 		"a version that could not be read may be left": {"openstack", "1.030.1", external, "1.30.14", external, nil},
 	})
 }
@@ -139,16 +209,51 @@ func TestPatchReleasesCount(t *testing.T) {
 func TestNothingIsUpgradedInTheMiddleOfAMigration(t *testing.T) {
 	const middle = "in the middle of a migration"
 	judge(t, map[string]change{
-		"not to the next minor":                              {"openstack", "1.24.17", migrating, "1.25.16", migrating, []string{middle}},
-		"not to the next patch":                              {"openstack", "1.25.15", migrating, "1.25.16", migrating, []string{middle}},
-		"not together with its start":                        {"openstack", "1.24.17", inTree, "1.25.16", migrating, []string{middle}},
-		"not even by a patch":                                {"openstack", "1.25.15", inTree, "1.25.16", migrating, []string{middle}},
-		"not together with its end":                          {"openstack", "1.25.16", migrating, "1.26.15", external, []string{middle}},
-		"the old minor counts when both change":              {"vsphere", "1.27.16", inTree, "1.28.15", migrating, []string{middle, "images"}},
-		"the migration itself is fine":                       {"openstack", "1.25.16", inTree, "1.25.16", migrating, nil},
-		"so is everything else while it runs":                {"openstack", "1.25.16", migrating, "1.25.16", migrating, nil},
-		"before its start the version may change":            {"openstack", "1.24.17", inTree, "1.25.16", inTree, nil},
-		"a provider that was never in-tree does not migrate": {"hetzner", "1.30.14", inTree, "1.30.14", migrating, []string{"never a part of Kubernetes"}},
+		"not to the next minor": {
+			"openstack",
+			"1.24.17",
+			migrating,
+			"1.25.16",
+			migrating,
+			[]string{middle},
+		},
+		"not to the next patch": {
+			"openstack",
+			"1.25.15",
+			migrating,
+			"1.25.16",
+			migrating,
+			[]string{middle},
+		},
+		"not together with its start": {"openstack", "1.24.17", inTree, "1.25.16", migrating, []string{middle}},
+		"not even by a patch":         {"openstack", "1.25.15", inTree, "1.25.16", migrating, []string{middle}},
+		"not together with its end": {
+			"openstack",
+			"1.25.16",
+			migrating,
+			"1.26.15",
+			external,
+			[]string{middle},
+		},
+		"the old minor counts when both change": {
+			"vsphere",
+			"1.27.16",
+			inTree,
+			"1.28.15",
+			migrating,
+			[]string{middle, "images"},
+		},
+		"the migration itself is fine":            {"openstack", "1.25.16", inTree, "1.25.16", migrating, nil},
+		"so is everything else while it runs":     {"openstack", "1.25.16", migrating, "1.25.16", migrating, nil},
+		"before its start the version may change": {"openstack", "1.24.17", inTree, "1.25.16", inTree, nil},
+		"a provider that was never in-tree does not migrate": {
+			"hetzner",
+			"1.30.14",
+			inTree,
+			"1.30.14",
+			migrating,
+			[]string{"never a part of Kubernetes"},
+		},
 	})
 }
 
@@ -187,7 +292,12 @@ func TestRulesForEveryProviderAreComplete(t *testing.T) {
 		refused = append(refused, refusal.String())
 	}
 	g.Expect(refused).To(Equal([]string{
-		"migrating: upgrade, patch", "skip", "external: upgrade, patch to 1.31 before 1.31.3", "downgrade to 1.30 or older", "external: create, upgrade", "in-tree: migrate",
+		"migrating: upgrade, patch",
+		"skip",
+		"external: upgrade, patch to 1.31 before 1.31.3",
+		"downgrade to 1.30 or older",
+		"external: create, upgrade",
+		"in-tree: migrate",
 	}))
 }
 

@@ -17,8 +17,14 @@ func TestLockNeedsTheCCM(t *testing.T) {
 
 func TestLockLetsNoOneCreateLeases(t *testing.T) {
 	g := NewWithT(t)
-	objects := LockObjects(Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"})
+	objects := LockObjects(
+		Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"},
+	)
 	g.Expect(objects[0].Object["rules"]).To(HaveExactElements(And(
 		HaveKeyWithValue("verbs", ConsistOf("get", "update")), HaveKeyWithValue("resourceNames", ConsistOf(handover.LockName)))))
-	g.Expect(objects[1].Object["subjects"]).To(ConsistOf(HaveKeyWithValue("name", "ccm"), HaveKeyWithValue("name", handover.KCMUser)))
+	g.Expect(
+		objects[1].Object["subjects"],
+	).To(
+		ConsistOf(HaveKeyWithValue("name", "ccm"), HaveKeyWithValue("name", handover.KCMUser)),
+	)
 }

@@ -93,7 +93,10 @@ func executable(container *corev1.Container) string {
 	for _, script := range words[1:] {
 		before := ""
 		for word := range strings.FieldsSeq(script) {
-			if program := path.Base(word); isManager(program) && (strings.Contains(word, "/") || before == "exec") && !strings.HasPrefix(word, "-") {
+			if program := path.Base(
+				word,
+			); isManager(program) && (strings.Contains(word, "/") || before == "exec") &&
+				!strings.HasPrefix(word, "-") {
 				return program
 			}
 			before = word
@@ -113,7 +116,8 @@ func knownByArguments(container *corev1.Container) string {
 	if !flags["cloud-provider"] || slices.ContainsFunc(words, isKCM) || flags["service-account-private-key-file"] {
 		return ""
 	}
-	for _, flag := range []string{"controllers", "configure-cloud-routes", "concurrent-service-syncs", "route-reconciliation-period"} {
+	for _, flag := range []string{"controllers", "configure-cloud-routes", "concurrent-service-syncs",
+		"route-reconciliation-period"} {
 		if flags[flag] {
 			return "arguments --cloud-provider and --" + flag
 		}

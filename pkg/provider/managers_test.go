@@ -26,17 +26,21 @@ func TestRecognizeManager(t *testing.T) {
 		want      string
 		nodesOnly bool
 	}{
-		"upstream's image":                   {container: of("registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.0"), want: "image openstack-cloud-controller-manager"},
-		"a mirror with a port and a digest":  {container: of("mirror.example:5000/a/b/cloud-controller-manager@" + digest), want: "image cloud-controller-manager"},
-		"a mirror with both":                 {container: of("mirror.example:5000/cloud-controller-manager:v1@" + digest), want: "image cloud-controller-manager"},
-		"an image that is called otherwise":  {container: of("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere:v1.30.0"), want: "image cloud-provider-vsphere"},
-		"vSphere's former image":             {container: of("gcr.io/cloud-provider-vsphere/cpi/release/manager:v1.27.0"), want: "image manager"},
-		"another manager":                    {container: of("ghcr.io/acme/manager:v1", "/manager")},
-		"a provider that no one knows":       {container: of("acme/nimbus-cloud-controller-manager"), want: "image nimbus-cloud-controller-manager"},
-		"Azure's node manager":               {container: of("mcr.microsoft.com/oss/kubernetes/azure-cloud-node-manager:v1.30.0"), want: "image azure-cloud-node-manager", nodesOnly: true},
-		"the program, whatever the image":    {container: of("acme/cloud:1", "/bin/openstack-cloud-controller-manager", "--v=1"), want: "command openstack-cloud-controller-manager"},
-		"the program in a shell":             {container: of("acme/cloud:1", "sh", "-c", "exec /bin/aws-cloud-controller-manager --v=1"), want: "command aws-cloud-controller-manager"},
-		"a shell that only speaks of it":     {container: of("acme/kubectl:1", "sh", "-c", "kubectl get lease cloud-controller-manager")},
+		"upstream's image": {container: of("registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.0"), want: "image openstack-cloud-controller-manager"},
+		"a mirror with a port and a digest": {container: of("mirror.example:5000/a/b/cloud-controller-manager@" +
+			digest), want: "image cloud-controller-manager"},
+		"a mirror with both": {container: of("mirror.example:5000/cloud-controller-manager:v1@" +
+			digest), want: "image cloud-controller-manager"},
+		"an image that is called otherwise": {container: of("registry.k8s.io/cloud-pv-vsphere/cloud-provider-vsphere:v1.30.0"), want: "image cloud-provider-vsphere"},
+		"vSphere's former image":            {container: of("gcr.io/cloud-provider-vsphere/cpi/release/manager:v1.27.0"), want: "image manager"},
+		"another manager":                   {container: of("ghcr.io/acme/manager:v1", "/manager")},
+		"a provider that no one knows":      {container: of("acme/nimbus-cloud-controller-manager"), want: "image nimbus-cloud-controller-manager"},
+		"Azure's node manager":              {container: of("mcr.microsoft.com/oss/kubernetes/azure-cloud-node-manager:v1.30.0"), want: "image azure-cloud-node-manager", nodesOnly: true},
+		"the program, whatever the image":   {container: of("acme/cloud:1", "/bin/openstack-cloud-controller-manager", "--v=1"), want: "command openstack-cloud-controller-manager"},
+		"the program in a shell": {container: of("acme/cloud:1", "sh", "-c", "exec /bin/aws-cloud-controller-manager "+
+			"--v=1"), want: "command aws-cloud-controller-manager"},
+		"a shell that only speaks of it": {container: of("acme/kubectl:1", "sh", "-c", "kubectl get lease "+
+			"cloud-controller-manager")},
 		"arguments that only managers have":  {container: corev1.Container{Image: "acme/nimbus:1", Args: []string{"--cloud-provider=nimbus", "--controllers=*"}}, want: "arguments --cloud-provider and --controllers"},
 		"the cluster-autoscaler":             {container: of("registry.k8s.io/autoscaling/cluster-autoscaler:v1.30.0", "./cluster-autoscaler", "--cloud-provider=aws", "--leader-elect=true")},
 		"kube-controller-manager in-tree":    {container: of("registry.k8s.io/kube-controller-manager:v1.25.0", "kube-controller-manager", "--cloud-provider=aws", "--controllers=*")},

@@ -128,7 +128,8 @@ func TestCCMStartsWhereNothingElseDoes(t *testing.T) {
 					(t.Effect == "" || t.Effect == taint.Effect)
 			})).To(BeTrue(), taint.ToString())
 		}
-		g.Expect(pod.NodeSelector).To(Equal(map[string]string{"kubernetes.io/os": "linux"}), "a hosted control plane has no Nodes of its own")
+		g.Expect(pod.NodeSelector).To(Equal(map[string]string{"kubernetes.io/os": "linux"}), "a hosted control plane has no Nodes "+
+			"of its own")
 		g.Expect(pod.Affinity.NodeAffinity).To(BeNil())
 		g.Expect(pod.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution).To(BeEmpty())
 		g.Expect(*spec.Strategy.RollingUpdate.MaxUnavailable).To(Equal(intstr.FromInt32(1)))

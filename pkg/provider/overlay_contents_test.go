@@ -68,14 +68,17 @@ func TestProfilesAreJudgedByAllMinors(t *testing.T) {
 		spec ucv1.ProviderProfileSpec
 		want []string
 	}{
-		"an image of some minors":                        {image(sidecar, ""), nil},
-		"an image in a minor that has it":                {image(sidecar, "1.30"), nil},
-		"an image in a minor that has it not":            {image(sidecar, "1.28"), []string{"spec.images[0]: image " + sidecar + " is not used with Kubernetes 1.28 but with 1.30 to 1.31."}},
-		"a minor between those of the catalogue":         {image(sidecar, "1.29"), []string{`spec.images[0].kubernetes "1.29" is not in the catalogue of nimbus, which has 1.27 to 1.28, 1.30 to 1.31.`}},
-		"an image that starts first":                     {image("localhost:5000/nimbus/init", ""), nil},
-		"a flag of the sidecar":                          {argument("--of-sidecar=2"), nil},
-		"a flag that only some minors pass":              {argument("--new-flag=2"), []string{"spec.workloads[0].extraArguments[0]: the catalogue passes --new-flag already; take it out."}},
-		"a flag of the command, with one dash and a low": {argument("--old-flag=2"), []string{"spec.workloads[0].extraArguments[0]: the catalogue passes --old-flag already; take it out."}},
+		"an image of some minors":         {image(sidecar, ""), nil},
+		"an image in a minor that has it": {image(sidecar, "1.30"), nil},
+		"an image in a minor that has it not": {image(sidecar, "1.28"), []string{"spec.images[0]: image " + sidecar +
+			" is not used with Kubernetes 1.28 but with 1.30 to 1.31."}},
+		"a minor between those of the catalogue": {image(sidecar, "1.29"), []string{`spec.images[0].kubernetes "1.29" is not in the catalogue of nimbus, which has 1.27 to 1.28, 1.30 to 1.31.`}},
+		"an image that starts first":             {image("localhost:5000/nimbus/init", ""), nil},
+		"a flag of the sidecar":                  {argument("--of-sidecar=2"), nil},
+		"a flag that only some minors pass": {argument("--new-flag=2"), []string{"spec.workloads[0].extraArguments[0]: the " +
+			"catalogue passes --new-flag already; take it out."}},
+		"a flag of the command, with one dash and a low": {argument("--old-flag=2"), []string{"spec.workloads[0].extraArguments[0]: " +
+			"the catalogue passes --old-flag already; take it out."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.spec.ProviderName = "nimbus"

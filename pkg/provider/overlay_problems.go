@@ -24,7 +24,10 @@ func (c *Catalogue) OverlayProblems(spec ucv1.ProviderProfileSpec) []string {
 			spec.ProviderName, strings.Join(c.Names(), ", "))}
 	}
 	j := &judge{
-		provider: spec.ProviderName, contents: c.contentsOf(spec.ProviderName, profile), broken: profile.Describe().Broken, seen: map[string]bool{},
+		provider: spec.ProviderName,
+		contents: c.contentsOf(spec.ProviderName, profile),
+		broken:   profile.Describe().Broken,
+		seen:     map[string]bool{},
 	}
 	if j.contents.problem != "" {
 		return []string{j.contents.problem}
@@ -65,7 +68,8 @@ func (j *judge) mirrors(mirrors []ucv1.ImageMirror) {
 		where := fmt.Sprintf("spec.mirrors[%d]", i)
 		for _, field := range []struct{ name, value string }{{"source", mirror.Source}, {"mirror", mirror.Mirror}} {
 			if !name.MatchString(field.value) {
-				j.object("%s.%s %q is not the beginning of an image's name; write it like registry.example.com/k8s, without https:// and without a tag",
+				j.object("%s.%s %q is not the beginning of an image's name; write it like registry.example.com/k8s, without https:// and "+
+					"without a tag",
 					where, field.name, field.value)
 			}
 		}
@@ -103,7 +107,13 @@ func (j *judge) image(where string, image ucv1.ImageOverride) {
 			"ccm-migration-controller render --images", where, image.Image, j.provider)
 	case image.Kubernetes == "":
 	case !slices.ContainsFunc(j.contents.minors, in):
-		j.object("%s.kubernetes %q is not in the catalogue of %s, which has %s", where, image.Kubernetes, j.provider, minorNames(j.contents.minors))
+		j.object(
+			"%s.kubernetes %q is not in the catalogue of %s, which has %s",
+			where,
+			image.Kubernetes,
+			j.provider,
+			minorNames(j.contents.minors),
+		)
 	case !slices.ContainsFunc(minors, in):
 		j.object("%s: image %s is not used with Kubernetes %s but with %s", where, image.Image, image.Kubernetes, minorNames(minors))
 	}
@@ -152,7 +162,8 @@ func (j *judge) arguments(where string, arguments []string, passed map[string]bo
 func reserved(flag string) bool {
 	switch flag {
 	case "controllers", "cloud-provider", "cloud-config", "use-service-account-credentials", "kubeconfig", "master",
-		"authentication-kubeconfig", "authorization-kubeconfig", "cluster-name", "cluster-cidr", "allocate-node-cidrs", "configure-cloud-routes", "enable-leader-migration":
+		"authentication-kubeconfig", "authorization-kubeconfig", "cluster-name", "cluster-cidr", "allocate-node-cidrs",
+		"configure-cloud-routes", "enable-leader-migration":
 		return true
 	}
 	return strings.HasPrefix(flag, "leader-elect") || strings.HasPrefix(flag, "leader-migration")
@@ -197,10 +208,25 @@ func (j *judge) toleration(where string, toleration ucv1.Toleration) {
 }
 
 func (j *judge) tolerationWords(where string, toleration ucv1.Toleration) {
-	if operators := []ucv1.TolerationOperator{"", ucv1.TolerationEqual, ucv1.TolerationExists}; !slices.Contains(operators, toleration.Operator) {
+	if operators := []ucv1.TolerationOperator{
+		"",
+		ucv1.TolerationEqual,
+		ucv1.TolerationExists,
+	}; !slices.Contains(
+		operators,
+		toleration.Operator,
+	) {
 		j.object("%s.operator %q is neither Exists nor Equal", where, toleration.Operator)
 	}
-	if effects := []ucv1.TaintEffect{"", "NoSchedule", "PreferNoSchedule", ucv1.NoExecute}; !slices.Contains(effects, toleration.Effect) {
+	if effects := []ucv1.TaintEffect{
+		"",
+		"NoSchedule",
+		"PreferNoSchedule",
+		ucv1.NoExecute,
+	}; !slices.Contains(
+		effects,
+		toleration.Effect,
+	) {
 		j.object("%s.effect %q is none of NoSchedule, PreferNoSchedule and NoExecute", where, toleration.Effect)
 	}
 }

@@ -112,13 +112,15 @@ func TestOverlayOfImages(t *testing.T) {
 			ccmImage + ":v1.30.9", attacher + ":v4.4.2", "v1.30.9",
 		},
 		"the entry for another minor changes nothing": {
-			withImages(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.31", Tag: "v1.31.9"}), ccmImage + ":v1.30.3", attacher + ":v4.4.2", "v1.30.3",
+			withImages(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.31", Tag: "v1.31.9"}), ccmImage + ":v1.30.3", attacher +
+				":v4.4.2", "v1.30.3",
 		},
 		"an image is named as in the catalogue, and its mirror comes after": {
 			profileWith(func(spec *ucv1.ProviderProfileSpec) {
 				spec.Mirrors, spec.Images = mirrors, []ucv1.ImageOverride{{Image: ccmImage, Tag: "v1.30.4", Digest: digest}}
 			}),
-			"mirror.example.com/k8s/provider-os/" + ccmName + ":v1.30.4@" + digest, "mirror.example.com:5000/storage/csi-attacher:v4.4.2", "v1.30.4",
+			"mirror.example.com/k8s/provider-os/" + ccmName + ":v1.30.4@" +
+				digest, "mirror.example.com:5000/storage/csi-attacher:v4.4.2", "v1.30.4",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,9 @@ func (p Place) Put(ccm Set) (Set, error) {
 func (p Place) move(object *unstructured.Unstructured, name string) {
 	object.SetNamespace(p.Namespace)
 	object.SetName(name)
-	object.SetLabels(map[string]string{manifest.PartOfLabel: object.GetLabels()[manifest.PartOfLabel], manifest.ClusterLabel: p.Label()})
+	object.SetLabels(
+		map[string]string{manifest.PartOfLabel: object.GetLabels()[manifest.PartOfLabel], manifest.ClusterLabel: p.Label()},
+	)
 }
 
 func (p Place) name(name string) string { return p.Cluster + "-" + name }

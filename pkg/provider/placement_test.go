@@ -56,8 +56,14 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 			objects := beside(set)
 			for _, object := range set.Objects {
 				if !manifest.BesideControlPlane(object) {
-					g.Expect(object.GetKind()).To(BeElementOf("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease"),
-						"%s %s: credentials and pods stay out of the user cluster", object.GetKind(), object.GetName())
+					g.Expect(
+						object.GetKind(),
+					).To(
+						BeElementOf("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease"),
+						"%s %s: credentials and pods stay out of the user cluster",
+						object.GetKind(),
+						object.GetName(),
+					)
 					continue
 				}
 				g.Expect(object.GetNamespace()).To(Equal("user-a"))
@@ -73,7 +79,8 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 		g.Expect(ccm.Access.Account.Name).To(Equal(profile.Identity().ServiceAccountName))
 		g.Expect(probe.Access.Secret).NotTo(Equal(ccm.Access.Secret))
 		g.Expect(slices.ContainsFunc(ccm.Objects, func(object *unstructured.Unstructured) bool {
-			return object.GetKind() == "ServiceAccount" && object.GetNamespace() == ccm.Access.Account.Namespace && object.GetName() == ccm.Access.Account.Name
+			return object.GetKind() == "ServiceAccount" && object.GetNamespace() == ccm.Access.Account.Namespace &&
+				object.GetName() == ccm.Access.Account.Name
 		})).To(BeTrue(), "the token is one of its own ServiceAccount")
 	})
 }
@@ -172,7 +179,11 @@ func TestAProfileIsKeptBesideTheControlPlane(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	pod := ccmOf(g, set.Objects).Spec.Template.Spec
 	g.Expect(pod.PriorityClassName).To(Equal("control-plane"))
-	g.Expect(pod.Tolerations).To(ConsistOf(corev1.Toleration{Key: "example.com/control-planes", Operator: corev1.TolerationOpExists}))
+	g.Expect(
+		pod.Tolerations,
+	).To(
+		ConsistOf(corev1.Toleration{Key: "example.com/control-planes", Operator: corev1.TolerationOpExists}),
+	)
 }
 
 func TestNothingIsPutBesideWithoutADeployment(t *testing.T) {

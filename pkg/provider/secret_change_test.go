@@ -27,8 +27,10 @@ func TestAChangedSecretRollsThosePodsThatReadIt(t *testing.T) {
 			NewWithT(t).Expect(minor).To(BeNumerically(">", provider.FirstMinor), name)
 		}
 		render := func(config map[string][]byte) ([]*unstructured.Unstructured, error) {
-			addons, err := profile.Render(provider.RenderInput{Version: fmt.Sprintf("1.%d.0", minor), CloudConfig: config, ClusterUID: "uid",
-				Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"}})
+			addons, err := profile.Render(
+				provider.RenderInput{Version: fmt.Sprintf("1.%d.0", minor), CloudConfig: config, ClusterUID: "uid",
+					Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"}},
+			)
 			return slices.Concat(addons.CCM.Objects, addons.CSI.Objects), err
 		}
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +66,11 @@ func expectRolled(g Gomega, before, after []*unstructured.Unstructured) {
 	}
 	for i := range before {
 		reads := false
-		g.Expect(manifest.ChangePods(before[i:i+1], func(pod *corev1.PodTemplateSpec) { reads = readsChanged(pod.Spec, secrets) })).To(Succeed())
+		g.Expect(
+			manifest.ChangePods(before[i:i+1], func(pod *corev1.PodTemplateSpec) { reads = readsChanged(pod.Spec, secrets) }),
+		).To(
+			Succeed(),
+		)
 		if before[i].GetKind() == "Deployment" || before[i].GetKind() == "DaemonSet" {
 			g.Expect(!equality.Semantic.DeepEqual(before[i].Object["spec"], after[i].Object["spec"])).To(Equal(reads), before[i].GetName())
 		}

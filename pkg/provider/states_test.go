@@ -55,7 +55,10 @@ func TestConditionOfACluster(t *testing.T) {
 		"created with the feature and not seen yet it is, too":    {nil, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objections := everyProvider().Objections(clusterOf("1.25.16", test.feature, test.modify...), clusterOf("1.26.15", test.feature, test.modify...))
+			objections := everyProvider().Objections(
+				clusterOf("1.25.16", test.feature, test.modify...),
+				clusterOf("1.26.15", test.feature, test.modify...),
+			)
 			if test.says == "" {
 				NewWithT(t).Expect(objections).To(BeEmpty())
 				return
@@ -69,10 +72,23 @@ func TestSwitchingTheFeatureOnIsAMigration(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := everyProvider()
 	seen := origin(ucv1.OriginInTree)
-	g.Expect(catalogue.Objections(clusterOf("1.26.15", false, seen), clusterOf("1.26.15", true, seen))).To(ContainSubstring("is the last with"))
-	g.Expect(catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true))).To(ContainSubstring("is the last with"), "no one saw it yet")
+	g.Expect(
+		catalogue.Objections(clusterOf("1.26.15", false, seen), clusterOf("1.26.15", true, seen)),
+	).To(
+		ContainSubstring("is the last with"),
+	)
+	g.Expect(
+		catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true)),
+	).To(
+		ContainSubstring("is the last with"),
+		"no one saw it yet",
+	)
 	g.Expect(catalogue.Objections(clusterOf("1.25.16", false, seen), clusterOf("1.25.16", true, seen))).To(BeEmpty())
-	g.Expect(catalogue.Objections(clusterOf("1.24.17", false, seen), clusterOf("1.25.16", true, seen))).To(ContainSubstring("in the middle of a migration"))
+	g.Expect(
+		catalogue.Objections(clusterOf("1.24.17", false, seen), clusterOf("1.25.16", true, seen)),
+	).To(
+		ContainSubstring("in the middle of a migration"),
+	)
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", true))).To(BeEmpty(), "created with it, it is external")
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", false))).To(ContainSubstring("is the last with"))
 }

@@ -103,7 +103,10 @@ func Refusals(profile Profile, minor int) []Refusal {
 	var refusals []Refusal
 	for _, rule := range rulesOf(profile, minor) {
 		if rule.Covers(minor) {
-			refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, Reason: rule.Reason, Link: rule.Link})
+			refusals = append(
+				refusals,
+				Refusal{Operations: rule.Operations, Condition: rule.Condition, Reason: rule.Reason, Link: rule.Link},
+			)
 		}
 	}
 	return refusals
@@ -113,7 +116,17 @@ func Refusals(profile Profile, minor int) []Refusal {
 func Always() []Refusal {
 	var refusals []Refusal
 	for _, rule := range slices.Concat(commonRules(), skewRules()) {
-		refusals = append(refusals, Refusal{Operations: rule.Operations, Condition: rule.Condition, To: rule.To, BeforePatch: rule.BeforePatch, Reason: rule.Reason, Link: rule.Link})
+		refusals = append(
+			refusals,
+			Refusal{
+				Operations:  rule.Operations,
+				Condition:   rule.Condition,
+				To:          rule.To,
+				BeforePatch: rule.BeforePatch,
+				Reason:      rule.Reason,
+				Link:        rule.Link,
+			},
+		)
 	}
 	return refusals
 }

@@ -18,7 +18,8 @@ const bootstrapPause = 5 * time.Second
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go#L341-L342
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/resources/operating_system_config.go#L55
 func BootstrapSecret(deployment observation.Ref) observation.Ref {
-	return observation.Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace + "-provisioning-config"}
+	return observation.Ref{Kind: "Secret", Namespace: "cloud-init-settings", Name: deployment.Name + "-" + deployment.Namespace +
+		"-provisioning-config"}
 }
 
 // BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll
@@ -63,7 +64,12 @@ func (r *roll) lookedAtBootstrap(d observation.MachineDeployment) (data observat
 
 // bootstrapLacks is what is wrong with data that can be read; empty: nothing, or it cannot be told. Until there is a MachineSet
 // of the newest template, what is there was written for the one before.
-func bootstrapLacks(d observation.MachineDeployment, data observation.BootstrapData, current observation.MachineSet, found bool) string {
+func bootstrapLacks(
+	d observation.MachineDeployment,
+	data observation.BootstrapData,
+	current observation.MachineSet,
+	found bool,
+) string {
 	name := BootstrapSecret(d.Ref).String() + " of " + d.String()
 	switch {
 	case !data.Told():
@@ -150,14 +156,16 @@ func (r *roll) bootstrapsExternal(view machineView, pools []pool) outcome.Outcom
 	case seen.unseen != "":
 		return outcome.CannotLook("the bootstrap data of Machines", seen.unseen)
 	case len(seen.awaited) > 0:
-		return outcome.WaitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external kubelets: "+
+		return outcome.WaitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external "+
+			"kubelets: "+
 			wording.Names(seen.awaited)+".", seen.after)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 func bootstrapsLate(late []string) outcome.Outcome {
-	return outcome.Fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join external: "+wording.Names(late)+
+	return outcome.Fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join "+
+		"external: "+wording.Names(late)+
 		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
 }
 
@@ -173,13 +181,18 @@ func (r *roll) doubtCanary(seen observation.Machines, lacks []string, deadline t
 	current, found := currentSet(seen.Sets)
 	doubt.unseen = unseen
 	if wrong := bootstrapLacks(d, data, current, found); wrong != "" && found {
-		doubt.lacks, doubt.awaits, doubt.fails = []string{wrong}, ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
+		doubt.lacks, doubt.awaits, doubt.fails = []string{
+			wrong,
+		}, ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
 		doubt.pause = bootstrapPause
 		if earlier := r.facts.Canary.StartedAt.Add(r.initializationDeadline()); earlier.Before(deadline) {
 			doubt.deadline = earlier
 		}
 	}
-	if untold := untoldBootstrap(data.Kubelet); untold != "" && len(lacks) == 0 && !slices.Contains(r.facts.Canary.WithoutProof, untold) {
+	if untold := untoldBootstrap(
+		data.Kubelet,
+	); untold != "" && len(lacks) == 0 &&
+		!slices.Contains(r.facts.Canary.WithoutProof, untold) {
 		r.facts.Canary.WithoutProof = append(r.facts.Canary.WithoutProof, untold)
 	}
 	return doubt

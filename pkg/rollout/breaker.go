@@ -23,8 +23,9 @@ import (
 // A manager that is dead, a write that is refused and a pause by others grant nothing. minReadySeconds is no part of the
 // template, and a new MachineSet takes its value when it is made: in one write with forceRestart, the old MachineSet keeps its
 // own.
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale, getNewMachineSet)
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/rolling.go (reconcileOldMachineSets)
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go (scale,
+// getNewMachineSet) https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/rolling.go
+// (reconcileOldMachineSets)
 
 // EndlessMinReadySeconds is longer than any roll: 68 years.
 const EndlessMinReadySeconds = 1<<31 - 1
@@ -163,7 +164,8 @@ func (r *roll) returnAll(pools []pool) (outcome.Outcome, bool) {
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
 		case d.Paused:
-			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle of its roll; unpause it"), true
+			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle "+
+				"of its roll; unpause it"), true
 		case pool.state != Rolling:
 			return r.returns(d, "the Cluster goes"), true
 		}

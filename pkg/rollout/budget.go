@@ -48,7 +48,12 @@ type Intent struct {
 // Plan returns the pools to roll now, at most as many as the budget leaves, and one alone until a canary is proven. Pools
 // that are rolling or disrupted use the budget up, whoever caused it. When none may be rolled although some are outdated,
 // held says why.
-func Plan(pools []Pool, maxConcurrent *intstr.IntOrString, order ucv1.RolloutOrder, canaryProven bool) (intents []Intent, held string) {
+func Plan(
+	pools []Pool,
+	maxConcurrent *intstr.IntOrString,
+	order ucv1.RolloutOrder,
+	canaryProven bool,
+) (intents []Intent, held string) {
 	candidates, used := split(pools)
 	if !slices.ContainsFunc(pools, func(p Pool) bool { return p.State == Outdated }) {
 		return nil, ""

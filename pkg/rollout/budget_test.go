@@ -77,7 +77,8 @@ func TestPlanReadsTheBudget(t *testing.T) {
 			pools: three(), budget: new(intstr.FromString("1%")), want: []string{"b"},
 		},
 		"0% allows nothing": {
-			pools: three(), budget: new(intstr.FromString("0%")), held: "spec.rollout.maxConcurrent allows 0 at once, and 0 of 3 are rolling or not serving in full.",
+			pools: three(), budget: new(intstr.FromString("0%")), held: "spec.rollout.maxConcurrent allows 0 at once, and 0 of 3 are " +
+				"rolling or not serving in full.",
 		},
 		"0 allows nothing": {
 			pools: three(), budget: new(intstr.FromInt32(0)), held: "allows 0 at once",
@@ -112,10 +113,20 @@ func TestPlanCountsDisruptions(t *testing.T) {
 			pools: three(), budget: new(intstr.FromInt32(0)), canary: true, held: "allows 0 at once",
 		},
 		"one that is rolling and disrupted counts once": {
-			pools: []Pool{disrupted(poolOf("a", 1, Rolling)), poolOf("b", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
+			pools: []Pool{
+				disrupted(poolOf("a", 1, Rolling)),
+				poolOf("b", 1, Outdated),
+			},
+			budget: new(intstr.FromInt32(2)),
+			want:   []string{"b"},
 		},
 		"one that does not serve in full is not rolled even if the budget has room": {
-			pools: []Pool{disrupted(poolOf("a", 1, Outdated)), poolOf("b", 2, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"b"},
+			pools: []Pool{
+				disrupted(poolOf("a", 1, Outdated)),
+				poolOf("b", 2, Outdated),
+			},
+			budget: new(intstr.FromInt32(2)),
+			want:   []string{"b"},
 		},
 		"what rolls leaves only the rest of the budget": {
 			pools:  []Pool{poolOf("a", 1, Rolling), poolOf("b", 1, Outdated), poolOf("c", 1, Outdated)},
@@ -126,7 +137,16 @@ func TestPlanCountsDisruptions(t *testing.T) {
 		},
 		"the message names five at most": {
 			pools: []Pool{
-				poolOf("a", 1, Rolling), poolOf("b", 1, Rolling), poolOf("c", 1, Rolling), poolOf("d", 1, Rolling), poolOf("e", 1, Rolling), poolOf("f", 1, Rolling),
+				poolOf(
+					"a",
+					1,
+					Rolling,
+				),
+				poolOf("b", 1, Rolling),
+				poolOf("c", 1, Rolling),
+				poolOf("d", 1, Rolling),
+				poolOf("e", 1, Rolling),
+				poolOf("f", 1, Rolling),
 				poolOf("g", 1, Outdated),
 			},
 			held: ": a, b, c, d, e and others.",
@@ -148,10 +168,22 @@ func TestPlanTurnsRound(t *testing.T) {
 			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated))}, want: []string{"a"},
 		},
 		"one alone until a canary is proven": {
-			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated))}, budget: new(intstr.FromInt32(2)), canary: true, want: []string{"a"},
+			pools: []Pool{
+				turning(poolOf("a", 1, Outdated)),
+				turning(poolOf("b", 3, Outdated)),
+			},
+			budget: new(intstr.FromInt32(2)),
+			canary: true,
+			want:   []string{"a"},
 		},
 		"as many as the budget allows": {
-			pools: []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 3, Outdated)), poolOf("c", 1, Outdated)}, budget: new(intstr.FromInt32(2)), want: []string{"a", "b"},
+			pools: []Pool{
+				turning(poolOf("a", 1, Outdated)),
+				turning(poolOf("b", 3, Outdated)),
+				poolOf("c", 1, Outdated),
+			},
+			budget: new(intstr.FromInt32(2)),
+			want:   []string{"a", "b"},
 		},
 		"what rolls back already uses the budget up": {
 			pools:  []Pool{turning(poolOf("a", 1, Outdated)), turning(poolOf("b", 2, Outdated)), poolOf("c", 1, Rolling)},

@@ -98,14 +98,19 @@ func (r *roll) judgeCanary(doubt canaryDoubt) outcome.Outcome {
 		fact.ProvenAt, fact.FailedAt = r.stamp(), nil
 		return outcome.Records("Recording that the canary is proven: new Machines become Nodes that serve.")
 	case r.now.Before(doubt.deadline):
-		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are replaced: "+lacks+".", observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
+		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are "+
+			"replaced: "+lacks+".", observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
 	case fact.FailedAt == nil:
 		fact.FailedAt = r.stamp()
 		return outcome.Records("Recording that the canary is not proven in time.")
 	}
 	again := fact.FailedAt.Add(r.o.Deadlines.CanaryRetry)
-	return outcome.Fails(doubt.fails, "The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
-		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change spec.rollout.canary."+r.offer())
+	return outcome.Fails(
+		doubt.fails,
+		"The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
+			". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change "+
+			"spec.rollout.canary."+r.offer(),
+	)
 }
 
 // beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
@@ -205,7 +210,10 @@ func (r *roll) canaryLacks(seen observation.Machines) []string {
 	if lack := r.nodeLacks(view, node, machine); lack != "" {
 		lacks = append(lacks, "Node "+node.Name+" "+lack)
 	}
-	if !slices.ContainsFunc(node.Addresses, func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") }) {
+	if !slices.ContainsFunc(
+		node.Addresses,
+		func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") },
+	) {
 		lacks = append(lacks, "Node "+node.Name+" has no address")
 	}
 	if labels := r.topologyLacks(node); len(labels) > 0 {

@@ -25,11 +25,15 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 		now = stillThere(seen.Deployments)
 	}
 	if len(now) > 0 {
-		return outcome.Does(outcome.Action{Kind: outcome.ActionRemoveCanary, Objects: now, Why: "Removing the canary: " + wording.Names(observation.RefNames(now)) + "."}), true
+		return outcome.Does(outcome.Action{Kind: outcome.ActionRemoveCanary, Objects: now, Why: "Removing the canary: " +
+			wording.Names(observation.RefNames(now)) + "."}), true
 	}
 	if late := r.stuckCanary(seen); len(late) > 0 {
-		return outcome.Fails(ucv1.NodesNotInitializedReason, "The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
-			"at its instance in the cloud."+r.drainTroubles()), true
+		return outcome.Fails(
+			ucv1.NodesNotInitializedReason,
+			"The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
+				"at its instance in the cloud."+r.drainTroubles(),
+		), true
 	}
 	names := observation.RefNames(held)
 	for _, deployment := range seen.Deployments {
@@ -41,7 +45,11 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 	if len(names) == 0 {
 		return outcome.Outcome{}, false
 	}
-	return outcome.WaitsUntil(ucv1.WaitingForMachinesReason, "Waiting for the canary to go: "+wording.Names(names)+"."+r.drainTroubles(), time.Minute), true
+	return outcome.WaitsUntil(
+		ucv1.WaitingForMachinesReason,
+		"Waiting for the canary to go: "+wording.Names(names)+"."+r.drainTroubles(),
+		time.Minute,
+	), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.

@@ -42,7 +42,10 @@ func (r *roll) skipEviction() time.Duration {
 func (r *roll) drainTroubles() string {
 	var sentences []string
 	for _, drain := range r.o.Drains.Value() {
-		at := slices.IndexFunc(r.o.Machines.Value().Machines, func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting })
+		at := slices.IndexFunc(
+			r.o.Machines.Value().Machines,
+			func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting },
+		)
 		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
 			sentences = append(sentences, r.drainSentence(drain, troubles, r.o.Machines.Value().Machines[at].DeletingSince))
 		}
@@ -59,13 +62,15 @@ func (r *roll) drainTroubles() string {
 }
 
 func (r *roll) drainSentence(drain observation.Drain, troubles []string, since time.Time) string {
-	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " + strings.Join(troubles, "; ")
+	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " +
+		strings.Join(troubles, "; ")
 	force := since.Add(r.skipEviction())
 	switch {
 	case len(drain.Pods) == 0:
 		return sentence + "."
 	case r.now.Before(force):
-		return sentence + ". The machine-controller stops draining, and deletes the instance by force, at " + force.UTC().Format(time.RFC3339) + "."
+		return sentence + ". The machine-controller stops draining, and deletes the instance by force, at " +
+			force.UTC().Format(time.RFC3339) + "."
 	}
 	return sentence + ". The machine-controller has been free to go on by force since " + force.UTC().Format(time.RFC3339) + "."
 }

@@ -14,8 +14,10 @@ func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
 		return r.breakerTripped(overdue)
 	}
 	if released := releasedPools(view, pools); len(released) > 0 {
-		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was changed: "+wording.Names(released)+
-			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until they are done.")
+		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was "+
+			"changed: "+wording.Names(released)+
+			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until "+
+			"they are done.")
 	}
 	if leftToRoll(pools) {
 		if out := r.objectives(); !out.Holds {
@@ -29,12 +31,19 @@ func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
 		return out
 	}
 	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
-		return outcome.Fails(ucv1.NodesNotInitializedReason, "Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's PodDisruptionBudgets."+r.drainTroubles())
+		return outcome.Fails(
+			ucv1.NodesNotInitializedReason,
+			"Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
+				". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
+				"PodDisruptionBudgets."+r.drainTroubles(),
+		)
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
-		return outcome.Fails(ucv1.WaitingForMachinesReason, "Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
-			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.")
+		return outcome.Fails(
+			ucv1.WaitingForMachinesReason,
+			"Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
+				". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.",
+		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -82,8 +91,11 @@ func lateMachines(view machineView) []string {
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
 func (r *roll) awaits(view machineView, rolling []string) outcome.Outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
-		return outcome.Fails(ucv1.NodesNotInitializedReason, "The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
-			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.")
+		return outcome.Fails(
+			ucv1.NodesNotInitializedReason,
+			"The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
+				". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.",
+		)
 	}
 	return r.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")
 }
@@ -91,7 +103,8 @@ func (r *roll) awaits(view machineView, rolling []string) outcome.Outcome {
 func lostMachines(view machineView) []string {
 	var names []string
 	for _, machine := range view.machines.Machines {
-		if node := view.nodes[machine.NodeName]; machine.NodeName != "" && !machine.Deleting && view.upToDate(machine) && view.lost(node) {
+		if node := view.nodes[machine.NodeName]; machine.NodeName != "" && !machine.Deleting && view.upToDate(machine) &&
+			view.lost(node) {
 			names = append(names, machine.String()+", since "+node.ReadyChangedAt.UTC().Format(time.RFC3339))
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // A Machine that gets no Node may be gone before its deadline: with -join-cluster-timeout the machine-controller deletes it and
 // makes another, without end. So not only a Machine has a deadline, but also the MachineDeployment whose new Machines get no
 // Node.
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L936-L976 (ensureNodeOwnerRef)
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L936-L976
+// (ensureNodeOwnerRef)
 
 // joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does.
 // One that waited before still does while it is made again.
@@ -80,7 +81,10 @@ func latePools(view machineView, pools []pool) []string {
 		since := view.joiningSince(pool.deployment)
 		told := slices.ContainsFunc(view.machinesOf(pool.deployment), view.late) // That one is named itself.
 		if pool.state == Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
-			names = append(names, "the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")")
+			names = append(
+				names,
+				"the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")",
+			)
 		}
 	}
 	return names

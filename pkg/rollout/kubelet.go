@@ -46,8 +46,12 @@ func (v machineView) inTreeKubelets() []string {
 // kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
 func (v machineView) kubeletsExternal() outcome.Outcome {
 	if names := v.inTreeKubelets(); len(names) > 0 {
-		return outcome.Fails(ucv1.KubeletsNotExternalReason, "Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
-			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in spec.rollout.acceptNodes.")
+		return outcome.Fails(
+			ucv1.KubeletsNotExternalReason,
+			"Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
+				". Correct what writes their configuration and delete the Machine; or name a Node that you checked in "+
+				"spec.rollout.acceptNodes.",
+		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

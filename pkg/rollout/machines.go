@@ -71,9 +71,14 @@ func (r *roll) fleet() machineView {
 func look(o observation.Observation, now time.Time) *machineView {
 	machines, _ := o.Machines.Value().Split()
 	v := &machineView{
-		machines: machines, initialization: observation.InitializationDeadline(o.Cluster), nodes: map[string]observation.Node{},
-		accepted: o.Cluster.Spec.Rollout.AcceptNodes, providerID: o.Provider.Value().ProviderID(), deadline: observation.NodeDeadline(o.Cluster), now: now,
-		proofsSeen: !o.Proofs.IsUnknown(),
+		machines:       machines,
+		initialization: observation.InitializationDeadline(o.Cluster),
+		nodes:          map[string]observation.Node{},
+		accepted:       o.Cluster.Spec.Rollout.AcceptNodes,
+		providerID:     o.Provider.Value().ProviderID(),
+		deadline:       observation.NodeDeadline(o.Cluster),
+		now:            now,
+		proofsSeen:     !o.Proofs.IsUnknown(),
 	}
 	for _, node := range o.Nodes.Value() {
 		v.nodes[node.Name] = node
@@ -84,7 +89,8 @@ func look(o observation.Observation, now time.Time) *machineView {
 
 // index: each question about a MachineDeployment would otherwise go through all Machines of the cluster.
 func (v *machineView) index() {
-	v.sets, v.deployed, v.revisions = map[string]observation.MachineSet{}, map[string][]observation.Machine{}, map[string][]observation.MachineSet{}
+	v.sets, v.deployed, v.revisions = map[string]observation.MachineSet{}, map[string][]observation.Machine{},
+		map[string][]observation.MachineSet{}
 	v.joined, v.members = map[string]bool{}, map[string][]observation.Machine{}
 	for _, set := range v.machines.Sets {
 		v.sets[set.UID] = set
@@ -259,7 +265,8 @@ func Irreplaceable(in In) []string {
 	for _, machine := range view.machines.Machines {
 		set, owned := view.setOf(machine)
 		replaceable := owned && view.hasDeployment(set)
-		if !replaceable && !machine.Deleting && (machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
+		if !replaceable && !machine.Deleting &&
+			(machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
 			names = append(names, machine.String())
 		}
 	}

@@ -184,7 +184,8 @@ func (r *roll) measured() outcome.Outcome {
 // noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no
 // violation any more, and still no one looked. It rests on no row: the CCM that violates them may let one above Roll wait.
 func (r *roll) noteViolation() {
-	if !r.mayHalt() || r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || r.facts.SLO.ViolatedAt != nil || r.facts.CompletedAt != nil {
+	if !r.mayHalt() || r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || r.facts.SLO.ViolatedAt != nil ||
+		r.facts.CompletedAt != nil {
 		return
 	}
 	if r.seesMachines() && leftToRoll(r.pools(r.fleet())) {
@@ -205,12 +206,14 @@ func (r *roll) objectives() outcome.Outcome {
 	}
 	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
 		", the objectives for the CCM were violated: "+strings.Join(missed(status.Indicators), "; ")+
-		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to the present time to go on.")
+		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to "+
+		"the present time to go on.")
 }
 
 func (r *roll) mayHalt() bool {
 	cluster := r.o.Cluster
-	return r.facts.SLO != nil && !r.back() && cluster.DeletionTimestamp.IsZero() && cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
+	return r.facts.SLO != nil && !r.back() && cluster.DeletionTimestamp.IsZero() &&
+		cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
 }
 
 // halted says that the objectives were violated, and no one looked since. What rolls already stands still for as long.

@@ -94,8 +94,8 @@ func (r *roll) rollOn(view machineView, pools []pool) (outcome.Outcome, bool) {
 	return r.rollNext(pools)
 }
 
-// giveBackAndRemoveCanary gives back what the breaker took and takes a canary away that is not needed any more. It does not wait for that: what is
-// left of a canary only keeps the row from holding.
+// giveBackAndRemoveCanary gives back what the breaker took and takes a canary away that is not needed any more. It does not wait
+// for that: what is left of a canary only keeps the row from holding.
 func (r *roll) giveBackAndRemoveCanary(view machineView, pools []pool) (outcome.Outcome, bool) {
 	if out, busy := r.giveBack(view, pools); busy {
 		return out, true
@@ -141,8 +141,8 @@ func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
 	return outcome.Does(r.rollVerb(pools, intents)), true
 }
 
-// consumesBudget says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is blocked
-// and serves holds up no other.
+// consumesBudget says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is
+// blocked and serves holds up no other.
 func consumesBudget(p pool) bool { return p.state == Rolling || p.blocked != "" && p.disrupted }
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
@@ -235,7 +235,10 @@ func (r *roll) pools(view machineView) []pool {
 //	it is not ──────────────────────► deleting: waits; paused: blocked; our value was taken out: blocked; else outdated
 func judgePool(view machineView, deployment observation.MachineDeployment) pool {
 	machines, sets := view.machinesOf(deployment), view.setsOf(deployment)
-	pl := pool{deployment: deployment, disrupted: !deployment.Deleting && (!deployment.Settled || len(machines) < int(deployment.Replicas))}
+	pl := pool{
+		deployment: deployment,
+		disrupted:  !deployment.Deleting && (!deployment.Settled || len(machines) < int(deployment.Replicas)),
+	}
 	for _, machine := range machines {
 		pl.look(view, machine)
 	}
@@ -311,7 +314,8 @@ func takenOut(view machineView, deployment observation.MachineDeployment, sets [
 	if slices.Contains(view.rolled, deployment.UID) {
 		return true
 	}
-	return view.generation != "" && slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
+	return view.generation != "" &&
+		slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
 }
 
 func waitingPools(pools []pool) []string {

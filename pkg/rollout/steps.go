@@ -43,7 +43,8 @@ type grant struct {
 func (g grant) action(d observation.MachineDeployment) outcome.Action {
 	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
 	if len(g.unmarked) > 0 {
-		action := outcome.Action{Kind: outcome.ActionMarkMachines, Why: "Marking the Machines of " + g.set.String() + " that go next: " + why + "."}
+		action := outcome.Action{Kind: outcome.ActionMarkMachines, Why: "Marking the Machines of " + g.set.String() +
+			" that go next: " + why + "."}
 		for _, machine := range g.unmarked {
 			action.Objects = append(action.Objects, machine.Ref)
 		}
@@ -136,7 +137,12 @@ func (v machineView) candidates(set observation.MachineSet, leader string) []obs
 	machines := v.only(set, func(observation.Machine) bool { return true })
 	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
 	slices.SortStableFunc(machines, func(a, b observation.Machine) int {
-		return cmp.Or(first(a.Preferred(), b.Preferred()), first(!v.serves(a), !v.serves(b)), first(!leads(a), !leads(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			first(a.Preferred(), b.Preferred()),
+			first(!v.serves(a), !v.serves(b)),
+			first(!leads(a), !leads(b)),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
 	return machines
 }

@@ -15,7 +15,15 @@ func TestNothingIsGrantedWhilePaused(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	d := observation.MachineDeployment{
-		Ref: observation.Ref{Kind: "MachineDeployment", Name: "workers", UID: "d"}, Replicas: 1, MaxSurge: 1, RestartValue: "ours", Guard: observation.Guard{MinReadyOurs: true},
+		Ref: observation.Ref{
+			Kind: "MachineDeployment",
+			Name: "workers",
+			UID:  "d",
+		},
+		Replicas:     1,
+		MaxSurge:     1,
+		RestartValue: "ours",
+		Guard:        observation.Guard{MinReadyOurs: true},
 	}
 	set := func(uid string, current bool) observation.MachineSet {
 		return observation.MachineSet{Ref: observation.Ref{Name: uid, UID: uid}, Deployment: "d", Current: current, Replicas: 1}
@@ -32,7 +40,13 @@ func TestNothingIsGrantedWhilePaused(t *testing.T) {
 			Machines:    []observation.Machine{machine("new-1", "new"), machine("old-1", "old")},
 		}),
 		Nodes: observation.Known([]observation.Node{
-			{Name: "new-1", Ready: true, ProviderID: "cloud:///1", Kubelet: observation.Kubelet{External: observation.TaintSeen}}, {Name: "old-1", Ready: true},
+			{
+				Name:       "new-1",
+				Ready:      true,
+				ProviderID: "cloud:///1",
+				Kubelet:    observation.Kubelet{External: observation.TaintSeen},
+			},
+			{Name: "old-1", Ready: true},
 		}),
 	}
 	o.Cluster.Status.RollGeneration = "ours"

@@ -31,11 +31,13 @@ func (r *roll) volumesRegistered() outcome.Outcome {
 	}
 	switch {
 	case len(late) > 0:
-		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these in-tree volumes within "+
+		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these "+
+			"in-tree volumes within "+
 			r.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
-		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, which takes it about half an hour: "+
+		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, "+
+			"which takes it about half an hour: "+
 			wording.Names(awaited)+"."+begun, left)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -45,7 +47,8 @@ func (r *roll) volumesRegistered() outcome.Outcome {
 // of these is late.
 func (r *roll) unregistered() (awaited, late []string, left time.Duration) {
 	for _, volume := range r.o.Inventory.Value().Volumes {
-		if volume.Path == "" || r.o.Registered.Value()[volume.Path] || slices.Contains(r.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
+		if volume.Path == "" || r.o.Registered.Value()[volume.Path] ||
+			slices.Contains(r.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
 			continue
 		}
 		since := volume.CreatedAt

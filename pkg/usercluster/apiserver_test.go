@@ -65,8 +65,12 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.anonymous.Load():
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"system:anonymous\" cannot get path \"/api\"",` +
-			`"reason":"Forbidden","details":{},"code":403}`))
+		_, _ = w.Write(
+			[]byte(
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"system:anonymous\" cannot get path \"/api\"",` +
+					`"reason":"Forbidden","details":{},"code":403}`,
+			),
+		)
 	case r.URL.Path == "/apis/cluster.k8s.io/v1alpha1/machines" && !a.machines.Load():
 		respond(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	case r.URL.Query().Get("sendInitialEvents") == "true":
@@ -75,7 +79,9 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.stream(w, r)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":[]}`))
+		_, _ = w.Write(
+			[]byte(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":[]}`),
+		)
 	}
 }
 
@@ -116,7 +122,9 @@ func respond(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 
 func (a *apiServer) kubeconfig(token string) []byte {
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw})
-	return []byte(kubeconfigWith(`server: "`+a.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(ca), "token: "+token))
+	return []byte(
+		kubeconfigWith(`server: "`+a.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(ca), "token: "+token),
+	)
 }
 
 // loopback is where the servers of tests are.

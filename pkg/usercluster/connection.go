@@ -87,15 +87,20 @@ func (s secretSource) unusable(err error) (reason, message string) {
 func (s secretSource) failed(err error) observation.Connection {
 	if errors.Is(err, anonymousError{}) {
 		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
-			"The API server of the user cluster sees system:anonymous instead of the credentials in %s: renew them, or let them through to it", s)}
+			"The API server of the user cluster sees system:anonymous instead of the credentials in %s: renew them, or let them "+
+				"through to it", s)}
 	}
 	if isUnauthorized(err) {
 		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
 	if address := (*reads.AddressError)(nil); errors.As(err, &address) {
-		return observation.Connection{Refused: true, Reason: ucv1.KubeconfigRefusedReason, Message: fmt.Sprintf("The kubeconfig in %s names a "+
-			"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.What)}
+		return observation.Connection{
+			Refused: true,
+			Reason:  ucv1.KubeconfigRefusedReason,
+			Message: fmt.Sprintf("The kubeconfig in %s names a "+
+				"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.What),
+		}
 	}
 	reason := ucv1.UnreachableReason
 	if errors.Is(err, reads.ErrTooLarge) {
@@ -167,7 +172,13 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 }
 
 // open makes a session; nothing is sent yet.
-func open(kubeconfig []byte, cluster types.NamespacedName, options Options, mapper meta.RESTMapper, wake func()) (*Session, error) {
+func open(
+	kubeconfig []byte,
+	cluster types.NamespacedName,
+	options Options,
+	mapper meta.RESTMapper,
+	wake func(),
+) (*Session, error) {
 	config, err := ParseKubeconfig(kubeconfig, options.Allow)
 	if err != nil {
 		return nil, err

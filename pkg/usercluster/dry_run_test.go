@@ -39,5 +39,6 @@ func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	g.Expect(session.DryRun().Preflight.Credentials("a")).To(Equal(session.Preflight.Credentials("a")))
 	read := session.Preflight.Read(t.Context(), facts.Input{Generation: 1})
 	clk.Step(time.Second)
-	g.Expect(session.DryRun().Preflight.Read(t.Context(), facts.Input{Generation: 1}).At).To(Equal(read.At), "what is much in a large cluster is read once")
+	g.Expect(session.DryRun().Preflight.Read(t.Context(), facts.Input{Generation: 1}).At).To(Equal(read.At), "what is much in a "+
+		"large cluster is read once")
 }

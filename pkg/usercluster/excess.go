@@ -21,6 +21,10 @@ func (e *entry) told() observation.Connection {
 	if last == nil || bounds.clock.Since(last.at) > excessHolds {
 		return e.connection
 	}
-	return observation.Connection{Reachable: true, Reason: ucv1.ResponseTooLargeReason, Message: "The API server of the user cluster " +
-		reads.ErrTooLarge.Error() + " to " + last.path + ": make the object smaller, and check the server in " + e.source.String()}
+	return observation.Connection{
+		Reachable: true,
+		Reason:    ucv1.ResponseTooLargeReason,
+		Message: "The API server of the user cluster " +
+			reads.ErrTooLarge.Error() + " to " + last.path + ": make the object smaller, and check the server in " + e.source.String(),
+	}
 }

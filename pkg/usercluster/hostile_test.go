@@ -48,7 +48,8 @@ type floods struct {
 // ServeHTTP implements http.Handler.
 func (h *floods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if query := r.URL.Query(); query.Has("sendInitialEvents") || isList(r) && (query.Get("limit") == "" || query.Get("resourceVersion") != "") {
+	if query := r.URL.Query(); query.Has("sendInitialEvents") ||
+		isList(r) && (query.Get("limit") == "" || query.Get("resourceVersion") != "") {
 		h.withoutLimit.Add(1)
 	}
 	switch {
@@ -61,12 +62,17 @@ func (h *floods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	default:
-		_, _ = io.WriteString(w, `{"apiVersion":"`+versionOf(r)+`","kind":"`+kindOf(r)+`","metadata":{"resourceVersion":"1"},"items":[]}`)
+		_, _ = io.WriteString(
+			w,
+			`{"apiVersion":"`+versionOf(r)+`","kind":"`+kindOf(r)+`","metadata":{"resourceVersion":"1"},"items":[]}`,
+		)
 	}
 }
 
 func isList(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "api") && r.URL.Path != "/api" && !r.URL.Query().Has("watch") && !strings.Contains(r.URL.Path, "leases/")
+	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "api") && r.URL.Path != "/api" &&
+		!r.URL.Query().Has("watch") &&
+		!strings.Contains(r.URL.Path, "leases/")
 }
 
 // kindOf a list, as far as clients look at it.
@@ -228,13 +234,22 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 				s.setWatching(false)
 				s.watches.Close()
 			})
-			t.Logf("peak %d KiB over the baseline, %d KiB sent, at most %d KiB in one answer", peak>>10, h.sent.Load()>>10, h.largest.Load()>>10)
+			t.Logf(
+				"peak %d KiB over the baseline, %d KiB sent, at most %d KiB in one answer",
+				peak>>10,
+				h.sent.Load()>>10,
+				h.largest.Load()>>10,
+			)
 			g.Expect(peak).To(BeNumerically("<", mostOfOne))
 			g.Expect(h.withoutLimit.Load()).To(BeZero(), "each list has a limit and no version, and none comes as a watch")
 			if !strings.HasPrefix(name, "watches") {
 				// On a machine that is busy the time of a request is over before the limit is reached.
-				g.Expect(unknown).To(ContainElement(Or(ContainSubstring(reads.ErrTooLarge.Error()), ContainSubstring(reads.ErrTooMuch.Error()),
-					ContainSubstring("does not answer in time"))))
+				g.Expect(
+					unknown,
+				).To(
+					ContainElement(Or(ContainSubstring(reads.ErrTooLarge.Error()), ContainSubstring(reads.ErrTooMuch.Error()),
+						ContainSubstring("does not answer in time"))),
+				)
 			}
 		})
 	}
@@ -256,7 +271,8 @@ func TestAnAnswerThatIsTooLargeIsToldAsSuch(t *testing.T) {
 			if tc.reaches {
 				g.Eventually(r.state(key), patience).Should(beReachable())
 				session, _ := r.Session(key)
-				g.Expect(session.Facts.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers with more than is read"))
+				g.Expect(session.Facts.Nodes(t.Context()).Why()).To(Equal("listing CSINodes: the API server of the user cluster answers " +
+					"with more than is read"))
 			}
 			g.Eventually(r.state(key), patience).Should(And(HaveField("Reachable", tc.reaches), HaveField("Refused", BeFalse()),
 				HaveField("Reason", ucv1.ResponseTooLargeReason), HaveField("Message", ContainSubstring(tc.says))))
@@ -274,7 +290,11 @@ func TestPagesBecomeSmallerUntilTheyFit(t *testing.T) {
 		if r.URL.Query().Get("continue") == "" {
 			following = "more"
 		}
-		_, _ = fmt.Fprintf(w, `{"apiVersion":"storage.k8s.io/v1","kind":"StorageClassList","metadata":{"continue":%q},"items":[{"metadata":{"name":"a"}}]}`, following)
+		_, _ = fmt.Fprintf(
+			w,
+			`{"apiVersion":"storage.k8s.io/v1","kind":"StorageClassList","metadata":{"continue":%q},"items":[{"metadata":{"name":"a"}}]}`,
+			following,
+		)
 		if limit := r.URL.Query().Get("limit"); limit == "500" || limit == "250" {
 			_, _ = io.WriteString(w, strings.Repeat(" ", maxAnswer))
 		}

@@ -89,8 +89,8 @@ func clientConfig(file *clientcmdapi.Config) (*rest.Config, error) {
 	}
 	if !identifies(config) {
 		// To such a caller most API servers still answer that they are ready.
-		return nil, &KubeconfigError{Reason: ucv1.UnauthorizedReason, Message: "has no credentials in its current context, so that the API server sees " +
-			"system:anonymous: embed a client certificate or a token"}
+		return nil, &KubeconfigError{Reason: ucv1.UnauthorizedReason, Message: "has no credentials in its current context, so that " +
+			"the API server sees system:anonymous: embed a client certificate or a token"}
 	}
 	return config, nil
 }

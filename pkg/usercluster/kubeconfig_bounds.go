@@ -24,7 +24,9 @@ const (
 // before has an alias as a pointer.
 func loadKubeconfig(data []byte) (*clientcmdapi.Config, error) {
 	if len(data) > maxKubeconfig {
-		return nil, invalid(fmt.Sprintf("has more than %d KiB: put one context there, with its cluster and its user", maxKubeconfig>>10))
+		return nil, invalid(
+			fmt.Sprintf("has more than %d KiB: put one context there, with its cluster and its user", maxKubeconfig>>10),
+		)
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {

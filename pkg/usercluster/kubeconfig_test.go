@@ -69,7 +69,13 @@ func TestInvalidKubeconfigs(t *testing.T) {
 		"garbage is invalid, and is not quoted": {
 			kubeconfig: "apiVersion: {" + secretToken, reason: ucv1.KubeconfigInvalidReason, says: "cannot be parsed"},
 		"a wrong type is invalid, and is not quoted": {
-			kubeconfig: kubeconfigWith(server, "client-key-data: '"+secretToken+"'"), reason: ucv1.KubeconfigInvalidReason, says: "cannot be parsed"},
+			kubeconfig: kubeconfigWith(
+				server,
+				"client-key-data: '"+secretToken+"'",
+			),
+			reason: ucv1.KubeconfigInvalidReason,
+			says:   "cannot be parsed",
+		},
 		"a context that does not exist is invalid": {
 			kubeconfig: strings.Replace(kubeconfigWith(server, token), "current-context: here", "current-context: gone", 1),
 			reason:     ucv1.KubeconfigInvalidReason, says: "no context"},
@@ -105,8 +111,9 @@ func TestKubeconfigsThatAskForMemoryAreInvalid(t *testing.T) {
 		"an alias that stands for itself":   {kubeconfigWith(server+", extensions: &x [*x]", token), "uses YAML aliases"},
 		"lists in lists":                    {kubeconfigWith(server+", extensions: "+strings.Repeat("[", 2_000)+strings.Repeat("]", 2_000), token), "nested too deeply"},
 		"lists in lists that are not ended": {kubeconfigWith(server+", extensions: "+strings.Repeat("[", 100_000), token), "cannot be parsed"},
-		"more bytes than a kubeconfig has":  {kubeconfigWith(server, token) + "# " + strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
-		"a name that is as long":            {"name: " + strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
+		"more bytes than a kubeconfig has": {kubeconfigWith(server, token) + "# " +
+			strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
+		"a name that is as long": {"name: " + strings.Repeat("A", maxKubeconfig), "more than 128 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -132,11 +139,23 @@ func TestRefusedKubeconfigs(t *testing.T) {
 			kubeconfig: kubeconfigWith(server, "exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/"+secretToken+"}"),
 			reason:     ucv1.KubeconfigRefusedReason, says: "uses exec,"},
 		"auth-provider is refused": {
-			kubeconfig: kubeconfigWith(server, "auth-provider: {name: oidc}"), reason: ucv1.KubeconfigRefusedReason, says: "auth-provider"},
+			kubeconfig: kubeconfigWith(
+				server,
+				"auth-provider: {name: oidc}",
+			),
+			reason: ucv1.KubeconfigRefusedReason,
+			says:   "auth-provider",
+		},
 		"a token file is refused": {
 			kubeconfig: kubeconfigWith(server, "tokenFile: /etc/passwd"), reason: ucv1.KubeconfigRefusedReason, says: "tokenFile"},
 		"a client certificate's path is refused": {
-			kubeconfig: kubeconfigWith(server, "client-certificate: /x"), reason: ucv1.KubeconfigRefusedReason, says: "client-certificate"},
+			kubeconfig: kubeconfigWith(
+				server,
+				"client-certificate: /x",
+			),
+			reason: ucv1.KubeconfigRefusedReason,
+			says:   "client-certificate",
+		},
 		"a client key's path is refused": {
 			kubeconfig: kubeconfigWith(server, "client-key: /x"), reason: ucv1.KubeconfigRefusedReason, says: "client-key"},
 		"a certificate authority's path is refused": {
@@ -148,7 +167,13 @@ func TestRefusedKubeconfigs(t *testing.T) {
 		"a server without TLS is refused": {
 			kubeconfig: kubeconfigWith("server: 'http://192.0.2.1'", token), reason: ucv1.KubeconfigRefusedReason, says: "without TLS"},
 		"a proxy is refused": {
-			kubeconfig: kubeconfigWith(server+", proxy-url: 'http://192.0.2.2'", token), reason: ucv1.KubeconfigRefusedReason, says: "proxy-url"},
+			kubeconfig: kubeconfigWith(
+				server+", proxy-url: 'http://192.0.2.2'",
+				token,
+			),
+			reason: ucv1.KubeconfigRefusedReason,
+			says:   "proxy-url",
+		},
 		"impersonation is refused": {
 			kubeconfig: kubeconfigWith(server, token+", as: system:admin"), reason: ucv1.KubeconfigRefusedReason, says: "impersonation"},
 		"everything that is wrong is named": {
@@ -163,7 +188,12 @@ func TestAcceptedKubeconfigs(t *testing.T) {
 		"a token":    {kubeconfig: kubeconfigWith(server, token)},
 		"a password": {kubeconfig: kubeconfigWith(server, "username: a, password: b")},
 		"what the operator allows": {
-			kubeconfig: kubeconfigWith(server+", insecure-skip-tls-verify: true, proxy-url: 'http://192.0.2.2'", token+", as: a"), allow: all},
+			kubeconfig: kubeconfigWith(
+				server+", insecure-skip-tls-verify: true, proxy-url: 'http://192.0.2.2'",
+				token+", as: a",
+			),
+			allow: all,
+		},
 	})
 }
 

@@ -26,15 +26,30 @@ type large struct {
 
 func newLarge() *large {
 	managed := `"managedFields":[{"manager":"kubelet","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{` +
-		strings.TrimSuffix(strings.Repeat(`"f:node.kubernetes.io/something":{},`, 60), ",") + `}}}}]`
+		strings.TrimSuffix(
+			strings.Repeat(`"f:node.kubernetes.io/something":{},`, 60),
+			",",
+		) + `}}}}]`
 	labels := &strings.Builder{}
 	for i := range 25 {
 		_, _ = fmt.Fprintf(labels, `"example.com/label-%d":"a value of a label of a cloud",`, i)
 	}
 	meta := `{"metadata":{"name":"%[1]s-%[2]d","namespace":"default","uid":"00000000-0000-0000-0000-%012[2]d","labels":{` +
 		strings.TrimSuffix(labels.String(), ",") + `},` + managed + `},`
-	images := strings.TrimSuffix(strings.Repeat(`{"names":["registry.example/some/image@sha256:0123456789abcdef","registry.example/some/image:v1.2.3"],"sizeBytes":12345678},`, 50), ",")
-	containers := strings.TrimSuffix(strings.Repeat(`{"name":"a","image":"registry.example/some/image:v1","args":["--a","--b"],"env":[{"name":"A","value":"b"}]},`, 3), ",")
+	images := strings.TrimSuffix(
+		strings.Repeat(
+			`{"names":["registry.example/some/image@sha256:0123456789abcdef","registry.example/some/image:v1.2.3"],"sizeBytes":12345678},`,
+			50,
+		),
+		",",
+	)
+	containers := strings.TrimSuffix(
+		strings.Repeat(
+			`{"name":"a","image":"registry.example/some/image:v1","args":["--a","--b"],"env":[{"name":"A","value":"b"}]},`,
+			3,
+		),
+		",",
+	)
 	return &large{
 		counts: map[string]int{"nodes": 5000, "csinodes": 5000, "persistentvolumes": 5000, "volumeattachments": 5000, "services": 1000,
 			"machines": 5000, "pods": 20000, "deployments": 2000, "poddisruptionbudgets": 500},
@@ -69,7 +84,13 @@ func (l *large) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if to < l.counts[resource] {
 		following = strconv.Itoa(to)
 	}
-	_, _ = fmt.Fprintf(w, `{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1","continue":%q},"items":[`, versionOf(r), kindOf(r), following)
+	_, _ = fmt.Fprintf(
+		w,
+		`{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1","continue":%q},"items":[`,
+		versionOf(r),
+		kindOf(r),
+		following,
+	)
 	for i := from; i < to; i++ {
 		if i > from {
 			_, _ = io.WriteString(w, ",")

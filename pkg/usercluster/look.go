@@ -37,7 +37,8 @@ func (r *Registry) Look(ctx context.Context, cluster *ucv1.Cluster) (*Session, o
 		session.close()
 		return nil, source.failed(err)
 	}
-	return session, observation.Connection{Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers"}
+	return session, observation.Connection{Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user " +
+		"cluster answers"}
 }
 
 // Close ends a session that Look opened, and says how many requests it took.

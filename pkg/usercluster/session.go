@@ -138,7 +138,12 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	}), nil
 }
 
-func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, mapper meta.RESTMapper) (client.Client, error) {
+func newClient(
+	config *rest.Config,
+	httpClient *http.Client,
+	scheme *runtime.Scheme,
+	mapper meta.RESTMapper,
+) (client.Client, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = reads.RequestTimeout // Told to the API server, too.
 	discovering, err := apiutil.NewDynamicRESTMapper(config, httpClient)
@@ -201,7 +206,17 @@ func knownKinds() meta.RESTMapper {
 		}
 	}
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "PersistentVolume", "Namespace")
-	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Service", "Pod", "PersistentVolumeClaim", "ConfigMap", "Secret", "ServiceAccount", "Event")
+	add(
+		corev1.SchemeGroupVersion,
+		meta.RESTScopeNamespace,
+		"Service",
+		"Pod",
+		"PersistentVolumeClaim",
+		"ConfigMap",
+		"Secret",
+		"ServiceAccount",
+		"Event",
+	)
 	add(appsv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet")
 	add(rbacv1.SchemeGroupVersion, meta.RESTScopeRoot, "ClusterRole", "ClusterRoleBinding")
 	add(rbacv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Role", "RoleBinding")
@@ -210,7 +225,12 @@ func knownKinds() meta.RESTMapper {
 	add(coordinationv1.SchemeGroupVersion, meta.RESTScopeNamespace, "Lease")
 	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SubjectAccessReview", "SelfSubjectAccessReview")
 	add(authenticationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectReview")
-	add(admissionregistrationv1.SchemeGroupVersion, meta.RESTScopeRoot, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+	add(
+		admissionregistrationv1.SchemeGroupVersion,
+		meta.RESTScopeRoot,
+		"ValidatingWebhookConfiguration",
+		"MutatingWebhookConfiguration",
+	)
 	add(discoveryv1.SchemeGroupVersion, meta.RESTScopeNamespace, "EndpointSlice")
 	add(facts.RegistrationGroupVersion(), meta.RESTScopeRoot, facts.RegistrationKind)
 	for _, kind := range machinecontroller.Kinds() {

@@ -31,7 +31,9 @@ func sessionWith(faults interceptor.Funcs) (*Session, *clocktesting.FakeClock) {
 	clk := clocktesting.NewFakeClock(start)
 	c := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().
 		WithInterceptorFuncs(faults).Build()
-	return newSession(parts{client: c, clock: clk, log: logr.Discard(), watches: watches.New(watches.Clients{}, func() {}, logr.Discard())}), clk
+	return newSession(
+		parts{client: c, clock: clk, log: logr.Discard(), watches: watches.New(watches.Clients{}, func() {}, logr.Discard())},
+	), clk
 }
 
 // failing makes every read end with the error.

@@ -39,7 +39,11 @@ const (
 // address that was not judged, or is read without bound.
 func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bounded, error) {
 	config = rest.CopyConfig(config)
-	guard := &addressGuard{allowed: options.Allow.Addresses, management: options.ManagementServer, resolve: net.DefaultResolver.LookupNetIP}
+	guard := &addressGuard{
+		allowed:    options.Allow.Addresses,
+		management: options.ManagementServer,
+		resolve:    net.DefaultResolver.LookupNetIP,
+	}
 	config.Dial = guard.dial
 	if config.Proxy == nil {
 		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil } // Without one, that of the environment is used.
@@ -53,9 +57,14 @@ func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bou
 		return nil, nil, err
 	}
 	network := utilnet.SetTransportDefaults(&http.Transport{
-		Proxy: settings.Proxy, DialContext: settings.DialHolder.Dial, TLSClientConfig: tlsConfig,
-		TLSHandshakeTimeout: reads.RequestTimeout, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, MaxResponseHeaderBytes: maxHeaders,
-		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
+		Proxy:                  settings.Proxy,
+		DialContext:            settings.DialHolder.Dial,
+		TLSClientConfig:        tlsConfig,
+		TLSHandshakeTimeout:    reads.RequestTimeout,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConnsPerHost:    4,
+		MaxResponseHeaderBytes: maxHeaders,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer},
 	})
 	bounds := &bounded{next: network, large: make(reads.Turns, 1), pace: newPace(), clock: options.Clock}
 	wrapped, err := transport.HTTPWrappersForConfig(settings, bounds)

@@ -47,7 +47,13 @@ func kubeconfigFor(s *httptest.Server, user string) []byte {
 
 // options are those of a manager that may reach the servers of tests.
 func testOptions() Options {
-	options := Options{Scheme: scheme.Scheme, Log: logr.Discard(), Allow: Allow{Addresses: []net.IPNet{loopback()}}, QPS: 10000, Burst: 10000}
+	options := Options{
+		Scheme: scheme.Scheme,
+		Log:    logr.Discard(),
+		Allow:  Allow{Addresses: []net.IPNet{loopback()}},
+		QPS:    10000,
+		Burst:  10000,
+	}
 	options.setDefaults()
 	return options
 }
@@ -55,7 +61,13 @@ func testOptions() Options {
 // sessionTo is a session with a server, which was not asked for anything.
 func sessionTo(t *testing.T, s *httptest.Server, options Options) *Session {
 	t.Helper()
-	session, err := open(kubeconfigFor(s, token), types.NamespacedName{Namespace: "tenant", Name: "alpha"}, options, knownKinds(), func() {})
+	session, err := open(
+		kubeconfigFor(s, token),
+		types.NamespacedName{Namespace: "tenant", Name: "alpha"},
+		options,
+		knownKinds(),
+		func() {},
+	)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(session.close)
 	return session
@@ -98,7 +110,11 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 			}
 			g.Expect(reached.Load()).To(BeZero(), "the token stays here")
 			because := secretSource{}.failed(s.probe(t.Context()))
-			g.Expect(because).To(And(haveReason(ucv1.UnreachableReason), HaveField("Message", ContainSubstring("redirects are never followed"))))
+			g.Expect(
+				because,
+			).To(
+				And(haveReason(ucv1.UnreachableReason), HaveField("Message", ContainSubstring("redirects are never followed"))),
+			)
 		})
 	}
 }
@@ -188,7 +204,11 @@ func judgeAddresses(t *testing.T, addresses map[string]judgedAddress) {
 func seed() *ManagementServer {
 	server := NewManagementServer("https://seed.example:6443", "lb.seed.example:443")
 	server.SetEndpoints([]netip.AddrPort{
-		netip.MustParseAddrPort("[::ffff:192.0.2.20]:6443"), netip.MustParseAddrPort("[2001:db8::20]:6443"), netip.MustParseAddrPort("127.0.0.20:6443"),
+		netip.MustParseAddrPort(
+			"[::ffff:192.0.2.20]:6443",
+		),
+		netip.MustParseAddrPort("[2001:db8::20]:6443"),
+		netip.MustParseAddrPort("127.0.0.20:6443"),
 	})
 	return server
 }
@@ -228,9 +248,12 @@ func TestTheManagementAPIServerIsNeverDialed(t *testing.T) {
 		guard := &addressGuard{management: NewManagementServer(tc.host), resolve: net.DefaultResolver.LookupNetIP}
 		g.Expect(guard.control(t.Context(), "tcp", "192.0.2.7:"+tc.port, nil)).To(HaveOccurred(), name)
 	}
-	unknown := &addressGuard{management: NewManagementServer("https://seed.example"), resolve: func(context.Context, string, string) ([]netip.Addr, error) {
-		return nil, errors.New("no such host")
-	}}
+	unknown := &addressGuard{
+		management: NewManagementServer("https://seed.example"),
+		resolve: func(context.Context, string, string) ([]netip.Addr, error) {
+			return nil, errors.New("no such host")
+		},
+	}
 	g.Expect(unknown.control(t.Context(), "tcp", "192.0.2.7:443", nil)).To(MatchError(ContainSubstring("cannot be looked up")),
 		"what could not be looked up is not another one")
 }
@@ -241,8 +264,12 @@ func TestLoopbackIsRefusedByDefault(t *testing.T) {
 	options := testOptions()
 	options.Allow = Allow{}
 	s := sessionTo(t, a.Server, options)
-	g.Expect(secretSource{}.failed(s.probe(t.Context()))).To(And(HaveField("Refused", BeTrue()), haveReason(ucv1.KubeconfigRefusedReason),
-		HaveField("Message", ContainSubstring("the manager's own loopback"))))
+	g.Expect(
+		secretSource{}.failed(s.probe(t.Context())),
+	).To(
+		And(HaveField("Refused", BeTrue()), haveReason(ucv1.KubeconfigRefusedReason),
+			HaveField("Message", ContainSubstring("the manager's own loopback"))),
+	)
 
 	named := []byte(kubeconfigWith(`server: "`+"https://localhost:"+must(url.Parse(a.URL)).Port()+`"`, token))
 	s, err := open(named, types.NamespacedName{Namespace: "tenant", Name: "alpha"}, options, knownKinds(), func() {})

@@ -26,8 +26,8 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Bounded cuts between characters: a part of one comes back from the API server as another one, and then every pass would find the
-// status changed.
+// Bounded cuts between characters: a part of one comes back from the API server as another one, and then every pass would find
+// the status changed.
 func Bounded(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most-3], "") + "..."

@@ -56,8 +56,15 @@ func TestFreeTextsAreThoseThatAPersonWrites(t *testing.T) {
 	}
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	schema := object(map[string]apiextensionsv1.JSONSchemaProps{
-		"name": text, "number": {Type: "integer"}, "either": {XIntOrString: true}, "at": {Type: "string", Format: "date-time"},
-		"word": {Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"A"`)}}}, "ref": object(map[string]apiextensionsv1.JSONSchemaProps{"key": text}),
+		"name":   text,
+		"number": {Type: "integer"},
+		"either": {XIntOrString: true},
+		"at":     {Type: "string", Format: "date-time"},
+		"word": {
+			Type: "string",
+			Enum: []apiextensionsv1.JSON{{Raw: []byte(`"A"`)}},
+		},
+		"ref":  object(map[string]apiextensionsv1.JSONSchemaProps{"key": text}),
 		"list": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}},
 		"map":  {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text}},
 	})
@@ -88,7 +95,17 @@ func gaps(names []string, document string, known map[string]bool) (objections []
 		missing[name] = true
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| .* \\| (.*?) \\|$").FindAllStringSubmatch(document, -1) {
-		fields, tests := regexp.MustCompile(`[\w.\[\]{}]+`).FindAllString(row[1], -1), regexp.MustCompile(`\bTest\w+`).FindAllString(row[2], -1)
+		fields, tests := regexp.MustCompile(
+			`[\w.\[\]{}]+`,
+		).FindAllString(
+			row[1],
+			-1,
+		), regexp.MustCompile(
+			`\bTest\w+`,
+		).FindAllString(
+			row[2],
+			-1,
+		)
 		for _, field := range fields {
 			if !slices.Contains(names, field) {
 				objections = append(objections, "the spec has no text "+field)

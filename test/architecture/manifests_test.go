@@ -50,10 +50,23 @@ func TestTheManagerIsInstalledBehindItsBounds(t *testing.T) {
 		return string(text)
 	}
 	image := read("Dockerfile")
-	g.Expect(image[strings.LastIndex(image, "\nFROM "):]).To(And(HavePrefix("\nFROM gcr.io/distroless/static:nonroot\n"), ContainSubstring("\nUSER 65532:65532\n")))
-	g.Expect(read("internal/cli/manager/manager.go")).To(MatchRegexp(`SecureServing: true, FilterProvider: filters\.WithAuthenticationAndAuthorization,`))
+	g.Expect(
+		image[strings.LastIndex(image, "\nFROM "):],
+	).To(
+		And(HavePrefix("\nFROM gcr.io/distroless/static:nonroot\n"), ContainSubstring("\nUSER 65532:65532\n")),
+	)
+	g.Expect(
+		read("internal/cli/manager/manager.go"),
+	).To(
+		MatchRegexp(`SecureServing: true, FilterProvider: filters\.WithAuthenticationAndAuthorization,`),
+	)
 	for _, installation := range []string{"default", "default-self-managed", "default-namespaced"} {
-		g.Expect(read("config/"+installation+"/kustomization.yaml")).To(MatchRegexp(`(?m)^- \.\./(network-policy|default|default-self-managed)$`), installation)
+		g.Expect(
+			read("config/"+installation+"/kustomization.yaml"),
+		).To(
+			MatchRegexp(`(?m)^- \.\./(network-policy|default|default-self-managed)$`),
+			installation,
+		)
 	}
 	policy := &networkingv1.NetworkPolicy{}
 	g.Expect(yaml.UnmarshalStrict([]byte(read("config/network-policy/network_policy.yaml")), policy)).To(Succeed())

@@ -49,9 +49,10 @@ func TestPromisesObject(t *testing.T) {
 	}{
 		"a promise with a test":       {"| It never lies. Not ever. | `TestA` |\n", nil},
 		"a promise that is not there": {"", []string{"no test is named for: It never lies. Not ever."}},
-		"a promise without a test":    {"| It never lies. Not ever. | later |\n", []string{"no test is named for: It never lies. Not ever."}},
-		"a test that does not exist":  {"| It never lies. Not ever. | `TestA`, `TestB` |\n", []string{"TestB does not exist"}},
-		"a promise that is not made":  {"| It never lies. Not ever. | `TestA` |\n| It flies. | `TestA` |\n", []string{"no page promises: It flies."}},
+		"a promise without a test": {"| It never lies. Not ever. | later |\n", []string{"no test is named for: It never lies. Not " +
+			"ever."}},
+		"a test that does not exist": {"| It never lies. Not ever. | `TestA`, `TestB` |\n", []string{"TestB does not exist"}},
+		"a promise that is not made": {"| It never lies. Not ever. | `TestA` |\n| It flies. | `TestA` |\n", []string{"no page promises: It flies."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(objections(pages, tc.document+bound, map[string]bool{"TestA": true})).To(Equal(tc.want))

@@ -13,13 +13,25 @@ import (
 // TestWordsThatAreNotOurs: they read as translated, so texts, comments, names of tests and fields do without them.
 func TestWordsThatAreNotOurs(t *testing.T) {
 	g := NewWithT(t)
-	banned := regexp.MustCompile(`(?i:\b(some|no)body(s|'s)?\b|\banew\b|\bmend(s|ed|ing|able)?\b)|[a-z](Some|No)body|[a-z]Anew\b|Mend[A-Z]`)
+	banned := regexp.MustCompile(
+		`(?i:\b(some|no)body(s|'s)?\b|\banew\b|\bmend(s|ed|ing|able)?\b)|[a-z](Some|No)body|[a-z]Anew\b|Mend[A-Z]`,
+	)
 	ours := regexp.MustCompile(`http\.NoBody`)
-	out, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files", "--cached", "--others", "--exclude-standard").Output()
+	out, err := exec.CommandContext(
+		t.Context(),
+		"git",
+		"-C",
+		"../..",
+		"ls-files",
+		"--cached",
+		"--others",
+		"--exclude-standard",
+	).Output()
 	g.Expect(err).NotTo(HaveOccurred())
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
-		if name == "LICENSE" || name == "test/architecture/words_test.go" || strings.HasSuffix(name, "go.sum") || strings.Contains(name, "testdata/fuzz/") {
+		if name == "LICENSE" || name == "test/architecture/words_test.go" || strings.HasSuffix(name, "go.sum") ||
+			strings.Contains(name, "testdata/fuzz/") {
 			continue
 		}
 		data, err := os.ReadFile("../../" + name)

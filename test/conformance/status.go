@@ -179,7 +179,12 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
 	idle := (inTree || status.Step == ucv1.StepFinished) && !notSeen(status) && !refused && !unattended(status)
 	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
-	o.unless(ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(), "Ready is %t at step %s", ready, status.Step)
+	o.unless(
+		ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
+		"Ready is %t at step %s",
+		ready,
+		status.Step,
+	)
 	o.unless(!ready || !unattended(status), "Ready is True although it says that no manager runs the cloud loops")
 	checkWordsOfHonor(o, status)
 }
@@ -219,12 +224,20 @@ func checkBounds(o *objections, status ucv1.ClusterStatus) {
 	o.unless(len(status.Timeline) <= 50, "the timeline has %d entries", len(status.Timeline))
 	for _, entry := range status.Timeline {
 		o.unless(len(entry.Objects) <= 10, "an entry of the timeline names %d objects", len(entry.Objects))
-		o.unless(utf8.RuneCountInString(entry.Message) <= 512, "an entry of the timeline has a message of %d characters", len(entry.Message))
+		o.unless(
+			utf8.RuneCountInString(entry.Message) <= 512,
+			"an entry of the timeline has a message of %d characters",
+			len(entry.Message),
+		)
 		o.unless(utf8.ValidString(entry.Message), "an entry of the timeline has a message that is cut within a character")
 		o.unless(!entry.Time.IsZero() && entry.Actor != "", "an entry of the timeline lacks its time or its actor")
 	}
 	o.unless(len(status.Acceptances) <= 100, "there are %d acceptances", len(status.Acceptances))
-	o.unless(len(status.RolledMachineDeployments) <= 200, "there are %d rolled MachineDeployments", len(status.RolledMachineDeployments))
+	o.unless(
+		len(status.RolledMachineDeployments) <= 200,
+		"there are %d rolled MachineDeployments",
+		len(status.RolledMachineDeployments),
+	)
 	if status.Handover != nil {
 		o.unless(len(status.Handover.Processes) <= 20, "there are %d recorded processes", len(status.Handover.Processes))
 	}

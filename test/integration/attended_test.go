@@ -25,7 +25,8 @@ func (w *world) withoutCredentials() []byte {
 func (w *world) replaceKubeconfig(data []byte) {
 	w.t.Helper()
 	g, secret := NewWithT(w.t), &corev1.Secret{}
-	g.Expect(suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: alpha + "-kubeconfig"}, secret)).To(Succeed())
+	g.Expect(suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: alpha +
+		"-kubeconfig"}, secret)).To(Succeed())
 	secret.Data = map[string][]byte{"value": data}
 	g.Expect(suite.client.Update(w.t.Context(), secret)).To(Succeed())
 }
@@ -41,7 +42,11 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	w.reconnect(ucv1.UnauthorizedReason)
 	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
 	since := w.status().UnattendedSince
-	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")))
+	g.Expect(
+		w.condition(ucv1.CloudLoopsAttendedCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")),
+	)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled").Reason).To(Equal(ucv1.UnauthorizedReason), "only a person can give credentials")
 
@@ -49,8 +54,12 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	w.reconnect(ucv1.UnauthorizedReason)
 	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
 	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", time.Minute, 15*time.Second))
-	g.Expect(w.condition("Ready").Message).To(And(ContainSubstring("No manager has run the cloud loops"), ContainSubstring(since.UTC().Format(time.RFC3339)),
-		ContainSubstring("alpha-kubeconfig, key value has no credentials"), Not(ContainSubstring("by itself"))))
+	g.Expect(
+		w.condition("Ready").Message,
+	).To(
+		And(ContainSubstring("No manager has run the cloud loops"), ContainSubstring(since.UTC().Format(time.RFC3339)),
+			ContainSubstring("alpha-kubeconfig, key value has no credentials"), Not(ContainSubstring("by itself"))),
+	)
 	w.until("a call for a person", func(*ucv1.Cluster) bool {
 		c, _ := w.cluster()
 		for _, condition := range c.Status.Conditions {
@@ -81,7 +90,11 @@ func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T
 	w.reconnect(ucv1.UnreachableReason)
 	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
 	since := w.status().UnattendedSince
-	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")))
+	g.Expect(
+		w.condition(ucv1.CloudLoopsAttendedCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")),
+	)
 	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
 	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", time.Minute, 15*time.Second))
 	w.expectOutage("refuses connections")
@@ -89,7 +102,10 @@ func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T
 
 	w.secret(alpha+"-kubeconfig", nil)
 	w.reconnect(ucv1.KubeconfigMissingReason)
-	w.until("a call for a person", func(*ucv1.Cluster) bool { return w.condition(ucv1.StalledCondition).Reason == "CloudLoopsUnattended" })
+	w.until(
+		"a call for a person",
+		func(*ucv1.Cluster) bool { return w.condition(ucv1.StalledCondition).Reason == "CloudLoopsUnattended" },
+	)
 	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", 2*time.Minute, 15*time.Second))
 	w.expectOutage("alpha-kubeconfig, key value is missing or empty")
 	w.expectVerdict(kstatus.FailedStatus)
@@ -106,7 +122,8 @@ func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T
 		w.clock.Step(10 * time.Second)
 		w.pass()
 	}
-	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(HaveField("Status", metav1.ConditionUnknown), "they were attended when it was last looked at")
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(HaveField("Status", metav1.ConditionUnknown), "they were attended "+
+		"when it was last looked at")
 	g.Expect(w.condition(ucv1.StalledCondition)).To(BeZero())
 }
 
@@ -114,8 +131,13 @@ func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T
 func (w *world) expectOutage(why string) {
 	w.t.Helper()
 	NewWithT(w.t).Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", And(
-		ContainSubstring("No manager has run the cloud loops ("), ContainSubstring("since "+w.status().UnattendedSince.UTC().Format(time.RFC3339)),
-		ContainSubstring(why), Not(ContainSubstring("by itself")), Not(ContainSubstring("goes on as it is")),
+		ContainSubstring(
+			"No manager has run the cloud loops (",
+		),
+		ContainSubstring("since "+w.status().UnattendedSince.UTC().Format(time.RFC3339)),
+		ContainSubstring(why),
+		Not(ContainSubstring("by itself")),
+		Not(ContainSubstring("goes on as it is")),
 	))))
 }
 
@@ -133,7 +155,14 @@ func TestACCMThatIsDeletedInAFinishedClusterIsAppliedOnTheEvent(t *testing.T) {
 		case <-time.After(interval):
 		}
 	}
-	g.Expect(w.user.client.Delete(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}})).To(Succeed())
+	g.Expect(
+		w.user.client.Delete(
+			t.Context(),
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}},
+		),
+	).To(
+		Succeed(),
+	)
 	deleted := w.clock.Now()
 	g.Eventually(func() <-chan event.GenericEvent {
 		w.clock.Step(time.Second) // Events are held back for a moment, to come together.
@@ -148,7 +177,14 @@ func TestACCMThatIsLeftToAnotherToolIsNotAppliedAgain(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "the end", finished, "pool")
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons })
-	g.Expect(w.user.client.Delete(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}})).To(Succeed())
+	g.Expect(
+		w.user.client.Delete(
+			t.Context(),
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}},
+		),
+	).To(
+		Succeed(),
+	)
 	w.until("a condition that says so", func(*ucv1.Cluster) bool {
 		return w.condition(ucv1.CloudControllerManagerReadyCondition).Reason == ucv1.AddonsReleasedReason
 	})

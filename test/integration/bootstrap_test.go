@@ -39,7 +39,17 @@ func rollingOne(t *testing.T) *world {
 	w.idleCCM = true
 	w.flip()
 	t.Cleanup(func() {
-		NewWithT(t).Expect(w.user.client.DeleteAllOf(context.WithoutCancel(t.Context()), &corev1.Secret{}, client.InNamespace(machines.BootstrapNamespace))).To(Succeed())
+		NewWithT(
+			t,
+		).Expect(
+			w.user.client.DeleteAllOf(
+				context.WithoutCancel(t.Context()),
+				&corev1.Secret{},
+				client.InNamespace(machines.BootstrapNamespace),
+			),
+		).To(
+			Succeed(),
+		)
 	})
 	return w
 }
@@ -60,7 +70,8 @@ func TestBootstrapDataOnAnAPIServer(t *testing.T) {
 	rolledOut := func() metav1.Condition { return w.condition(ucv1.MachineDeploymentsRolledOutCondition) }
 
 	w.until("a wait for the data of the newest revision", awaitsBootstrap, w.playEverybody)
-	g.Expect(rolledOut().Message).To(ContainSubstring("Secret cloud-init-settings/first-kube-system-provisioning-config of MachineDeployment kube-system/first is not written for its newest revision"))
+	g.Expect(rolledOut().Message).To(ContainSubstring("Secret cloud-init-settings/first-kube-system-provisioning-config of " +
+		"MachineDeployment kube-system/first is not written for its newest revision"))
 	w.writeBootstrap("first", "2", false)
 	w.playEverybody()
 	w.pass()
@@ -80,7 +91,11 @@ func TestBootstrapDataOnAnAPIServer(t *testing.T) {
 func TestBootstrapDataThatMayNotBeReadIsLeftToTheNodes(t *testing.T) {
 	t.Parallel()
 	w := rollingOne(t)
-	g, role := NewWithT(t), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: machines.BootstrapNamespace, Name: "ccm-migration-controller"}}
+	g, role := NewWithT(
+		t,
+	), &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: machines.BootstrapNamespace, Name: "ccm-migration-controller"},
+	}
 	g.Expect(w.user.client.Delete(t.Context(), role)).To(Succeed())
 	t.Cleanup(func() {
 		all := func(*unstructured.Unstructured) bool { return true }
@@ -90,9 +105,16 @@ func TestBootstrapDataThatMayNotBeReadIsLeftToTheNodes(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	secret := client.ObjectKey{Namespace: machines.BootstrapNamespace, Name: "first-kube-system-provisioning-config"}
 	// The authorizer reads the rules from a watch.
-	g.Eventually(func() error { return user.Get(t.Context(), secret, &corev1.Secret{}) }, deadline, interval).Should(MatchError(ContainSubstring("forbidden")))
+	g.Eventually(
+		func() error { return user.Get(t.Context(), secret, &corev1.Secret{}) },
+		deadline,
+		interval,
+	).Should(
+		MatchError(ContainSubstring("forbidden")),
+	)
 	w.until("a roll that waits for its Node only", func(c *ucv1.Cluster) bool {
-		return len(c.Status.RolledMachineDeployments) > 0 && w.condition(ucv1.MachineDeploymentsRolledOutCondition).Reason == ucv1.WaitingForMachinesReason
+		return len(c.Status.RolledMachineDeployments) > 0 &&
+			w.condition(ucv1.MachineDeploymentsRolledOutCondition).Reason == ucv1.WaitingForMachinesReason
 	}, w.playEverybody)
 	w.idleCCM = false
 	w.until("the end", finished, w.playEverybody)

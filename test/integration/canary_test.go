@@ -65,8 +65,11 @@ func (w *world) bindVolume(claim *corev1.PersistentVolumeClaim, node string) {
 	g, c := NewWithT(w.t), w.user.client
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{GenerateName: "canary-"}, Spec: corev1.PersistentVolumeSpec{
-		Capacity: size, AccessModes: claim.Spec.AccessModes,
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "canary"}},
+		Capacity:    size,
+		AccessModes: claim.Spec.AccessModes,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "canary"},
+		},
 	}}
 	g.Expect(c.Create(w.t.Context(), volume)).To(Succeed())
 	attachment := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volume.Name}, Spec: storagev1.VolumeAttachmentSpec{
@@ -84,9 +87,15 @@ func (w *world) bindVolume(claim *corev1.PersistentVolumeClaim, node string) {
 func (w *world) runPod(pod *corev1.Pod, node string) {
 	w.t.Helper()
 	g, c := NewWithT(w.t), w.user.client
-	g.Expect(c.SubResource("binding").Create(w.t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})).To(Succeed())
+	g.Expect(
+		c.SubResource("binding").Create(w.t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}),
+	).To(
+		Succeed(),
+	)
 	g.Expect(c.Get(w.t.Context(), client.ObjectKeyFromObject(pod), pod)).To(Succeed())
-	pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionTrue},
+	}
 	g.Expect(c.Status().Update(w.t.Context(), pod)).To(Succeed())
 }
 

@@ -48,7 +48,12 @@ func TestTheCCMGetsTheLoopThatWritesAddressesBeforeTheFirstExternalMachine(t *te
 	g.Expect(w.controllers()).NotTo(HaveSuffix(",-cloud-node"))
 
 	w.address("small-0-0", corev1.NodeExternalIP)
-	w.until("a person", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "NodeAddressesDiffer" }, w.playAddons, another)
+	w.until(
+		"a person",
+		func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "NodeAddressesDiffer" },
+		w.playAddons,
+		another,
+	)
 	g.Expect(w.condition("MachineControllerConfigured").Message).To(ContainSubstring(
 		"Node small-0-0 had InternalIP 192.0.2.7 and has ExternalIP 192.0.2.7"))
 	g.Expect(w.controllers()).To(HaveSuffix(",-cloud-node"), "switched off again")

@@ -65,7 +65,10 @@ func featureRemoved(c *ucv1.Cluster) { c.Spec.Features = ucv1.FeaturesSpec{} }
 // accepting adds a finding of preflight that a person takes upon themselves.
 func accepting(id string) modifier {
 	return func(c *ucv1.Cluster) {
-		c.Spec.Preflight.Accept = append(c.Spec.Preflight.Accept, ucv1.AcceptedFinding{ID: id, Reason: "this test is about something else"})
+		c.Spec.Preflight.Accept = append(
+			c.Spec.Preflight.Accept,
+			ucv1.AcceptedFinding{ID: id, Reason: "this test is about something else"},
+		)
 	}
 }
 

@@ -17,7 +17,12 @@ func TestCredentialsOfAStartedMigrationAreWatchedOn(t *testing.T) {
 	w.kubeconfig = w.user.certified
 	w.begin("the proof of silence", provingSilence, "pool")
 	warns := HaveField("Findings", ContainElement(And(
-		HaveField("ID", "CredentialsExpire"), HaveField("Severity", ucv1.FindingSeverity(observation.Warning)), HaveField("Message", ContainSubstring("Secret "+w.namespace+"/alpha-kubeconfig run out at ")),
+		HaveField(
+			"ID",
+			"CredentialsExpire",
+		),
+		HaveField("Severity", ucv1.FindingSeverity(observation.Warning)),
+		HaveField("Message", ContainSubstring("Secret "+w.namespace+"/alpha-kubeconfig run out at ")),
 	)))
 	g.Expect(w.status().Preflight).To(warns)
 
@@ -25,7 +30,12 @@ func TestCredentialsOfAStartedMigrationAreWatchedOn(t *testing.T) {
 	c.Status.Preflight = nil
 	g.Expect(suite.client.Status().Update(t.Context(), c)).To(Succeed())
 	w.pass()
-	g.Expect(w.status().Preflight).To(And(warns, HaveField("Warnings", int32(1)), HaveField("Blocking", BeZero())), "what was found before stays as it was")
+	g.Expect(
+		w.status().Preflight,
+	).To(
+		And(warns, HaveField("Warnings", int32(1)), HaveField("Blocking", BeZero())),
+		"what was found before stays as it was",
+	)
 	written := w.status().Preflight
 	w.pass()
 	g.Expect(w.status().Preflight).To(Equal(written))

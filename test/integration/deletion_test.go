@@ -82,8 +82,13 @@ func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
 	w.delete()
 	w.passes(3)
 	w.expectVerdict(kstatus.TerminatingStatus)
-	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "Deleting"),
-		HaveField("Message", And(ContainSubstring("is being deleted; it goes when the hand-over is complete"), ContainSubstring(kcm+"-r1-0")))))
+	g.Expect(w.condition("Ready")).To(And(
+		HaveField("Reason", "Deleting"),
+		HaveField(
+			"Message",
+			And(ContainSubstring("is being deleted; it goes when the hand-over is complete"), ContainSubstring(kcm+"-r1-0")),
+		),
+	))
 
 	w.until("an open fence", func(c *ucv1.Cluster) bool { return c.Status.Handover.FenceOpenedAt != nil },
 		w.playControlPlane, func() { w.playKCM(kcm + "-r2-0") })
@@ -103,11 +108,16 @@ func TestDeletionDuringTheRollWaitsForWhatIsRolling(t *testing.T) {
 	w.pool("large", 2)
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
-	w.until("a MachineDeployment that is rolled", func(c *ucv1.Cluster) bool { return len(c.Status.RolledMachineDeployments) > 0 }, w.playEverybody)
+	w.until(
+		"a MachineDeployment that is rolled",
+		func(c *ucv1.Cluster) bool { return len(c.Status.RolledMachineDeployments) > 0 },
+		w.playEverybody,
+	)
 	w.delete()
 	w.passes(2)
 	w.expectVerdict(kstatus.TerminatingStatus)
-	g.Expect(w.condition("Ready").Message).To(ContainSubstring("it goes when what was begun is rolled out, or at once with annotation usercluster.k8c.io/abandon=true. Waiting for the Machines of MachineDeployment kube-system/small."))
+	g.Expect(w.condition("Ready").Message).To(ContainSubstring("it goes when what was begun is rolled out, or at once with " +
+		"annotation usercluster.k8c.io/abandon=true. Waiting for the Machines of MachineDeployment kube-system/small."))
 	w.until("its end", w.gone, w.playEverybody)
 	g.Expect(w.machineNames()).To(ConsistOf("small-1-0", "large-0-0", "large-0-1"), "nothing new is begun")
 }

@@ -48,7 +48,8 @@ func (w *world) deploy(name string, replicas int32, command ...string) {
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
 					TerminationGracePeriodSeconds: new(int64(5)),
-					Containers:                    []corev1.Container{{Name: name, Image: "registry.example/" + name + ":v1.30.14", Command: command}},
+					Containers: []corev1.Container{{Name: name, Image: "registry.example/" + name +
+						":v1.30.14", Command: command}},
 				},
 			},
 		},
@@ -106,7 +107,8 @@ func (w *world) unsettled() (names []string) {
 			continue // playBeside has those.
 		}
 		replicas, status := *deployment.Spec.Replicas, deployment.Status
-		if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != replicas || count[deployment.Name] != int(replicas) {
+		if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != replicas ||
+			count[deployment.Name] != int(replicas) {
 			names = append(names, deployment.Name)
 		}
 	}
@@ -147,7 +149,13 @@ func (w *world) rollPods(name string) {
 func (w *world) deployment(name string) *appsv1.Deployment {
 	w.t.Helper()
 	deployment := &appsv1.Deployment{}
-	NewWithT(w.t).Expect(suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, deployment)).To(Succeed())
+	NewWithT(
+		w.t,
+	).Expect(
+		suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, deployment),
+	).To(
+		Succeed(),
+	)
 	return deployment
 }
 
@@ -161,7 +169,13 @@ func (w *world) arguments(name string) []string {
 func (w *world) pods(name string) []corev1.Pod {
 	w.t.Helper()
 	pods := &corev1.PodList{}
-	NewWithT(w.t).Expect(suite.client.List(w.t.Context(), pods, client.InNamespace(w.namespace), client.MatchingLabels{"app": name})).To(Succeed())
+	NewWithT(
+		w.t,
+	).Expect(
+		suite.client.List(w.t.Context(), pods, client.InNamespace(w.namespace), client.MatchingLabels{"app": name}),
+	).To(
+		Succeed(),
+	)
 	return pods.Items
 }
 
@@ -170,7 +184,11 @@ func (w *world) newest(deployment *appsv1.Deployment) *appsv1.ReplicaSet {
 	w.t.Helper()
 	g, name := NewWithT(w.t), deployment.Name
 	sets := &appsv1.ReplicaSetList{}
-	g.Expect(suite.client.List(w.t.Context(), sets, client.InNamespace(w.namespace), client.MatchingLabels{"app": name})).To(Succeed())
+	g.Expect(
+		suite.client.List(w.t.Context(), sets, client.InNamespace(w.namespace), client.MatchingLabels{"app": name}),
+	).To(
+		Succeed(),
+	)
 	for i := range sets.Items {
 		template := sets.Items[i].Spec.Template.DeepCopy()
 		delete(template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
@@ -183,10 +201,18 @@ func (w *world) newest(deployment *appsv1.Deployment) *appsv1.ReplicaSet {
 	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
 	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.namespace, Name: name + "-" + hash, Labels: template.Labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+			Namespace: w.namespace,
+			Name:      name + "-" + hash,
+			Labels:    template.Labels,
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment")),
+			},
 		},
-		Spec: appsv1.ReplicaSetSpec{Replicas: deployment.Spec.Replicas, Selector: &metav1.LabelSelector{MatchLabels: template.Labels}, Template: template},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: deployment.Spec.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: template.Labels},
+			Template: template,
+		},
 	}
 	g.Expect(suite.client.Create(w.t.Context(), set)).To(Succeed())
 	return set

@@ -24,7 +24,10 @@ func namesMuch(c *ucv1.Cluster) {
 	// In the management cluster the namespace is always that of the Cluster.
 	c.Spec.MachineController.Namespace, c.Spec.MachineController.Webhook.Namespace = "other", "other"
 	c.Spec.ControlPlane.KubeControllerManager = ucv1.DeploymentReference{Name: kcm, Container: kcm}
-	c.Spec.MachineController.MachineController.DeploymentReference = ucv1.DeploymentReference{Name: "machine-controller", Container: "machine-controller"}
+	c.Spec.MachineController.MachineController.DeploymentReference = ucv1.DeploymentReference{
+		Name:      "machine-controller",
+		Container: "machine-controller",
+	}
 	c.Spec.KubeconfigSecretRef = &ucv1.SecretKeyReference{Name: alpha + "-kubeconfig", Key: "value"}
 }
 
@@ -50,7 +53,9 @@ func TestAClusterReachesIntoItsOwnNamespaceOnly(t *testing.T) {
 		g.Expect(path).NotTo(ContainSubstring(onlyCompared), "what a person vouches for is compared, and no one is asked for it")
 		switch {
 		case path == "/api", path == "/apis", !strings.Contains(path, "/namespaces/") && isDiscovery(path):
-		case path == "/api/v1/nodes/"+w.namespace, path == "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+w.namespace: // That of the pods.
+		// That of the pods.
+		case path == "/api/v1/nodes/"+w.namespace,
+			path == "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+w.namespace:
 		case path == "/apis/usercluster.k8c.io/v1alpha1/providerprofiles/simcloud":
 		case path == "/apis/usercluster.k8c.io/v1alpha1/clusters": // managerClient waits for its rights by it.
 		default:
@@ -81,10 +86,22 @@ func (w *world) templateWithoutArguments(name string) string {
 func TestWhatIsNoNameIsRefused(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]ruleCase{
-		"a version with a path in it":          {nil, version("1.30.14/../x"), "spec.version"},
-		"a version with a second line":         {nil, version("1.30.14\n--x"), "spec.version"},
-		"an approval that is no digest":        {nil, func(c *ucv1.Cluster) { c.Spec.Approval.PlanDigest = "../x" }, "spec.approval.planDigest"},
-		"a finding that is called like a path": {nil, func(c *ucv1.Cluster) { c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "a/b", Reason: "x"}} }, "spec.preflight.accept[0].id"},
-		"a number of rolls that is a text":     {nil, func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromString("1; x")) }, "spec.rollout.maxConcurrent"},
+		"a version with a path in it":  {nil, version("1.30.14/../x"), "spec.version"},
+		"a version with a second line": {nil, version("1.30.14\n--x"), "spec.version"},
+		"an approval that is no digest": {
+			nil,
+			func(c *ucv1.Cluster) { c.Spec.Approval.PlanDigest = "../x" },
+			"spec.approval.planDigest",
+		},
+		"a finding that is called like a path": {
+			nil,
+			func(c *ucv1.Cluster) { c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "a/b", Reason: "x"}} },
+			"spec.preflight.accept[0].id",
+		},
+		"a number of rolls that is a text": {
+			nil,
+			func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromString("1; x")) },
+			"spec.rollout.maxConcurrent",
+		},
 	})
 }

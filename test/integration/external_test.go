@@ -124,7 +124,11 @@ func TestForeignAddonsBlockUntilTheyAreAdopted(t *testing.T) {
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playEverybody)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("Stalled").Message).To(And(
-		ContainSubstring("ServiceAccount kube-system/cloud-controller-manager (Helm release simcloud-ccm"), ContainSubstring("spec.addons.adoption")))
+		ContainSubstring(
+			"ServiceAccount kube-system/cloud-controller-manager (Helm release simcloud-ccm",
+		),
+		ContainSubstring("spec.addons.adoption"),
+	))
 	g.Expect(w.condition("CloudControllerManagerReady").Reason).To(Equal("ForeignObjects"))
 	g.Expect(w.ccmDeployed()).To(BeFalse())
 

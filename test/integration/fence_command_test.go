@@ -18,8 +18,14 @@ func (w *world) operator() commandLine {
 	w.t.Helper()
 	return w.person(
 		rbacv1.PolicyRule{APIGroups: []string{"usercluster.k8c.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}},
-		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{alpha + "-kubeconfig"}, Verbs: []string{"get"}},
-		rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, ResourceNames: []string{kcm}, Verbs: []string{"get"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{alpha +
+			"-kubeconfig"}, Verbs: []string{"get"}},
+		rbacv1.PolicyRule{
+			APIGroups:     []string{"apps"},
+			Resources:     []string{"deployments"},
+			ResourceNames: []string{kcm},
+			Verbs:         []string{"get"},
+		},
 	)
 }
 
@@ -99,7 +105,11 @@ func TestFenceCommandWorksWithoutAController(t *testing.T) {
 
 	out, code := run("fence", "open", alpha)
 	g.Expect(code).To(Equal(2), out)
-	g.Expect(out).To(And(ContainSubstring("status.handover.fenceOpenedAt is not set"), ContainSubstring("--yes-kube-controller-manager-is-silent")))
+	g.Expect(
+		out,
+	).To(
+		And(ContainSubstring("status.handover.fenceOpenedAt is not set"), ContainSubstring("--yes-kube-controller-manager-is-silent")),
+	)
 	g.Expect(w.playCCM()).To(BeFalse(), "a refusal changes nothing")
 	g.Expect(statusOf(t, run).Fence).To(Equal("Closed"))
 
@@ -137,7 +147,16 @@ func TestFenceCommandSeesALeaderAndWhatElseGrants(t *testing.T) {
 	g.Expect(out).To(ContainSubstring("KCM was proven silent by "))
 	out, code = run("handover", alpha)
 	g.Expect(code).To(BeZero(), out)
-	g.Expect(out).To(And(MatchRegexp(`Leading +done`), ContainSubstring(kcm+"-r1-0"), ContainSubstring("HandoverCompleted"), ContainSubstring("Gap")))
+	g.Expect(
+		out,
+	).To(
+		And(
+			MatchRegexp(`Leading +done`),
+			ContainSubstring(kcm+"-r1-0"),
+			ContainSubstring("HandoverCompleted"),
+			ContainSubstring("Gap"),
+		),
+	)
 
 	result := make(chan string, 1)
 	go func() {
@@ -187,9 +206,11 @@ func TestFenceCommandSaysWhatIsMissing(t *testing.T) {
 		kubeconfig map[string][]byte
 		want       string
 	}{
-		"no Secret":                 {want: "Secret " + w.namespace + "/alpha-kubeconfig, key value is missing or empty: put the kubeconfig there"},
-		"another key":               {kubeconfig: map[string][]byte{"other": w.user.kubeconfig}, want: "key value is missing or empty"},
-		"something else in the key": {kubeconfig: map[string][]byte{"value": []byte(token)}, want: "The kubeconfig in Secret " + w.namespace + "/alpha-kubeconfig, key value "},
+		"no Secret": {want: "Secret " + w.namespace +
+			"/alpha-kubeconfig, key value is missing or empty: put the kubeconfig there"},
+		"another key": {kubeconfig: map[string][]byte{"other": w.user.kubeconfig}, want: "key value is missing or empty"},
+		"something else in the key": {kubeconfig: map[string][]byte{"value": []byte(token)}, want: "The kubeconfig in Secret " +
+			w.namespace + "/alpha-kubeconfig, key value "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

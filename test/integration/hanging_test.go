@@ -40,8 +40,12 @@ func TestAnAPIServerThatHangsKeepsNoStatusAndNoDeletionBack(t *testing.T) {
 	w.flip()
 	w.passes(3)
 	g.Expect(w.condition("UserClusterReachable").Status).To(Equal(metav1.ConditionTrue))
-	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Message", ContainSubstring("does not answer in time"))),
-		"reads that take all their time leave some to say so")
+	g.Expect(
+		w.condition("Ready"),
+	).To(
+		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Message", ContainSubstring("does not answer in time"))),
+		"reads that take all their time leave some to say so",
+	)
 
 	w.delete()
 	w.expectGone()

@@ -54,7 +54,11 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 		Order: 3, Component: kcm, Object: "Pod kube-system/" + kcm + "-cp-0", Node: "cp-0", Leader: true, Set: []string{silentList},
 	}))
 	w.expectVerdict(kstatus.InProgressStatus)
-	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "WaitingForAdministrator"), HaveField("Message", ContainSubstring("Node cp-1, "))))
+	g.Expect(
+		w.condition("Ready"),
+	).To(
+		And(HaveField("Reason", "WaitingForAdministrator"), HaveField("Message", ContainSubstring("Node cp-1, "))),
+	)
 	w.clock.Step(48 * time.Hour)
 	s.renewKCM()
 	w.passes(2)
@@ -77,7 +81,11 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 		g.Expect(process.EndedBecause).To(ContainSubstring("from another manifest"), process.PodName)
 	}
 	w.until("completion", func(c *ucv1.Cluster) bool { return c.Status.CompletedAt != nil }, s.play, s.administer)
-	w.until("instructions to take the in-tree flags out", func(c *ucv1.Cluster) bool { return len(c.Status.Instructions) > 0 }, s.play)
+	w.until(
+		"instructions to take the in-tree flags out",
+		func(c *ucv1.Cluster) bool { return len(c.Status.Instructions) > 0 },
+		s.play,
+	)
 	g.Expect(s.status().Instructions[0]).To(And(
 		HaveField("Set", ContainElement("--cloud-provider=external")), HaveField("Remove", []string{"--cloud-config"})))
 	w.until("the end", at(ucv1.StepFinished), s.play, s.administer)
@@ -129,7 +137,11 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	s.write("cp-1", loopsOn())
 	w.pass()
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring(kcm+"-cp-1"))))
+	g.Expect(
+		w.condition("Stalled"),
+	).To(
+		And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring(kcm+"-cp-1"))),
+	)
 	w.passes(3)
 	g.Eventually(w.playCCM, deadline, interval).Should(BeFalse(), "the fence is closed")
 	g.Expect(s.left()).To(Equal([]string{"cp-1"}))
@@ -176,7 +188,11 @@ func TestALostControlPlaneNodeIsVouchedFor(t *testing.T) {
 	g.Expect(w.user.client.Delete(t.Context(), node)).To(Succeed())
 	s.remove("cp-1")
 	s.expectWaiting("what a Node that is gone runs is not known")
-	g.Expect(w.condition("HandoverCompleted").Message).To(And(ContainSubstring(kcm+"-cp-1 vanished"), ContainSubstring("Node cp-1 is gone")))
+	g.Expect(
+		w.condition("HandoverCompleted").Message,
+	).To(
+		And(ContainSubstring(kcm+"-cp-1 vanished"), ContainSubstring("Node cp-1 is gone")),
+	)
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.AcceptLostManagers = []string{kcm + "-cp-1"} })
 	w.until("an open fence", opened, s.play)
 }
@@ -215,7 +231,14 @@ func TestAnOperatorFollowsTheInstructions(t *testing.T) {
 	w.passes(2)
 	g.Expect(w.status().Instructions[0].Done).To(BeFalse(), "old pods are still going")
 	w.expectClosed("the old pods are still going")
-	w.until("completion", func(c *ucv1.Cluster) bool { return c.Status.CompletedAt != nil }, w.playControlPlane, w.playAddons, w.playMachines, follow)
+	w.until(
+		"completion",
+		func(c *ucv1.Cluster) bool { return c.Status.CompletedAt != nil },
+		w.playControlPlane,
+		w.playAddons,
+		w.playMachines,
+		follow,
+	)
 	w.until("the end", at(ucv1.StepFinished), w.playControlPlane, w.playMachines, follow)
 	w.expectVerdict(kstatus.CurrentStatus)
 }

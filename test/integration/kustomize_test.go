@@ -74,10 +74,18 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 				"--namespace=$(POD_NAMESPACE)", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081", "--webhook-port=9443",
 				"--state-dir=/var/lib/ccm-migration-controller"))
 			pod := deployment.Spec.Template.Spec
-			g.Expect(pod.Containers[0].VolumeMounts).To(ContainElement(And(HaveField("Name", "state"), HaveField("MountPath", "/var/lib/ccm-migration-controller"),
-				HaveField("ReadOnly", false))))
-			g.Expect(pod.Volumes).To(ContainElement(And(HaveField("Name", "state"), HaveField("EmptyDir.SizeLimit.Value()", int64(4<<20)))),
-				"it outlives the container, and not the pod")
+			g.Expect(
+				pod.Containers[0].VolumeMounts,
+			).To(
+				ContainElement(And(HaveField("Name", "state"), HaveField("MountPath", "/var/lib/ccm-migration-controller"),
+					HaveField("ReadOnly", false))),
+			)
+			g.Expect(
+				pod.Volumes,
+			).To(
+				ContainElement(And(HaveField("Name", "state"), HaveField("EmptyDir.SizeLimit.Value()", int64(4<<20)))),
+				"it outlives the container, and not the pod",
+			)
 
 			configuration, err := mutatingWebhook(directory)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -100,7 +108,10 @@ func TestManagerPodIsAdmittedUnderRestrictedPodSecurity(t *testing.T) {
 	}}
 	g.Expect(suite.client.Create(t.Context(), namespace)).To(Succeed())
 	template := deployment.Spec.Template
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "manager", Labels: template.Labels}, Spec: template.Spec}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "manager", Labels: template.Labels},
+		Spec:       template.Spec,
+	}
 	g.Expect(suite.client.Create(t.Context(), pod, client.DryRunAll)).To(Succeed())
 
 	template.Spec.Containers[0].SecurityContext = nil
@@ -132,7 +143,12 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 	g.Expect(judge.MatchConditions).To(HaveLen(2))
 	g.Expect(judge.Rules).To(HaveLen(1))
 	g.Expect(judge.Rules[0].Resources).To(Equal([]string{"clusters"}), "no status")
-	g.Expect(judge.Rules[0].Operations).To(ConsistOf(admissionregistrationv1.Create, admissionregistrationv1.Update), "deleting always works")
+	g.Expect(
+		judge.Rules[0].Operations,
+	).To(
+		ConsistOf(admissionregistrationv1.Create, admissionregistrationv1.Update),
+		"deleting always works",
+	)
 	g.Expect(judge.ClientConfig.Service.Path).To(HaveValue(Equal(webhooks.VersionsPath)))
 }
 
@@ -159,12 +175,15 @@ func checkRole(t *testing.T, object *unstructured.Unstructured) {
 	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
 	g.Expect(role.Rules).NotTo(BeEmpty())
 	for _, to := range []string{"edit", "admin"} {
-		g.Expect(role.Labels).NotTo(HaveKey("rbac.authorization.k8s.io/aggregate-to-"+to), "a migration is started by those who were told to")
+		g.Expect(role.Labels).NotTo(HaveKey("rbac.authorization.k8s.io/aggregate-to-"+to), "a migration is started by those who "+
+			"were told to")
 	}
 	for _, rule := range role.Rules {
 		g.Expect(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs)).NotTo(ContainElement("*"))
-		if object.GetKind() == "ClusterRole" && (slices.Contains(rule.Resources, "secrets") || slices.Contains(rule.Resources, "configmaps")) {
-			g.Expect(rule.Verbs).NotTo(ContainElements(BeElementOf("list", "watch", "deletecollection")), "Secrets and ConfigMaps are read by name")
+		if object.GetKind() == "ClusterRole" &&
+			(slices.Contains(rule.Resources, "secrets") || slices.Contains(rule.Resources, "configmaps")) {
+			g.Expect(rule.Verbs).NotTo(ContainElements(BeElementOf("list", "watch", "deletecollection")), "Secrets and ConfigMaps are "+
+				"read by name")
 		}
 		if slices.Contains(rule.Verbs, "escalate") || slices.Contains(rule.Verbs, "bind") {
 			g.Expect(rule.ResourceNames).NotTo(BeEmpty(), "escalate and bind are for named roles")

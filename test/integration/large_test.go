@@ -40,8 +40,21 @@ func TestALargeHealthyClusterIsMigrated(t *testing.T) {
 		w.playEverybody()
 		began = time.Now()
 	})
-	t.Logf("%d Nodes, %d Pods, %d volumes: %d passes, the slowest took %s", pools*replicas, pods, volumes, passes, slowest.Round(100*time.Millisecond))
-	NewWithT(t).Expect(w.status().Machines).To(HaveValue(Equal(ucv1.ProgressCount{Total: 5000, UpToDate: 5000, Summary: "5000/5000"})))
+	t.Logf(
+		"%d Nodes, %d Pods, %d volumes: %d passes, the slowest took %s",
+		pools*replicas,
+		pods,
+		volumes,
+		passes,
+		slowest.Round(100*time.Millisecond),
+	)
+	NewWithT(
+		t,
+	).Expect(
+		w.status().Machines,
+	).To(
+		HaveValue(Equal(ucv1.ProgressCount{Total: 5000, UpToDate: 5000, Summary: "5000/5000"})),
+	)
 }
 
 // fill the user cluster with so many.
@@ -58,7 +71,11 @@ func (w *world) fill(count int, object func(number int) client.Object) {
 func podOn(node string, number int) client.Object {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("pod-%d", number)},
-		Spec:       corev1.PodSpec{NodeName: node, AutomountServiceAccountToken: new(false), Containers: []corev1.Container{{Name: "a", Image: "registry.example/a:v1"}}},
+		Spec: corev1.PodSpec{
+			NodeName:                     node,
+			AutomountServiceAccountToken: new(false),
+			Containers:                   []corev1.Container{{Name: "a", Image: "registry.example/a:v1"}},
+		},
 	}
 }
 
@@ -67,8 +84,13 @@ func volume(number int) client.Object {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: name}},
+			AccessModes: []corev1.PersistentVolumeAccessMode{
+				corev1.ReadWriteOnce,
+			},
+			Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: name},
+			},
 		},
 	}
 }

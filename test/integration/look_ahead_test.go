@@ -38,7 +38,11 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := inTreeWorld(t)
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "NotLookedYet")))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "NotLookedYet")),
+	)
 	first := w.status().LookAhead.NextAt.Time
 	g.Expect(first.Sub(w.clock.Now())).To(And(BeNumerically(">", -time.Second), BeNumerically("<=", 6*time.Hour)))
 
@@ -49,8 +53,13 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	g.Expect(result.RequeueAfter).To(Equal(time.Minute), "nor does it wait again")
 
 	w.look()
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NothingBlocks")),
-		"%s", pretty(w.status()))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NothingBlocks")),
+		"%s",
+		pretty(w.status()),
+	)
 	looked := w.status()
 	g.Expect(looked.LookAhead.NextAt.Sub(first)).To(BeNumerically("~", 24*time.Hour, time.Hour))
 	w.expectVerdict(kstatus.CurrentStatus)
@@ -68,8 +77,12 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	}
 	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	w.look()
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "Findings"),
-		HaveField("Message", ContainSubstring("NodeNotReady"))))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "Findings"),
+			HaveField("Message", ContainSubstring("NodeNotReady"))),
+	)
 	g.Expect(w.status().Preflight.Blocking).To(BeEquivalentTo(1), "%s", pretty(w.status()))
 	w.expectVerdict(kstatus.CurrentStatus)
 	g.Expect(w.condition("Ready").Reason).To(Equal("InTree"))
@@ -91,7 +104,8 @@ func TestALookAheadWritesNothing(t *testing.T) {
 	w.requests.take()
 	w.look()
 	g.Expect(w.status().LookAhead.LookedAt).NotTo(BeNil())
-	g.Expect(w.requests.take()).To(ConsistOf("PATCH /apis/usercluster.k8c.io/v1alpha1/namespaces/" + w.namespace + "/clusters/alpha/status"))
+	g.Expect(w.requests.take()).To(ConsistOf("PATCH /apis/usercluster.k8c.io/v1alpha1/namespaces/" + w.namespace +
+		"/clusters/alpha/status"))
 	g.Expect(w.snapshot()).To(Equal(before))
 
 	reads, reviews := 0, 0
@@ -143,13 +157,21 @@ func TestALookThatDoesNotReachTheUserClusterIsTriedAgain(t *testing.T) {
 	found := w.status().Preflight
 	w.replaceKubeconfig(w.withoutCredentials())
 	w.look()
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring("ConnectionRefused"))),
-		"what only a person can fix is a finding")
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring("ConnectionRefused"))),
+		"what only a person can fix is a finding",
+	)
 
 	w.secret(alpha+"-kubeconfig", nil)
 	w.look()
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
-		HaveField("Message", ContainSubstring("put the kubeconfig there"))))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
+			HaveField("Message", ContainSubstring("put the kubeconfig there"))),
+	)
 	g.Expect(w.status().LookAhead.NextAt.Sub(w.clock.Now())).To(BeNumerically("<=", 2*time.Hour))
 	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")),
 		"what can't be looked at is not claimed")
@@ -177,7 +199,11 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		w.playKCM("elsewhere")
 		w.pass()
 	}
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Reason", "Findings"), HaveField("Message", ContainSubstring("LeaderUnknown"))))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Reason", "Findings"), HaveField("Message", ContainSubstring("LeaderUnknown"))),
+	)
 	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")))
 
 	lookPatiently := func() {
@@ -188,8 +214,12 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		}
 	}
 	lookPatiently()
-	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended"),
-		HaveField("Message", HavePrefix("No manager runs the cloud loops: no process of Deployment"))))
+	g.Expect(
+		w.condition(ucv1.ReadyToMigrateCondition),
+	).To(
+		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended"),
+			HaveField("Message", HavePrefix("No manager runs the cloud loops: no process of Deployment"))),
+	)
 	since := w.status().UnattendedSince
 	g.Expect(since).NotTo(BeNil())
 	for range 5 {
@@ -199,7 +229,11 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		lookPatiently()
 	}
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "CloudLoopsUnattended"), HaveField("Message", ContainSubstring("that leads"))))
+	g.Expect(
+		w.condition("Ready"),
+	).To(
+		And(HaveField("Reason", "CloudLoopsUnattended"), HaveField("Message", ContainSubstring("that leads"))),
+	)
 	w.restart()
 	w.pass()
 	w.expectVerdict(kstatus.FailedStatus)
@@ -222,7 +256,14 @@ func TestAnInTreeClusterIsReadyOnlyWithAKCMThatRunsTheLoops(t *testing.T) {
 
 	w.deployControlPlane("--cloud-provider=external")
 	w.pass()
-	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "LoopsOffAlready"), HaveField("Message", ContainSubstring("set spec.features.externalCloudProvider to true"))))
+	g.Expect(
+		w.condition("Ready"),
+	).To(
+		And(
+			HaveField("Reason", "LoopsOffAlready"),
+			HaveField("Message", ContainSubstring("set spec.features.externalCloudProvider to true")),
+		),
+	)
 	w.expectVerdict(kstatus.FailedStatus)
 
 	deployment := w.deployment(kcm)

@@ -83,7 +83,11 @@ func (w *world) playPool(deployment *machines.MachineDeployment, external bool) 
 		return
 	}
 	deployment.Status = machines.MachineDeploymentStatus{
-		ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		ObservedGeneration: deployment.Generation,
+		Replicas:           replicas,
+		UpdatedReplicas:    replicas,
+		ReadyReplicas:      replicas,
+		AvailableReplicas:  replicas,
 	}
 	g.Expect(w.user.client.Status().Update(w.t.Context(), deployment)).To(Succeed())
 }
@@ -92,11 +96,19 @@ func (w *world) machineSet(deployment *machines.MachineDeployment, revision int)
 	w.t.Helper()
 	set := &machines.MachineSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: deployment.Namespace, Name: fmt.Sprintf("%s-%d", deployment.Name, revision), Labels: deployment.Spec.Selector.MatchLabels,
-			Annotations:     map[string]string{machines.RevisionAnnotation: strconv.Itoa(revision + 1)},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment"))},
+			Namespace:   deployment.Namespace,
+			Name:        fmt.Sprintf("%s-%d", deployment.Name, revision),
+			Labels:      deployment.Spec.Selector.MatchLabels,
+			Annotations: map[string]string{machines.RevisionAnnotation: strconv.Itoa(revision + 1)},
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment")),
+			},
 		},
-		Spec: machines.MachineSetSpec{Replicas: deployment.Spec.Replicas, Selector: deployment.Spec.Selector, Template: deployment.Spec.Template},
+		Spec: machines.MachineSetSpec{
+			Replicas: deployment.Spec.Replicas,
+			Selector: deployment.Spec.Selector,
+			Template: deployment.Spec.Template,
+		},
 	}
 	NewWithT(w.t).Expect(w.user.client.Create(w.t.Context(), set)).To(Succeed())
 	return set
@@ -172,7 +184,8 @@ func (w *world) initializer() string {
 func (w *world) shrink(deployment *machines.MachineDeployment, set *machines.MachineSet) {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	if seconds := deployment.Spec.MinReadySeconds; (seconds == nil || *seconds != rollout.EndlessMinReadySeconds) && *set.Spec.Replicas > 0 {
+	if seconds := deployment.Spec.MinReadySeconds; (seconds == nil || *seconds != rollout.EndlessMinReadySeconds) &&
+		*set.Spec.Replicas > 0 {
 		set.Spec.Replicas = new(int32(0))
 		g.Expect(w.user.client.Update(w.t.Context(), set)).To(Succeed())
 	}

@@ -177,7 +177,12 @@ func install(c client.Client, directory string, wanted func(*unstructured.Unstru
 		if !wanted(object) {
 			continue
 		}
-		err := c.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("integration"), client.ForceOwnership)
+		err := c.Apply(
+			context.Background(),
+			client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner("integration"),
+			client.ForceOwnership,
+		)
 		if err != nil {
 			return fmt.Errorf("install %s %s: %w", object.GetKind(), object.GetName(), err)
 		}

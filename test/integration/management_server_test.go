@@ -48,9 +48,14 @@ func TestTheEndpointsOfTheManagementAPIServerAreNeverDialed(t *testing.T) {
 	reachable(ucv1.UnreachableReason, "what else has that address is dialed")
 
 	moved := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, GenerateName: "kubernetes-", Labels: map[string]string{discoveryv1.LabelServiceName: "kubernetes"}},
-		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{address}}},
-		Ports: []discoveryv1.EndpointPort{{Port: new(int32(another))}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:    metav1.NamespaceDefault,
+			GenerateName: "kubernetes-",
+			Labels:       map[string]string{discoveryv1.LabelServiceName: "kubernetes"},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{address}}},
+		Ports:       []discoveryv1.EndpointPort{{Port: new(int32(another))}},
 	}
 	g.Expect(suite.client.Create(t.Context(), moved)).To(Succeed())
 	t.Cleanup(func() { _ = suite.client.Delete(t.Context(), moved) })

@@ -200,7 +200,25 @@ func TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain(t *testing.T) {
 	g.Expect(left.Items[0].Name).To(Equal("large"))
 	g.Expect(w.condition("Stalled").Status).To(BeEmpty(), "it is looked at again")
 
-	g.Expect(w.user.client.DeleteAllOf(t.Context(), &machines.MachineSet{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
-	g.Expect(w.user.client.DeleteAllOf(t.Context(), &machines.Machine{}, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"pool": "doomed"})).To(Succeed())
+	g.Expect(
+		w.user.client.DeleteAllOf(
+			t.Context(),
+			&machines.MachineSet{},
+			client.InNamespace(metav1.NamespaceSystem),
+			client.MatchingLabels{"pool": "doomed"},
+		),
+	).To(
+		Succeed(),
+	)
+	g.Expect(
+		w.user.client.DeleteAllOf(
+			t.Context(),
+			&machines.Machine{},
+			client.InNamespace(metav1.NamespaceSystem),
+			client.MatchingLabels{"pool": "doomed"},
+		),
+	).To(
+		Succeed(),
+	)
 	w.until("the other one", func(*ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "large-1-1") }, w.playMachines)
 }

@@ -75,7 +75,12 @@ func bindRights(t *testing.T, namespace string) {
 		if object.GetNamespace() == "ccm-migration-system" {
 			continue // Leader election and certificates, which this manager does without.
 		}
-		g.Expect(suite.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("integration"))).To(Succeed(), object.GetName())
+		g.Expect(
+			suite.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("integration")),
+		).To(
+			Succeed(),
+			object.GetName(),
+		)
 	}
 	g.Expect(bindings).To(Equal(2))
 }
@@ -117,16 +122,22 @@ func startManager(t *testing.T, arguments ...string) {
 	t.Helper()
 	g, serving := NewWithT(t), suite.management.plane.GetAPIServer().SecureServing
 	file := clientcmdapi.NewConfig()
-	file.Clusters["management"] = &clientcmdapi.Cluster{Server: serving.URL("https", "/").String(), CertificateAuthorityData: serving.CA}
+	file.Clusters["management"] = &clientcmdapi.Cluster{
+		Server:                   serving.URL("https", "/").String(),
+		CertificateAuthorityData: serving.CA,
+	}
 	file.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: "admin", Impersonate: namespacedIdentity}
 	file.Contexts["manager"], file.CurrentContext = &clientcmdapi.Context{Cluster: "management", AuthInfo: "manager"}, "manager"
 	folder := t.TempDir()
 	kubeconfig, log := filepath.Join(folder, "kubeconfig"), &strings.Builder{}
 	g.Expect(clientcmd.WriteToFile(*file, kubeconfig)).To(Succeed())
-	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "ccm-migration-controller"), append([]string{
-		"manager", "--leader-elect=false", "--webhook-certificates=none", "--metrics-bind-address=0",
-		"--health-probe-bind-address=0", "--allow-user-cluster-addresses=127.0.0.0/8",
-	}, arguments...)...)
+	command := exec.CommandContext(
+		t.Context(),
+		filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "ccm-migration-controller"),
+		append([]string{
+			"manager", "--leader-elect=false", "--webhook-certificates=none", "--metrics-bind-address=0",
+			"--health-probe-bind-address=0", "--allow-user-cluster-addresses=127.0.0.0/8",
+		}, arguments...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.Stdout, command.Stderr = log, log

@@ -138,7 +138,7 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	remove := w.installTheirs(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false")})
 	w.clock.Step(time.Minute)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playEverybody)
-	g.Expect(w.status().Handover).To(And(HaveField("Line", "FenceOpen"), HaveField("FenceOpenedAt", BeNil())))
+	g.Expect(w.status().Handover).To(And(HaveField("Stage", "FenceOpen"), HaveField("FenceOpenedAt", BeNil())))
 	g.Expect(w.playCCM()).To(BeFalse(), "the fence is closed")
 
 	remove()

@@ -70,7 +70,13 @@ func (w *world) kindsBeside() map[string]int {
 	for kind, list := range map[string]client.ObjectList{
 		"Deployment": &appsv1.DeploymentList{}, "Secret": &corev1.SecretList{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
 	} {
-		NewWithT(w.t).Expect(suite.client.List(w.t.Context(), list, client.InNamespace(w.namespace), client.HasLabels{manifest.ClusterLabel})).To(Succeed())
+		NewWithT(
+			w.t,
+		).Expect(
+			suite.client.List(w.t.Context(), list, client.InNamespace(w.namespace), client.HasLabels{manifest.ClusterLabel}),
+		).To(
+			Succeed(),
+		)
 		switch items := list.(type) {
 		case *appsv1.DeploymentList:
 			found[kind] = len(items.Items)
@@ -92,7 +98,11 @@ func TestCCMBesideTheControlPlane(t *testing.T) {
 	g.Expect(w.kindsBeside()).To(Equal(map[string]int{"Deployment": 1, "Secret": 2, "PodDisruptionBudget": 1}), "the probe is gone")
 	g.Expect(w.ccmDeployed()).To(BeFalse())
 	secrets := &corev1.SecretList{}
-	g.Expect(w.user.client.List(t.Context(), secrets, client.InNamespace("kube-system"), client.HasLabels{"app.kubernetes.io/managed-by"})).To(Succeed())
+	g.Expect(
+		w.user.client.List(t.Context(), secrets, client.InNamespace("kube-system"), client.HasLabels{"app.kubernetes.io/managed-by"}),
+	).To(
+		Succeed(),
+	)
 	g.Expect(secrets.Items).To(BeEmpty(), "the credentials of the cloud are not in the user cluster")
 
 	secret := &corev1.Secret{}
@@ -147,8 +157,13 @@ func TestPlacementRules(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	static := newCluster(w.namespace, besideControlPlane, func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type = ucv1.ExternalControlPlane })
-	g.Expect(suite.client.Create(t.Context(), static)).To(MatchError(ContainSubstring("there is no control plane in the management cluster")))
+	static := newCluster(
+		w.namespace,
+		besideControlPlane,
+		func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type = ucv1.ExternalControlPlane },
+	)
+	g.Expect(suite.client.Create(t.Context(), static)).To(MatchError(ContainSubstring("there is no control plane in the " +
+		"management cluster")))
 
 	w.create()
 	w.edit(besideControlPlane)

@@ -164,8 +164,14 @@ func besideLast(lines []string) []string {
 // appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch outcome.ActionKind(kind) {
-	case outcome.ActionRestoreAnnotations, outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease, outcome.ActionReleaseCCMLease, outcome.ActionKeepLeader,
-		outcome.ActionMarkMachines, outcome.ActionStepMachineSet:
+	case outcome.ActionRestoreAnnotations,
+		outcome.ActionFreeLease,
+		outcome.ActionGrantLease,
+		outcome.ActionRevokeLease,
+		outcome.ActionReleaseCCMLease,
+		outcome.ActionKeepLeader,
+		outcome.ActionMarkMachines,
+		outcome.ActionStepMachineSet:
 		return lines
 	case outcome.ActionTakeBaseline, outcome.ActionCreateCanary:
 		// The plan names what is made, the timeline what it is made from.

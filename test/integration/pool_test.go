@@ -123,7 +123,11 @@ func (u *userCluster) start(name string, etcd *url.URL) (err error) {
 	}
 	all := func(*unstructured.Unstructured) bool { return true }
 	boots := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
-	return errors.Join(install(u.client, "usercluster-rbac", all), u.client.Create(context.Background(), boots), install(u.client, "usercluster-rbac-bootstrap", all))
+	return errors.Join(
+		install(u.client, "usercluster-rbac", all),
+		u.client.Create(context.Background(), boots),
+		install(u.client, "usercluster-rbac-bootstrap", all),
+	)
 }
 
 // writeKubeconfigs makes those of the controller.

@@ -49,9 +49,14 @@ func TestAProbeThatDoesNotLeadLeavesKCMAlone(t *testing.T) {
 	w.flip()
 	generation := w.deployment(kcm).Generation
 	w.until("a probe", func(*ucv1.Cluster) bool { return w.probeObjects() == 4 }, w.playEverybody)
-	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ProbeFailed" }, w.playEverybody, func() {
-		w.clock.Step(10 * time.Second)
-	})
+	w.until(
+		"a failure",
+		func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ProbeFailed" },
+		w.playEverybody,
+		func() {
+			w.clock.Step(10 * time.Second)
+		},
+	)
 	w.expectVerdict(kstatus.FailedStatus)
 	g.Expect(w.condition("HandoverCompleted").Message).To(ContainSubstring("KCM was not touched"))
 	g.Expect(w.deployment(kcm).Generation).To(Equal(generation))

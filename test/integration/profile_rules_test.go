@@ -37,10 +37,11 @@ func TestProviderProfilesThatTheAPIServerRefuses(t *testing.T) {
 		"a priority class that is no name": {func(spec *ucv1.ProviderProfileSpec) { spec.Workloads[0].PriorityClassName = "High" }, "spec.workloads[0].priorityClassName"},
 		"a toleration without a key":       {toleration(func(t *ucv1.Toleration) { t.Key, t.Operator = "", "" }), "say so with operator Exists"},
 		"a toleration of all taints":       {toleration(func(t *ucv1.Toleration) { t.Key = "" }), ""},
-		"a toleration with a value more":   {toleration(func(t *ucv1.Toleration) { t.Value = "a" }), "a toleration with operator Exists has no value"},
-		"a toleration of no operator":      {toleration(func(t *ucv1.Toleration) { t.Operator = "In" }), "tolerations[0].operator"},
-		"a toleration of no effect":        {toleration(func(t *ucv1.Toleration) { t.Effect = "NoWay" }), "tolerations[0].effect"},
-		"a toleration with seconds":        {toleration(func(t *ucv1.Toleration) { t.TolerationSeconds = new(int64(1)) }), "tolerationSeconds is for effect NoExecute"},
+		"a toleration with a value more": {toleration(func(t *ucv1.Toleration) { t.Value = "a" }), "a toleration with operator " +
+			"Exists has no value"},
+		"a toleration of no operator": {toleration(func(t *ucv1.Toleration) { t.Operator = "In" }), "tolerations[0].operator"},
+		"a toleration of no effect":   {toleration(func(t *ucv1.Toleration) { t.Effect = "NoWay" }), "tolerations[0].effect"},
+		"a toleration with seconds":   {toleration(func(t *ucv1.Toleration) { t.TolerationSeconds = new(int64(1)) }), "tolerationSeconds is for effect NoExecute"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

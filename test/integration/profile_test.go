@@ -76,8 +76,9 @@ func badProfiles() map[string]badInput {
 			shared:  true,
 			spoil:   func(w *world) { putProfile(w.t, "simcloud", takingTheLead) },
 			verdict: kstatus.FailedStatus, reason: "InputInvalid",
-			says: []string{"ProviderProfile simcloud cannot be used, and nothing of it is applied: spec.workloads[0].extraArguments[0]: --leader-elect is the controller's", "Fix it, or delete it"},
-			fix:  func(w *world) { putProfile(w.t, "simcloud", airGapped) },
+			says: []string{"ProviderProfile simcloud cannot be used, and nothing of it is applied: " +
+				"spec.workloads[0].extraArguments[0]: --leader-elect is the controller's", "Fix it, or delete it"},
+			fix: func(w *world) { putProfile(w.t, "simcloud", airGapped) },
 		},
 		"a ProviderProfile with an image that no one knows": {
 			shared: true,
@@ -95,7 +96,13 @@ func badProfiles() map[string]badInput {
 // podSpecOf a workload of the user cluster.
 func (w *world) podSpecOf(object client.Object, name string) corev1.PodSpec {
 	w.t.Helper()
-	NewWithT(w.t).Expect(w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object)).To(Succeed())
+	NewWithT(
+		w.t,
+	).Expect(
+		w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object),
+	).To(
+		Succeed(),
+	)
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		return deployment.Spec.Template.Spec
 	}
@@ -119,10 +126,18 @@ func TestProviderProfileArrivesInTheUserClusterAndGoes(t *testing.T) {
 		g.Expect(pod.Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest), name)
 		g.Expect(pod.Containers[0].Args).To(ContainElements("--concurrent-service-syncs=3", "--leader-elect=true"), name)
 		g.Expect(pod.Containers[0].Resources.Requests).To(And(HaveLen(1), HaveKey(corev1.ResourceCPU)))
-		g.Expect(pod.Tolerations).To(ContainElements(HaveField("Key", "example.com/dedicated"), HaveField("Key", "node.cloudprovider.kubernetes.io/uninitialized")))
+		g.Expect(
+			pod.Tolerations,
+		).To(
+			ContainElements(HaveField("Key", "example.com/dedicated"), HaveField("Key", "node.cloudprovider.kubernetes.io/uninitialized")),
+		)
 		g.Expect(pod.PriorityClassName).To(Equal("system-node-critical"))
 	}
-	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/csi-driver:v1.30.14"))
+	g.Expect(
+		w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image,
+	).To(
+		Equal("mirror.example.com/all/simcloud/csi-driver:v1.30.14"),
+	)
 	g.Expect(w.status().Addons.CloudControllerManagerVersion).To(Equal("v1.30.99"))
 
 	putProfile(t, "simcloud", takingTheLead)
@@ -139,8 +154,13 @@ func TestProviderProfileArrivesInTheUserClusterAndGoes(t *testing.T) {
 		return w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image == simcloudImages+ccm+":v1.30.14"
 	}
 	w.until("the built-in CCM", builtIn, w.playAddons)
-	g.Expect(w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Args).NotTo(ContainElement(ContainSubstring("--concurrent-service-syncs")))
-	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal(simcloudImages + "csi-driver:v1.30.14"))
+	g.Expect(
+		w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Args,
+	).NotTo(
+		ContainElement(ContainSubstring("--concurrent-service-syncs")),
+	)
+	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal(simcloudImages +
+		"csi-driver:v1.30.14"))
 	w.until("the roll", at(ucv1.StepRoll), w.playEverybody, func() { w.playCCM() })
 }
 

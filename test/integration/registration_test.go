@@ -36,9 +36,13 @@ func (r registers) Facts(version string) observation.Provider {
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/apis/migration/config/cns.vmware.com_cnsvspherevolumemigrations.yaml
 func registrations() *apiextensionsv1.CustomResourceDefinition {
 	text, flag := apiextensionsv1.JSONSchemaProps{Type: "string"}, apiextensionsv1.JSONSchemaProps{Type: "boolean"}
-	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Required: []string{"volumeid", "volumepath"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{
-		"volumeid": text, "volumepath": text, "protectvolumefromvmdelete": flag,
-	}}
+	spec := apiextensionsv1.JSONSchemaProps{
+		Type:     "object",
+		Required: []string{"volumeid", "volumepath"},
+		Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"volumeid": text, "volumepath": text, "protectvolumefromvmdelete": flag,
+		},
+	}
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "cnsvspherevolumemigrations.cns.vmware.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
@@ -65,7 +69,9 @@ func (w *world) register(path string) {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"generateName": "fcd-"}, "spec": map[string]any{"volumeid": "6f4cbf1e", "volumepath": path},
 	}}
-	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "cns.vmware.com", Version: "v1alpha1", Kind: "CnsVSphereVolumeMigration"})
+	object.SetGroupVersionKind(
+		schema.GroupVersionKind{Group: "cns.vmware.com", Version: "v1alpha1", Kind: "CnsVSphereVolumeMigration"},
+	)
 	create := func() error { return w.user.client.Create(w.t.Context(), object.DeepCopy()) }
 	NewWithT(w.t).Eventually(create, deadline, interval).Should(Succeed())
 }
@@ -80,8 +86,13 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 	volume := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "by-hand-" + w.namespace},
 		Spec: corev1.PersistentVolumeSpec{
-			Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[fast] kubevols/a.vmdk"}},
+			Capacity: corev1.ResourceList{
+				corev1.ResourceStorage: resource.MustParse("1Gi"),
+			},
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[fast] kubevols/a.vmdk"},
+			},
 		},
 	}
 	g.Expect(w.user.client.Create(t.Context(), volume)).To(Succeed())
@@ -91,7 +102,11 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	t.Cleanup(func() {
 		// Of the finalizer no one is there to take away.
-		g.Expect(w.user.client.Patch(ctx, volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
+		g.Expect(
+			w.user.client.Patch(ctx, volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))),
+		).To(
+			Succeed(),
+		)
 		g.Expect(client.IgnoreNotFound(w.user.client.Delete(ctx, volume))).To(Succeed())
 		g.Expect(envtest.UninstallCRDs(w.user.config, definition)).To(Succeed())
 		g.Eventually(func() bool {

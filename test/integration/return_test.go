@@ -146,7 +146,11 @@ func TestTheRecordIsOfKCMsDeployment(t *testing.T) {
 	w.until("the proof of silence", provingSilence, w.playEverybody)
 	secret, record := w.record()
 	deployment := w.deployment(kcm)
-	g.Expect(secret.OwnerReferences).To(ConsistOf(And(HaveField("Kind", "Deployment"), HaveField("Name", kcm), HaveField("UID", deployment.UID))))
+	g.Expect(
+		secret.OwnerReferences,
+	).To(
+		ConsistOf(And(HaveField("Kind", "Deployment"), HaveField("Name", kcm), HaveField("UID", deployment.UID))),
+	)
 	g.Expect(record.Keeper).To(Equal(string(deployment.UID)))
 	facts := w.status().Facts
 	facts.Handover.Stage, facts.Handover.Proof, facts.Handover.PointOfNoReturn = "", nil, nil
@@ -195,7 +199,11 @@ func TestARecordOfAnotherControlPlaneIsRefused(t *testing.T) {
 		put(data)
 		w.passes(3)
 		w.expectVerdict(kstatus.FailedStatus)
-		g.Expect(w.condition("Stalled")).To(And(HaveField("Reason", ucv1.RecordUnusableReason), HaveField("Message", ContainSubstring(spoiled.says))))
+		g.Expect(
+			w.condition("Stalled"),
+		).To(
+			And(HaveField("Reason", ucv1.RecordUnusableReason), HaveField("Message", ContainSubstring(spoiled.says))),
+		)
 		g.Expect(w.status().Origin).To(BeEmpty(), "nothing is guessed")
 	}
 	put(good)
@@ -211,7 +219,11 @@ func TestAReturnWithTheFeatureOffCallsAPerson(t *testing.T) {
 	w.pool("pool", 1)
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
-	w.until("a CCM that leads", func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FinishedAt != nil }, w.playEverybody)
+	w.until(
+		"a CCM that leads",
+		func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FinishedAt != nil },
+		w.playEverybody,
+	)
 	w.prune()
 	w.create()
 	w.passes(2)
@@ -221,7 +233,8 @@ func TestAReturnWithTheFeatureOffCallsAPerson(t *testing.T) {
 	w.edit(func(c *ucv1.Cluster) { feature(true)(c); c.Spec.Handover.Rollback = true })
 	w.until("the way back", at(ucv1.StepRolledBack), w.playEverybody)
 	g.Expect(w.arguments(kcm)).NotTo(Equal(original))
-	g.Expect(w.arguments(kcm)).To(ContainElement("--controllers=*,bootstrapsigner"), "what it was before the first Cluster touched it")
+	g.Expect(w.arguments(kcm)).To(ContainElement("--controllers=*,bootstrapsigner"), "what it was before the first Cluster "+
+		"touched it")
 }
 
 func TestANamespaceThatGoesTakesTheClusterWithIt(t *testing.T) {

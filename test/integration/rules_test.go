@@ -29,10 +29,14 @@ type ruleCase struct {
 func TestFeatureIsAOneWayDoor(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]ruleCase{
-		"true may not go to false":                     {[]modifier{feature(true)}, feature(false), oneWay},
-		"features may not be removed once true":        {[]modifier{feature(true)}, featureRemoved, oneWay},
-		"the field may not be removed once true":       {[]modifier{feature(true)}, fieldRemoved, oneWay},
-		"true may not go to false after completion":    {[]modifier{feature(true), started, inTreeRemoved(metav1.ConditionTrue)}, feature(false), oneWay},
+		"true may not go to false":               {[]modifier{feature(true)}, feature(false), oneWay},
+		"features may not be removed once true":  {[]modifier{feature(true)}, featureRemoved, oneWay},
+		"the field may not be removed once true": {[]modifier{feature(true)}, fieldRemoved, oneWay},
+		"true may not go to false after completion": {
+			[]modifier{feature(true), started, inTreeRemoved(metav1.ConditionTrue)},
+			feature(false),
+			oneWay,
+		},
 		"unset may go to true":                         {nil, feature(true), ""},
 		"unset may go to false":                        {nil, feature(false), ""},
 		"false may go to true":                         {[]modifier{feature(false)}, feature(true), ""},
@@ -59,11 +63,15 @@ func TestWhoChangesTheControlPlane(t *testing.T) {
 		return func(c *ucv1.Cluster) { c.Spec.ControlPlane.Type, c.Spec.ControlPlane.Change = kind, change }
 	}
 	checkRules(t, map[string]ruleCase{
-		"Deployments may be changed by us":           {nil, changed(ucv1.HostedControlPlane, ucv1.ApplyChange), ""},
-		"Deployments may be changed by others":       {nil, changed("", ucv1.InstructChange), ""},
-		"static pods are changed by others":          {nil, changed(ucv1.ExternalControlPlane, ""), ""},
-		"static pods may be said to be":              {nil, changed(ucv1.ExternalControlPlane, ucv1.InstructChange), ""},
-		"static pods cannot be changed by us":        {nil, changed(ucv1.ExternalControlPlane, ucv1.ApplyChange), "spec.controlPlane.change cannot be Apply"},
+		"Deployments may be changed by us":     {nil, changed(ucv1.HostedControlPlane, ucv1.ApplyChange), ""},
+		"Deployments may be changed by others": {nil, changed("", ucv1.InstructChange), ""},
+		"static pods are changed by others":    {nil, changed(ucv1.ExternalControlPlane, ""), ""},
+		"static pods may be said to be":        {nil, changed(ucv1.ExternalControlPlane, ucv1.InstructChange), ""},
+		"static pods cannot be changed by us": {
+			nil,
+			changed(ucv1.ExternalControlPlane, ucv1.ApplyChange),
+			"spec.controlPlane.change cannot be Apply",
+		},
 		"a control plane of another kind is refused": {nil, changed("Elsewhere", ""), "spec.controlPlane.type"},
 	})
 }
@@ -72,16 +80,36 @@ func TestVersionIsLockedWhileTheMigrationRuns(t *testing.T) {
 	t.Parallel()
 	running := []modifier{feature(true), origin(ucv1.OriginMigrating), started}
 	checkRules(t, map[string]ruleCase{
-		"free without a status":                         {nil, version("1.26.0"), ""},
-		"free before the start":                         {[]modifier{feature(true), origin(ucv1.OriginMigrating)}, version("1.26.0"), ""},
-		"locked from the start":                         {running, version("1.26.0"), versionLocked},
-		"locked for a patch release, too":               {running, version("1.25.17"), versionLocked},
-		"locked while the in-tree flags are there":      {append(running, inTreeRemoved(metav1.ConditionFalse)), version("1.26.0"), versionLocked},
-		"locked while no one could look":                {append(running, inTreeRemoved(metav1.ConditionUnknown)), version("1.26.0"), versionLocked},
-		"locked although another condition is true":     {append(running, condition("HandoverCompleted", metav1.ConditionTrue)), version("1.26.0"), versionLocked},
-		"free when the in-tree flags are gone":          {append(running, inTreeRemoved(metav1.ConditionTrue)), version("1.26.0"), ""},
-		"other fields are free while it is locked":      {running, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
-		"free for a cluster external from the start":    {[]modifier{feature(true), origin(ucv1.OriginExternal)}, version("1.26.0"), ""},
+		"free without a status": {nil, version("1.26.0"), ""},
+		"free before the start": {
+			[]modifier{feature(true), origin(ucv1.OriginMigrating)},
+			version("1.26.0"),
+			"",
+		},
+		"locked from the start":           {running, version("1.26.0"), versionLocked},
+		"locked for a patch release, too": {running, version("1.25.17"), versionLocked},
+		"locked while the in-tree flags are there": {
+			append(running, inTreeRemoved(metav1.ConditionFalse)),
+			version("1.26.0"),
+			versionLocked,
+		},
+		"locked while no one could look": {
+			append(running, inTreeRemoved(metav1.ConditionUnknown)),
+			version("1.26.0"),
+			versionLocked,
+		},
+		"locked although another condition is true": {
+			append(running, condition("HandoverCompleted", metav1.ConditionTrue)),
+			version("1.26.0"),
+			versionLocked,
+		},
+		"free when the in-tree flags are gone":     {append(running, inTreeRemoved(metav1.ConditionTrue)), version("1.26.0"), ""},
+		"other fields are free while it is locked": {running, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+		"free for a cluster external from the start": {
+			[]modifier{feature(true), origin(ucv1.OriginExternal)},
+			version("1.26.0"),
+			"",
+		},
 		"the version itself has to look like a version": {nil, version("latest"), "spec.version"},
 	})
 }
@@ -98,11 +126,15 @@ func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 	scheduler := func(c *ucv1.Cluster) { c.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{} }
 	ours, foreign := apiServer(ucv1.OursComponent), apiServer(ucv1.ForeignComponent)
 	checkRules(t, map[string]ruleCase{
-		"an API server may be claimed later":       {[]modifier{migrating, handoverStarted}, foreign, ""},
-		"one may be claimed later beside a name":   {[]modifier{migrating, named, handoverStarted}, ours, ""},
-		"a scheduler may be claimed later, too":    {[]modifier{migrating, named, ours, handoverStarted}, scheduler, ""},
-		"a claim may not change later":             {[]modifier{migrating, ours, handoverStarted}, foreign, controlPlaneFixed},
-		"a claim may not be removed later":         {[]modifier{migrating, named, ours, handoverStarted}, controlPlaneRemoved, controlPlaneFixed},
+		"an API server may be claimed later":     {[]modifier{migrating, handoverStarted}, foreign, ""},
+		"one may be claimed later beside a name": {[]modifier{migrating, named, handoverStarted}, ours, ""},
+		"a scheduler may be claimed later, too":  {[]modifier{migrating, named, ours, handoverStarted}, scheduler, ""},
+		"a claim may not change later":           {[]modifier{migrating, ours, handoverStarted}, foreign, controlPlaneFixed},
+		"a claim may not be removed later": {
+			[]modifier{migrating, named, ours, handoverStarted},
+			controlPlaneRemoved,
+			controlPlaneFixed,
+		},
 		"a name may not be set later with a claim": {[]modifier{migrating, handoverStarted}, all(named, ours), controlPlaneFixed},
 		"the owner is ours or foreign":             {nil, apiServer("Theirs"), "spec.controlPlane.kubeAPIServer.ownership"},
 		"free without a status":                    {nil, named, ""},
@@ -111,10 +143,26 @@ func TestControlPlaneIsImmutableOnceTheHandoverStarted(t *testing.T) {
 		"free before the hand-over":                {[]modifier{migrating}, named, ""},
 		"free when external":                       {[]modifier{feature(true), origin(ucv1.OriginExternal)}, named, ""},
 		"may not be set later":                     {[]modifier{migrating, handoverStarted}, named, controlPlaneFixed},
-		"may not change later":                     {[]modifier{migrating, named, handoverStarted}, managerDeployment("other"), controlPlaneFixed},
-		"may not be removed later":                 {[]modifier{migrating, named, handoverStarted}, controlPlaneRemoved, controlPlaneFixed},
-		"may not be set when external, later":      {[]modifier{feature(true), origin(ucv1.OriginExternal), handoverStarted}, named, controlPlaneFixed},
-		"may stay while something else is changed": {[]modifier{migrating, named, handoverStarted}, func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
+		"may not change later": {
+			[]modifier{migrating, named, handoverStarted},
+			managerDeployment("other"),
+			controlPlaneFixed,
+		},
+		"may not be removed later": {
+			[]modifier{migrating, named, handoverStarted},
+			controlPlaneRemoved,
+			controlPlaneFixed,
+		},
+		"may not be set when external, later": {
+			[]modifier{feature(true), origin(ucv1.OriginExternal), handoverStarted},
+			named,
+			controlPlaneFixed,
+		},
+		"may stay while something else is changed": {
+			[]modifier{migrating, named, handoverStarted},
+			func(c *ucv1.Cluster) { c.Spec.Paused = true },
+			"",
+		},
 	})
 }
 

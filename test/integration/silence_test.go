@@ -44,7 +44,15 @@ func TestAProcessThatOutlivesItsPodIsNeverProvenSilent(t *testing.T) {
 	w := vanished(t)
 	w.expectClosed("a vanished pod proves nothing")
 	message := w.condition("HandoverCompleted").Message
-	g.Expect(message).To(And(ContainSubstring(kcm+"-r1-0 vanished"), ContainSubstring(kcm+"-r1-1 vanished"), ContainSubstring("spec.handover.acceptLostManagers")))
+	g.Expect(
+		message,
+	).To(
+		And(
+			ContainSubstring(kcm+"-r1-0 vanished"),
+			ContainSubstring(kcm+"-r1-1 vanished"),
+			ContainSubstring("spec.handover.acceptLostManagers"),
+		),
+	)
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.AcceptLostManagers = []string{kcm + "-r1-0"} })
 	w.expectClosed("one of them is not accepted")
@@ -87,6 +95,10 @@ func TestALeaseThatSomeoneElseRenewsContradictsSilence(t *testing.T) {
 		w.pass()
 		g.Expect(w.status().Handover.FenceOpenedAt).To(BeNil())
 	}
-	g.Expect(w.condition("HandoverCompleted")).To(And(HaveField("Reason", "ProvingSilence"), HaveField("Message", ContainSubstring("another-host_1"))))
+	g.Expect(
+		w.condition("HandoverCompleted"),
+	).To(
+		And(HaveField("Reason", "ProvingSilence"), HaveField("Message", ContainSubstring("another-host_1"))),
+	)
 	w.until("an open fence", opened, w.playEverybody)
 }

@@ -25,7 +25,15 @@ func kindsOf(group, version string, names ...string) []schema.GroupVersionKind {
 func (w *world) snapshot() map[string]string {
 	w.t.Helper()
 	return versions(w.t, suite.client, slices.Concat(
-		kindsOf("", "v1", "ConfigMap", "Secret", "Pod"), kindsOf("apps", "v1", "Deployment", "ReplicaSet")), client.InNamespace(w.namespace))
+		kindsOf(
+			"",
+			"v1",
+			"ConfigMap",
+			"Secret",
+			"Pod",
+		),
+		kindsOf("apps", "v1", "Deployment", "ReplicaSet"),
+	), client.InNamespace(w.namespace))
 }
 
 // touched is the same without the record of a Cluster that wants to migrate, which is written before anything is decided.

@@ -32,7 +32,16 @@ func (w *world) staticControlPlane(arguments []string, nodes ...string) *staticP
 	}
 	s := &staticPods{world: w, manifests: map[string][]string{}, edits: map[string]int{}, holder: nodes[0]}
 	g := NewWithT(w.t)
-	g.Expect(w.user.client.DeleteAllOf(w.t.Context(), &corev1.Pod{}, client.InNamespace(metav1.NamespaceSystem), client.GracePeriodSeconds(0))).To(Succeed())
+	g.Expect(
+		w.user.client.DeleteAllOf(
+			w.t.Context(),
+			&corev1.Pod{},
+			client.InNamespace(metav1.NamespaceSystem),
+			client.GracePeriodSeconds(0),
+		),
+	).To(
+		Succeed(),
+	)
 	for _, name := range nodes {
 		w.node(&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}},
@@ -80,7 +89,8 @@ func (s *staticPods) mirror(name string) {
 		},
 		Spec: corev1.PodSpec{
 			NodeName: name, HostNetwork: true,
-			Containers: []corev1.Container{{Name: kcm, Image: "registry.example/" + kcm + ":v1.30.14", Command: append([]string{kcm}, s.manifests[name]...)}},
+			Containers: []corev1.Container{{Name: kcm, Image: "registry.example/" + kcm +
+				":v1.30.14", Command: append([]string{kcm}, s.manifests[name]...)}},
 		},
 	}
 	g.Expect(s.user.client.Create(s.t.Context(), pod)).To(Succeed())
@@ -152,7 +162,10 @@ func followed(arguments []string, instruction ucv1.Instruction) []string {
 		flag, _, _ := strings.Cut(argument, "=")
 		return flag
 	}
-	after := slices.DeleteFunc(slices.Clone(arguments), func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) })
+	after := slices.DeleteFunc(
+		slices.Clone(arguments),
+		func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) },
+	)
 	for _, set := range instruction.Set {
 		if at := slices.IndexFunc(after, func(argument string) bool { return name(argument) == name(set) }); at >= 0 {
 			after[at] = set

@@ -33,7 +33,11 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 		out, code = run("status")
 		return code
 	}, deadline, interval).Should(BeZero(), "the authorizer reads the rules from a watch")
-	g.Expect(out).To(And(ContainSubstring("1 Cluster: 1 working"), ContainSubstring(w.namespace+"/"+alpha), ContainSubstring("Handover")))
+	g.Expect(
+		out,
+	).To(
+		And(ContainSubstring("1 Cluster: 1 working"), ContainSubstring(w.namespace+"/"+alpha), ContainSubstring("Handover")),
+	)
 
 	out, code := run("status", alpha)
 	g.Expect(code).To(BeZero(), out)
@@ -57,7 +61,14 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 
 	out, code = run("why", alpha)
 	g.Expect(code).To(BeZero(), out)
-	g.Expect(out).To(And(ContainSubstring("ccm-migration-controller handover alpha -n "+w.namespace), ContainSubstring("docs/runbooks/ProvingSilence.md")))
+	g.Expect(
+		out,
+	).To(
+		And(
+			ContainSubstring("ccm-migration-controller handover alpha -n "+w.namespace),
+			ContainSubstring("docs/runbooks/ProvingSilence.md"),
+		),
+	)
 	out, code = run("why", alpha, "--runbook")
 	g.Expect(code).To(BeZero(), out)
 	g.Expect(out).To(HavePrefix("# ProvingSilence"))
@@ -73,9 +84,10 @@ func TestStatusGoesOnByAWatchWhereItMay(t *testing.T) {
 		verbs, arguments []string
 		note             types.GomegaMatcher
 	}{
-		"the fleet":                  {[]string{"get", "list", "watch"}, nil, Not(ContainSubstring("Looking every"))},
-		"one Cluster":                {[]string{"get", "list", "watch"}, []string{alpha}, Not(ContainSubstring("Looking every"))},
-		"without the right to watch": {[]string{"get", "list"}, []string{alpha}, ContainSubstring("Looking every 100ms: watching Clusters is not allowed")},
+		"the fleet":   {[]string{"get", "list", "watch"}, nil, Not(ContainSubstring("Looking every"))},
+		"one Cluster": {[]string{"get", "list", "watch"}, []string{alpha}, Not(ContainSubstring("Looking every"))},
+		"without the right to watch": {[]string{"get", "list"}, []string{alpha}, ContainSubstring("Looking every 100ms: watching " +
+			"Clusters is not allowed")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,6 +146,10 @@ func TestTimelineSaysWhoPausedAndWhoVouched(t *testing.T) {
 		"berta: spec.paused was set: the controller changes nothing.",
 		"unknown: No longer accepted in spec.rollout.acceptNodes: bastion.",
 	))
-	g.Expect(w.status().Timeline).To(ContainElement(And(HaveField("Kind", ucv1.TimelineResume), HaveField("Reason", ucv1.PausedReason))))
+	g.Expect(
+		w.status().Timeline,
+	).To(
+		ContainElement(And(HaveField("Kind", ucv1.TimelineResume), HaveField("Reason", ucv1.PausedReason))),
+	)
 	g.Expect(w.status().Acceptances).To(ContainElement(And(HaveField("Value", "jump"), HaveField("By", "anna"))))
 }

@@ -39,8 +39,12 @@ func TestRollbackIsRefusedBeyondThePointOfNoReturn(t *testing.T) {
 		"it is accepted without a status":              {nil, rollback(true), ""},
 		"it is accepted before the point of no return": {migrating, rollback(true), ""},
 		"it is refused beyond it, with what passed it": {append(migrating, passed), rollback(true), refused},
-		"what was asked for before stays":              {append(migrating, rollback(true), passed), func(c *ucv1.Cluster) { c.Spec.Paused = true }, ""},
-		"it can be taken back beyond it":               {append(migrating, rollback(true), passed), rollback(false), ""},
+		"what was asked for before stays": {
+			append(migrating, rollback(true), passed),
+			func(c *ucv1.Cluster) { c.Spec.Paused = true },
+			"",
+		},
+		"it can be taken back beyond it": {append(migrating, rollback(true), passed), rollback(false), ""},
 		"a cluster that was created so has nothing to go back to": {
 			[]modifier{feature(true), origin(ucv1.OriginExternal)}, rollback(true), nothing,
 		},

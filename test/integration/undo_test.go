@@ -40,7 +40,11 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "a", "b", "c")
-	w.until("a Machine that is rolled", func(c *ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "a-1-0") }, w.playEverybody)
+	w.until(
+		"a Machine that is rolled",
+		func(c *ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "a-1-0") },
+		w.playEverybody,
+	)
 	pnr := w.status().Handover.PointOfNoReturn
 	g.Expect(pnr.State).To(Equal(ucv1.PointOfNoReturnAhead), pnr.Reason)
 	g.Expect(pnr.Next).To(ContainSubstring("step Complete"))
@@ -92,7 +96,10 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 // loops is the flag of KCM that switches them.
 func (w *world) loops() []string {
 	w.t.Helper()
-	return slices.DeleteFunc(w.arguments(kcm), func(argument string) bool { return len(argument) < 14 || argument[:14] != "--controllers=" })
+	return slices.DeleteFunc(
+		w.arguments(kcm),
+		func(argument string) bool { return len(argument) < 14 || argument[:14] != "--controllers=" },
+	)
 }
 
 func TestUndoAgainAndAgainKilled(t *testing.T) {
@@ -100,7 +107,11 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true })
-	w.until("the pause", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "WaitingBeforePointOfNoReturn" }, w.playEverybody)
+	w.until(
+		"the pause",
+		func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "WaitingBeforePointOfNoReturn" },
+		w.playEverybody,
+	)
 	w.edit(rollback(true))
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true })
 	moves := 0
@@ -119,7 +130,12 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 	g.Expect(err).To(HaveOccurred(), "the addons are gone")
 	driver := &storagev1.CSIDriver{}
-	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver)).To(Succeed(), "a driver is never deleted")
+	g.Expect(
+		w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver),
+	).To(
+		Succeed(),
+		"a driver is never deleted",
+	)
 
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover = ucv1.HandoverSpec{} })
 	w.edit(w.again())
@@ -131,15 +147,24 @@ func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: corev1.PersistentVolumeSpec{
-		Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "1"}},
+		Capacity: corev1.ResourceList{
+			corev1.ResourceStorage: resource.MustParse("1Gi"),
+		},
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "1"},
+		},
 	}}
 	g.Expect(w.user.client.Create(t.Context(), volume)).To(Succeed())
 	// The controller has not looked yet: the race that no rule of the API can see.
 	w.edit(rollback(true))
 	w.pass()
 	g.Expect(w.condition("Stalled").Reason).To(Equal("RollbackRefused"))
-	g.Expect(w.condition("Stalled").Message).To(And(ContainSubstring("was passed at "), ContainSubstring("PersistentVolume "+w.namespace)))
+	g.Expect(
+		w.condition("Stalled").Message,
+	).To(
+		And(ContainSubstring("was passed at "), ContainSubstring("PersistentVolume "+w.namespace)),
+	)
 	g.Expect(w.condition("HandoverCompleted").Status).To(Equal(metav1.ConditionTrue), "what holds is still said to hold")
 	w.expectVerdict(kstatus.FailedStatus)
 
@@ -155,7 +180,11 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true })
-	w.until("the pause", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "WaitingBeforePointOfNoReturn" }, w.playEverybody)
+	w.until(
+		"the pause",
+		func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "WaitingBeforePointOfNoReturn" },
+		w.playEverybody,
+	)
 	w.expectVerdict(kstatus.InProgressStatus)
 	for range 5 {
 		w.clock.Step(time.Minute)

@@ -65,10 +65,22 @@ func applyAndDelete(t *testing.T, user client.Client, objects []*unstructured.Un
 	for _, object := range objects {
 		about := object.GetKind() + " " + object.GetName()
 		live := object.DeepCopy()
-		g.Expect(client.IgnoreNotFound(user.Get(t.Context(), client.ObjectKeyFromObject(object), live))).To(Succeed(), "reading %s", about)
+		g.Expect(
+			client.IgnoreNotFound(user.Get(t.Context(), client.ObjectKeyFromObject(object), live)),
+		).To(
+			Succeed(),
+			"reading %s",
+			about,
+		)
 		for range 2 {
 			applied := object.DeepCopy()
-			g.Expect(user.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), options...)).To(Succeed(), "applying %s", about)
+			g.Expect(
+				user.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), options...),
+			).To(
+				Succeed(),
+				"applying %s",
+				about,
+			)
 		}
 	}
 	for _, object := range slices.Backward(objects) {

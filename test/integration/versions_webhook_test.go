@@ -26,8 +26,10 @@ func TestVersionRulesAreAskedWhenAClusterIsCreated(t *testing.T) {
 		"the last in-tree minor":           {nil, ""},
 		"a minor without in-tree provider": {[]modifier{version("1.26.15")}, lastOpenStack},
 		"the same one, external":           {[]modifier{version("1.26.15"), feature(true)}, ""},
-		"the manual's vSphere 1.22":        {[]modifier{ofProvider("vsphere"), version("1.22.4"), feature(true)}, "The CSI driver of its time does not support 1.22"},
-		"an external one without a CCM":    {[]modifier{version("1.37.0"), feature(true)}, "no OpenStack cloud-controller-manager for Kubernetes 1.37"},
+		"the manual's vSphere 1.22": {[]modifier{ofProvider("vsphere"), version("1.22.4"), feature(true)}, "The CSI driver of its " +
+			"time does not support 1.22"},
+		"an external one without a CCM": {[]modifier{version("1.37.0"), feature(true)}, "no OpenStack cloud-controller-manager for " +
+			"Kubernetes 1.37"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expectRefused(t, suite.client.Create(t.Context(), newCluster(namespace, tc.modifiers...)), tc.refused)
@@ -43,14 +45,30 @@ func TestVersionRulesAreAskedForOldAndNew(t *testing.T) {
 		change  modifier
 		refused string
 	}{
-		"an in-tree cluster is not upgraded beyond the last in-tree minor": {origin(ucv1.OriginInTree), version("1.26.15"), lastOpenStack},
-		"not in the same request that migrates it, either":                 {origin(ucv1.OriginInTree), all(version("1.26.15"), feature(true)), middle},
-		"nor is it upgraded at all in that request":                        {all(origin(ucv1.OriginInTree), version("1.24.17")), all(version("1.25.16"), feature(true)), middle},
-		"a cluster that has migrated is":                                   {migrated, version("1.26.15"), ""},
-		"it does not skip a minor":                                         {migrated, version("1.27.16"), "Kubernetes goes from one minor to the next and skips none"},
-		"it does not go back":                                              {migrated, version("1.24.17"), "Kubernetes does not go back"},
-		"a cluster that may migrate does":                                  {origin(ucv1.OriginInTree), feature(true), ""},
-		"a provider that was never in-tree does not":                       {all(ofProvider("hetzner"), origin(ucv1.OriginInTree)), feature(true), "Hetzner was never a part of Kubernetes"},
+		"an in-tree cluster is not upgraded beyond the last in-tree minor": {
+			origin(ucv1.OriginInTree),
+			version("1.26.15"),
+			lastOpenStack,
+		},
+		"not in the same request that migrates it, either": {
+			origin(ucv1.OriginInTree),
+			all(version("1.26.15"), feature(true)),
+			middle,
+		},
+		"nor is it upgraded at all in that request": {
+			all(origin(ucv1.OriginInTree), version("1.24.17")),
+			all(version("1.25.16"), feature(true)),
+			middle,
+		},
+		"a cluster that has migrated is":  {migrated, version("1.26.15"), ""},
+		"it does not skip a minor":        {migrated, version("1.27.16"), "Kubernetes goes from one minor to the next and skips none"},
+		"it does not go back":             {migrated, version("1.24.17"), "Kubernetes does not go back"},
+		"a cluster that may migrate does": {origin(ucv1.OriginInTree), feature(true), ""},
+		"a provider that was never in-tree does not": {
+			all(ofProvider("hetzner"), origin(ucv1.OriginInTree)),
+			feature(true),
+			"Hetzner was never a part of Kubernetes",
+		},
 	}
 	serveWebhook(t, suite.catalogue.Objections)
 	for name, tc := range given {
@@ -119,5 +137,15 @@ func expectRefused(t *testing.T, err error, refused string) {
 		return
 	}
 	g.Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
-	g.Expect(err).To(MatchError(And(ContainSubstring(`"versions.usercluster.k8c.io" denied the request`), ContainSubstring(refused), ContainSubstring("(https://"))))
+	g.Expect(
+		err,
+	).To(
+		MatchError(
+			And(
+				ContainSubstring(`"versions.usercluster.k8c.io" denied the request`),
+				ContainSubstring(refused),
+				ContainSubstring("(https://"),
+			),
+		),
+	)
 }

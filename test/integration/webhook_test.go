@@ -133,7 +133,12 @@ func serveWebhooks(
 		Scheme: suite.scheme, WebhookServer: server, Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	webhooks.SetupWithManager(mgr, func(provider string) bool { return provider == "openstack" }, objections, sharers(mgr.GetAPIReader()))
+	webhooks.SetupWithManager(
+		mgr,
+		func(provider string) bool { return provider == "openstack" },
+		objections,
+		sharers(mgr.GetAPIReader()),
+	)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)

@@ -86,8 +86,15 @@ func (w *world) restart() {
 		w.stop()
 	}
 	w.registry = usercluster.NewRegistry(usercluster.Options{
-		SecretReader: w.manager, Management: w.manager, Scheme: suite.scheme, Clock: w.clock, ConnectWorkers: 2, QPS: 1000, Burst: 1000, Log: logr.Discard(),
-		Allow: usercluster.Allow{Addresses: []net.IPNet{{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}}},
+		SecretReader:   w.manager,
+		Management:     w.manager,
+		Scheme:         suite.scheme,
+		Clock:          w.clock,
+		ConnectWorkers: 2,
+		QPS:            1000,
+		Burst:          1000,
+		Log:            logr.Discard(),
+		Allow:          usercluster.Allow{Addresses: []net.IPNet{{IP: net.IPv4(127, 0, 0, 0), Mask: net.CIDRMask(8, 32)}}},
 	})
 	w.stop = w.run(w.registry)
 	metrics, err := cluster.NewMetrics(prometheus.NewRegistry())
@@ -115,7 +122,9 @@ func (w *world) observeBy(catalogue *provider.Catalogue) {
 func managerClient(t *testing.T, through *requests) client.Client {
 	t.Helper()
 	config := suite.management.as("admin")
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:ccm-migration-system:ccm-migration-controller-manager"}
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:ccm-migration-system:ccm-migration-controller-manager",
+	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		through.next = next
 		return through
@@ -156,7 +165,13 @@ func (w *world) create(modifiers ...modifier) {
 		c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "ClockSkew", Reason: "the clock of the tests is stepped"}}
 		c.Spec.Rollout.SoakSeconds, c.Spec.Rollout.Canary = new(int32(0)), ucv1.NoCanary
 	}
-	NewWithT(w.t).Expect(suite.client.Create(w.t.Context(), newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...))).To(Succeed())
+	NewWithT(
+		w.t,
+	).Expect(
+		suite.client.Create(w.t.Context(), newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...)),
+	).To(
+		Succeed(),
+	)
 }
 
 // secret creates or replaces a Secret; without data it is deleted.
@@ -193,8 +208,8 @@ func (w *world) edit(modify modifier) {
 	NewWithT(w.t).Expect(suite.client.Update(w.t.Context(), c)).To(Succeed())
 }
 
-// pass reconciles once, and makes the plan that the pass asked for. Every status that it leaves keeps its promises. A first connection to the user cluster is waited
-// for, so that the next pass finds it as it is.
+// pass reconciles once, and makes the plan that the pass asked for. Every status that it leaves keeps its promises. A first
+// connection to the user cluster is waited for, so that the next pass finds it as it is.
 func (w *world) pass() ctrl.Result {
 	w.t.Helper()
 	result, _ := w.reconcile()

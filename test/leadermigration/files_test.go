@@ -77,7 +77,10 @@ func renderedFiles() map[string]string {
 }
 
 func armedWith(path string) []leadermigration.Flag {
-	return []leadermigration.Flag{{Name: "--enable-leader-migration", Value: "true"}, {Name: "--leader-migration-config", Value: path}}
+	return []leadermigration.Flag{
+		{Name: "--enable-leader-migration", Value: "true"},
+		{Name: "--leader-migration-config", Value: path},
+	}
 }
 
 // expectRefused waits for the end of a manager that does not like its file, and for no other reason.
@@ -89,5 +92,8 @@ func (p *pair) expectRefused(component leadermigration.Component, path string) {
 	g.Expect(m.ExitCode()).To(Equal(1))
 	end := m.LogTail(10)
 	g.Expect(strings.Contains(end, "LeaderMigration") || strings.Contains(end, "leader migration configuration") ||
-		strings.Contains(end, "Object 'Kind' is missing") || strings.Contains(end, "yaml") || strings.Contains(end, "no kind")).To(BeTrue(), end)
+		strings.Contains(
+			end,
+			"Object 'Kind' is missing",
+		) || strings.Contains(end, "yaml") || strings.Contains(end, "no kind")).To(BeTrue(), end)
 }

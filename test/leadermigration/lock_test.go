@@ -35,7 +35,9 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 	for manager, file := range map[leadermigration.Component][]byte{kcm: artifacts.KCMFile, ccm: artifacts.CCMFile} {
 		path := filepath.Join(t.TempDir(), "leader-migration.yaml")
 		g.Expect(os.WriteFile(path, file, 0o600)).To(Succeed())
-		here, _ := leadermigration.Render(leadermigration.Plan{From: atMinor(minor), To: atMinor(minor), Provider: "simcloud", ConfigPath: path})
+		here, _ := leadermigration.Render(
+			leadermigration.Plan{From: atMinor(minor), To: atMinor(minor), Provider: "simcloud", ConfigPath: path},
+		)
 		flags := here.KCM
 		if manager == ccm {
 			flags = here.CCM
@@ -105,7 +107,11 @@ func handOver(t *testing.T, p *pair, name string, managers map[leadermigration.C
 // https://kubernetes.io/docs/tasks/administer-cluster/controller-manager-leader-migration/
 func TestUpstreamsNamesRunTwice(t *testing.T) {
 	m, _ := leadermigration.KnownMinor(minor)
-	documented := &leadermigration.Lock{APIVersion: "controllermanager.config.k8s.io/v1", Name: "documented", ResourceLock: leadermigration.Leases}
+	documented := &leadermigration.Lock{
+		APIVersion:   "controllermanager.config.k8s.io/v1",
+		Name:         "documented",
+		ResourceLock: leadermigration.Leases,
+	}
 	for _, name := range []string{"route", "service", "cloud-node-lifecycle"} {
 		documented.Entries = append(documented.Entries, leadermigration.Entry{Name: name, Component: leadermigration.Either})
 	}
@@ -132,7 +138,10 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 			var configurations []leadermigration.Configuration
 			for _, manager := range managers {
 				manager.expectRunning(placed(tc.lock, manager.component, leadermigration.MainLock))
-				configurations = append(configurations, leadermigration.Configuration{Manager: manager.component, Version: atMinor(minor), Lock: tc.lock})
+				configurations = append(
+					configurations,
+					leadermigration.Configuration{Manager: manager.component, Version: atMinor(minor), Lock: tc.lock},
+				)
 			}
 			g.Eventually(p.twice).WithTimeout(patience).WithPolling(interval).Should(Equal(tc.twice))
 			g.Expect(holderOf(t.Context(), g, tc.lock.Name)).To(Equal(stranger), "no one needs the lock for that")

@@ -52,7 +52,14 @@ func newPair(t *testing.T, name string) *pair {
 	p := &pair{t: t, name: name, dir: t.TempDir()}
 	g.Expect(os.MkdirAll(filepath.Join(p.dir, "processes", name), 0o755)).To(Succeed())
 	sampler := loops.New(loops.Options{
-		ProcessDir: filepath.Join(p.dir, "processes"), Out: p, TLS: func(string) *tls.Config { return suite.metricsTLS }, Interval: interval, Timeout: time.Second,
+		ProcessDir: filepath.Join(
+			p.dir,
+			"processes",
+		),
+		Out:      p,
+		TLS:      func(string) *tls.Config { return suite.metricsTLS },
+		Interval: interval,
+		Timeout:  time.Second,
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- sampler.Run(t.Context()) }()
@@ -92,7 +99,8 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 	g := NewWithT(p.t)
 	// A hostname has at most 64 letters.
 	m := &manager{
-		component: component, pair: p, host: p.name + "-" + strings.TrimSuffix(string(component), "-controller-manager"), ip: ownAddress(),
+		component: component, pair: p, host: p.name + "-" +
+			strings.TrimSuffix(string(component), "-controller-manager"), ip: ownAddress(),
 	}
 	args := m.arguments()
 	for _, flag := range flags {
@@ -189,7 +197,11 @@ func (m *manager) expectLeading() {
 func (m *manager) expectHolding(lock string) {
 	m.pair.t.Helper()
 	NewWithT(m.pair.t).Eventually(func(g Gomega) {
-		g.Expect(holderOf(m.pair.t.Context(), g, lock)).To(And(HavePrefix(m.host+"_"), Equal(holderOf(m.pair.t.Context(), g, m.mainLock()))))
+		g.Expect(
+			holderOf(m.pair.t.Context(), g, lock),
+		).To(
+			And(HavePrefix(m.host+"_"), Equal(holderOf(m.pair.t.Context(), g, m.mainLock()))),
+		)
 	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
 }
 
@@ -221,7 +233,11 @@ func release(t *testing.T, lock string) {
 }
 
 // placed are the loops that a manager has in one of the places, sorted.
-func placed(lock *leadermigration.Lock, component leadermigration.Component, places ...leadermigration.Place) []leadermigration.Loop {
+func placed(
+	lock *leadermigration.Lock,
+	component leadermigration.Component,
+	places ...leadermigration.Place,
+) []leadermigration.Loop {
 	has := append(leadermigration.CloudLoops(), leadermigration.NodeIPAMLoop)
 	var found []leadermigration.Loop
 	if component == leadermigration.CCM {

@@ -147,7 +147,7 @@ func fence() []mutant {
 			"pass.evaluate", becomes("StepHandover", `"-"`)),
 		in("2 contention", "a contended fence stays open", "pass.contention", never("Fence")),
 		in("2 contention", "a fence is opened again by the template alone",
-			"pass.beginAgain", does("FenceOpenedAt", "handover.FenceOpenedAt = nil")),
+			"pass.beginAgain", does("FenceOpenedAt", "recorded.FenceOpenedAt = nil")),
 		in("2 contention", "who runs the loops now is not recorded", "pass.beginAgain", skips("RecordProcesses")),
 		in("2 contention", "a fence that someone closed is opened without the proof",
 			"pass.fenceStaysOpen", never("doubts")),

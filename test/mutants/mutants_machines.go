@@ -50,7 +50,7 @@ func controlPlanes() []mutant {
 		inTables(rule, "only the template is asked", "differencesOf", ranges("Pods", "[:0]")),
 		inTables(rule, "what was not found is not said", "componentsSeen", never("NotSeen")),
 		in(rule, "an undo leaves what was claimed after the start as it is", "pass.originalsKept", never("Understood")),
-		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(migration.Warning, about(unclaimed, `does not say who owns them`, ``))")),
+		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
 		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),
 		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
 		of(controlPlanePackage, rule, "static pods beside KCM are not looked at", "staticLook.lookBeside", always("Pods")),

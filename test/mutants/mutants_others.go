@@ -6,7 +6,7 @@ func others() []mutant {
 	const rule = "2 others"
 	return []mutant{
 		in(rule, "another CCM is no obstacle to the start",
-			"pass.checkOtherCCM", instead("checkOtherManagers", `(*Finding)(nil), ""`)),
+			"pass.checkOtherCCM", instead("checkOtherManagers", `(*observation.Finding)(nil), ""`)),
 		in(rule, "KCM is touched beside another CCM", "pass.processesRecorded", lacks("alone")),
 		in(rule, "the fence is opened beside another CCM", "pass.fenceOpen", never("alone")),
 		in(rule, "a fence that someone closed is opened beside another CCM", "pass.fenceStaysOpen", never("alone")),

@@ -151,7 +151,12 @@ func (b *bench) baseline(ctx context.Context, folder string) ([]batch, error) {
 	output, err := b.runTests(ctx, folder, 0, ".")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, lastOf(output))
-		return nil, fmt.Errorf("the tests of %s fail without any mutant: %s: %w", folder, cmp.Or(failedTest(output), "outside any test"), err)
+		return nil, fmt.Errorf(
+			"the tests of %s fail without any mutant: %s: %w",
+			folder,
+			cmp.Or(failedTest(output), "outside any test"),
+			err,
+		)
 	}
 	fmt.Fprintf(os.Stderr, "%s without a mutant: passed in %s\n", folder, time.Since(started).Round(time.Second))
 	return batches(durations(output)), nil

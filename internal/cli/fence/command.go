@@ -66,7 +66,9 @@ type fenceTarget struct {
 func Command() *cobra.Command {
 	options := &fenceOptions{}
 	command := &cobra.Command{
-		Use: "fence", Short: "Looks at, opens or closes the fence of a user cluster's CCM, also when the controller is gone.", Long: fenceHelp,
+		Use:   "fence",
+		Short: "Looks at, opens or closes the fence of a user cluster's CCM, also when the controller is gone.",
+		Long:  fenceHelp,
 	}
 	options.Bind(command.PersistentFlags())
 	management.BindAllow(command.PersistentFlags(), &options.allow, management.Loopback()...)
@@ -87,7 +89,8 @@ func Command() *cobra.Command {
 			return options.open(command.Context(), terminal.Output{Writer: command.OutOrStdout()}, args[0])
 		},
 	}
-	open.Flags().BoolVar(&options.silent, silentFlag, false, "You made sure that no process of KCM runs cloud loops: each one ended, or has them off in its --controllers.")
+	open.Flags().BoolVar(&options.silent, silentFlag, false, "You made sure that no process of KCM runs cloud loops: each one "+
+		"ended, or has them off in its --controllers.")
 	closing := &cobra.Command{
 		Use: "close NAME", Short: "Takes the Lease from the CCM, so that it ends at its renew deadline.", Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -161,7 +164,8 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 	since, _ := silentSince(cluster)
 	if doubt != "" && !o.silent {
 		return terminal.WithCode(fmt.Errorf("cluster %s/%s: the fence is not opened: %s. Two managers would run the cloud loops. "+
-			"'ccm-migration-controller handover %s -n %s' says what is missing; when you have made sure that no process of KCM runs cloud loops, add --%s",
+			"'ccm-migration-controller handover %s -n %s' says what is missing; when you have made sure that no process of KCM runs "+
+			"cloud loops, add --%s",
 			cluster.Namespace, cluster.Name, doubt, cluster.Name, cluster.Namespace, silentFlag), terminal.ExitRefused)
 	}
 	target, err := o.target(ctx, cluster, c)
@@ -172,8 +176,18 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 	if doubt != "" {
 		silence = "You vouch for KCM's silence (--" + silentFlag + ")"
 	}
-	fmt.Fprintf(out, "%s.\nApplying %s in the user cluster of Cluster %s/%s: %s may then write Lease %s/%s, and a CCM that waits there leads at its next retry.\n",
-		silence, target.objects(), cluster.Namespace, cluster.Name, leases.UserName(target.identity), target.identity.LeaseNamespace, target.identity.LeaseName)
+	fmt.Fprintf(
+		out,
+		"%s.\nApplying %s in the user cluster of Cluster %s/%s: %s may then write Lease %s/%s, and a CCM that waits "+
+			"there leads at its next retry.\n",
+		silence,
+		target.objects(),
+		cluster.Namespace,
+		cluster.Name,
+		leases.UserName(target.identity),
+		target.identity.LeaseNamespace,
+		target.identity.LeaseName,
+	)
 	if err := target.session.Leases.OpenFence(ctx, target.identity); err != nil {
 		return fmt.Errorf("cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
@@ -181,7 +195,8 @@ func (o *fenceOptions) open(ctx context.Context, out io.Writer, name string) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "The fence is open: %s is allowed now. 'ccm-migration-controller fence status %s -n %s' says whether the CCM leads.\n",
+	fmt.Fprintf(out, "The fence is open: %s is allowed now. 'ccm-migration-controller fence status %s -n %s' says whether the "+
+		"CCM leads.\n",
 		report.verbs(true), cluster.Name, cluster.Namespace)
 	return nil
 }
@@ -203,7 +218,8 @@ func (o *fenceOptions) close(ctx context.Context, out io.Writer, name string) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "The fence is closed: %s is denied now. A CCM that leads ends at its renew deadline (10 s unless its flags say otherwise); "+
+	fmt.Fprintf(out, "The fence is closed: %s is denied now. A CCM that leads ends at its renew deadline (10 s unless its flags "+
+		"say otherwise); "+
 		"after that it runs no cloud loop.\n%s\n", report.verbs(false), reopening(cluster))
 	return nil
 }
@@ -213,15 +229,19 @@ func reopening(cluster *ucv1.Cluster) string {
 	deleted := !cluster.DeletionTimestamp.IsZero()
 	switch {
 	case deleted && cluster.Annotations[ucv1.AbandonAnnotation] == "true":
-		return "The Cluster is being deleted and has annotation " + ucv1.AbandonAnnotation + ": the manager lets it go and leaves the fence closed."
+		return "The Cluster is being deleted and has annotation " + ucv1.AbandonAnnotation +
+			": the manager lets it go and leaves the fence closed."
 	case cluster.Spec.Paused:
 		return "spec.paused is set on the Cluster: the manager leaves the fence closed until you take that back."
 	case cluster.AddonsReleased():
-		return "spec.addons.management is Released: the manager leaves the fence closed, and a deleted Cluster waits until the CCM leads. Open it with 'fence open'."
+		return "spec.addons.management is Released: the manager leaves the fence closed, and a deleted Cluster waits until the CCM " +
+			"leads. Open it with 'fence open'."
 	}
-	text := "The manager, where it runs, opens the fence again by itself as long as it holds KCM for silent, unless spec.paused is set on the Cluster."
+	text := "The manager, where it runs, opens the fence again by itself as long as it holds KCM for silent, unless spec.paused " +
+		"is set on the Cluster."
 	if deleted {
-		text += " The Cluster is being deleted: it goes when the CCM leads again, or at once with annotation " + ucv1.AbandonAnnotation + "=true, which leaves the fence closed."
+		text += " The Cluster is being deleted: it goes when the CCM leads again, or at once with annotation " +
+			ucv1.AbandonAnnotation + "=true, which leaves the fence closed."
 	} else {
 		text += " A Cluster that is deleted goes only after that."
 	}

@@ -181,7 +181,8 @@ func (f *fenceTarget) lookAtDeployments(ctx context.Context, report *fenceReport
 		label := provider.Place{Cluster: f.cluster.Name}.Label()
 		reader, namespace = f.management, f.cluster.Namespace
 		isCCM = func(found *appsv1.Deployment) bool {
-			return found.Labels[manifest.ClusterLabel] == label && !strings.HasSuffix(found.Labels[manifest.PartOfLabel], provider.ProbeSuffix)
+			return found.Labels[manifest.ClusterLabel] == label &&
+				!strings.HasSuffix(found.Labels[manifest.PartOfLabel], provider.ProbeSuffix)
 		}
 	}
 	list := &appsv1.DeploymentList{}

@@ -56,10 +56,12 @@ func (r *fenceReport) meaning() string {
 		return "The fence is closed, and " + r.leader()
 	}
 	if r.bothThere() {
-		return fmt.Sprintf("The fence should be open, but the API server of the user cluster says that %s may not %s Leases: look again in a "+
+		return fmt.Sprintf("The fence should be open, but the API server of the user cluster says that %s may not %s Leases: look "+
+			"again in a "+
 			"few seconds; if it stays, open it again, and look for an authorizer that denies it.", r.Identity, denied)
 	}
-	return fmt.Sprintf("The fence does not hold: %s may %s Leases although our Role and RoleBinding are not as they are for an open fence; "+
+	return fmt.Sprintf("The fence does not hold: %s may %s Leases although our Role and RoleBinding are not as they are for an "+
+		"open fence; "+
 		"find the rule in the user cluster with %s and remove it.", r.Identity, allowed, r.canList())
 }
 

@@ -18,9 +18,16 @@ func midday() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // fenceSeen is a report of a fence whose objects are there or not, and of which these verbs are allowed.
 func fenceSeen(there bool, allowed ...string) *fenceReport {
-	report := &fenceReport{Cluster: "tenant/alpha", Doubt: "its status says nothing",
-		Objects:  []fenceObject{{"Role kube-system/lease", there}, {"RoleBinding kube-system/lease", there}},
-		CCMLease: leaseReport{Lease: "kube-system/ccm", Exists: new(true), Holder: "ccm-0", LastRenewed: new(metav1.NewMicroTime(midday().Add(-time.Minute)))},
+	report := &fenceReport{
+		Cluster: "tenant/alpha",
+		Doubt:   "its status says nothing",
+		Objects: []fenceObject{{"Role kube-system/lease", there}, {"RoleBinding kube-system/lease", there}},
+		CCMLease: leaseReport{
+			Lease:       "kube-system/ccm",
+			Exists:      new(true),
+			Holder:      "ccm-0",
+			LastRenewed: new(metav1.NewMicroTime(midday().Add(-time.Minute))),
+		},
 		KCMLease: leaseReport{Lease: "kube-system/kcm", Exists: new(false)},
 	}
 	report.addFence(observation.Known(observation.Fence{Open: there, Allowed: allowed}), simcloud.Profile{}.Identity())
@@ -40,15 +47,17 @@ func TestMeaningOfAFence(t *testing.T) {
 		state  string
 		want   string
 	}{
-		"closed, and no one leads":                     {report: fenceSeen(false), state: fenceClosed, want: "The fence is closed, and no CCM was seen to lead: it runs no cloud loop."},
-		"closed, and someone leads":                    {report: fenceSeen(false), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceClosed, want: "ccm-0 still renews the CCM's Lease: it ends at its renew deadline"},
-		"open, and the CCM leads":                      {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceOpen, want: "the CCM leads: ccm-0 runs the cloud loops."},
-		"open, and there is no CCM":                    {report: fenceSeen(true, all()...), state: fenceOpen, want: "there is no Deployment of it"},
-		"open, and the CCM does not lead":              {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.Deployments = []deployment{{Name: "kube-system/ccm"}} }, state: fenceOpen, want: "(Deployment kube-system/ccm)"},
-		"open, and its Lease could not be seen":        {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Exists = nil }, state: fenceOpen, want: "it is not known whether the CCM leads"},
-		"open, but another authorizer denies":          {report: fenceSeen(true, "get", "update"), state: fenceNotSo, want: "may not create, patch Leases: look again"},
-		"closed, but another rule grants":              {report: fenceSeen(false, "update"), state: fenceNotSo, want: "The fence does not hold: system:serviceaccount:kube-system:cloud-controller-manager may update Leases"},
-		"our objects were changed, and all is allowed": {report: changed, state: fenceNotSo, want: "kubectl auth can-i --list -n kube-system --as=system:serviceaccount:"},
+		"closed, and no one leads": {report: fenceSeen(false), state: fenceClosed, want: "The fence is closed, and no CCM was seen " +
+			"to lead: it runs no cloud loop."},
+		"closed, and someone leads":             {report: fenceSeen(false), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceClosed, want: "ccm-0 still renews the CCM's Lease: it ends at its renew deadline"},
+		"open, and the CCM leads":               {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Renewed = true }, state: fenceOpen, want: "the CCM leads: ccm-0 runs the cloud loops."},
+		"open, and there is no CCM":             {report: fenceSeen(true, all()...), state: fenceOpen, want: "there is no Deployment of it"},
+		"open, and the CCM does not lead":       {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.Deployments = []deployment{{Name: "kube-system/ccm"}} }, state: fenceOpen, want: "(Deployment kube-system/ccm)"},
+		"open, and its Lease could not be seen": {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Exists = nil }, state: fenceOpen, want: "it is not known whether the CCM leads"},
+		"open, but another authorizer denies":   {report: fenceSeen(true, "get", "update"), state: fenceNotSo, want: "may not create, patch Leases: look again"},
+		"closed, but another rule grants":       {report: fenceSeen(false, "update"), state: fenceNotSo, want: "The fence does not hold: system:serviceaccount:kube-system:cloud-controller-manager may update Leases"},
+		"our objects were changed, and all is allowed": {report: changed, state: fenceNotSo, want: "kubectl auth can-i --list -n " +
+			"kube-system --as=system:serviceaccount:"},
 		"not known": {report: unknown, state: fenceUnknown, want: "not known whether the fence is open or closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,9 +139,11 @@ func TestReopeningSaysWhatTheManagerDoes(t *testing.T) {
 		says   []string
 		never  string
 	}{
-		"one that stays": {func(*ucv1.Cluster) {}, []string{"opens the fence again by itself", "A Cluster that is deleted goes only after that.", pause}, "is being deleted"},
+		"one that stays": {func(*ucv1.Cluster) {}, []string{"opens the fence again by itself", "A Cluster that is deleted goes only " +
+			"after that.", pause}, "is being deleted"},
 		"one that is deleted": {
-			deleted, []string{"opens the fence again by itself", "it goes when the CCM leads again, or at once with annotation usercluster.k8c.io/abandon=true", pause}, "only after that",
+			deleted, []string{"opens the fence again by itself", "it goes when the CCM leads again, or at once with annotation " +
+				"usercluster.k8c.io/abandon=true", pause}, "only after that",
 		},
 		"one that is deleted and abandoned": {func(c *ucv1.Cluster) {
 			deleted(c)
@@ -141,9 +152,11 @@ func TestReopeningSaysWhatTheManagerDoes(t *testing.T) {
 		"one that is abandoned and not deleted": {
 			func(c *ucv1.Cluster) { c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"} }, []string{"opens the fence again"}, "lets it go",
 		},
-		"one that is paused": {func(c *ucv1.Cluster) { c.Spec.Paused = true }, []string{"leaves the fence closed until you take that back"}, "opens"},
+		"one that is paused": {func(c *ucv1.Cluster) { c.Spec.Paused = true }, []string{"leaves the fence closed until you take " +
+			"that back"}, "opens"},
 		"one that another tool was given": {
-			func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons }, []string{"leaves the fence closed, and a deleted Cluster waits", "fence open"}, "by itself",
+			func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons }, []string{"leaves the fence closed, and a deleted " +
+				"Cluster waits", "fence open"}, "by itself",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 )
 
-const checkLockLong = `Check the lock's configurations of one cluster, through all the releases that its managers had or will have.
+const checkLockLong = `Check the lock's configurations of one cluster, through all the releases that its managers had or
+will have.
 
 Each release of a manager is given by --kcm or --ccm as VERSION=FILE, or in place of the file
   default   armed with --enable-leader-migration, without --leader-migration-config
@@ -43,7 +44,8 @@ func checkLockCommand(output *string) *cobra.Command {
 		Use:   "check --kcm VERSION=FILE... --ccm VERSION=FILE... | check --from VERSION --to VERSION KCM_FILE [CCM_FILE]",
 		Short: "Check the lock's configurations of one cluster through its releases.",
 		Long:  checkLockLong + leaderMigrationLong,
-		Example: "  ccm-migration-controller leader-migration check --kcm 1.29.3=kcm.yaml --kcm 1.30.1=off --ccm 1.30.1=ccm.yaml --apiserver 1.30.1\n" +
+		Example: "  ccm-migration-controller leader-migration check --kcm 1.29.3=kcm.yaml --kcm 1.30.1=off --ccm 1.30.1=ccm.yaml " +
+			"--apiserver 1.30.1\n" +
 			"  ccm-migration-controller leader-migration check --from 1.25 --to 1.26 --provider aws lock.yaml",
 		Args: terminal.UsageArguments(cobra.MaximumNArgs(2)),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -67,11 +69,13 @@ func checkLockCommand(output *string) *cobra.Command {
 	set := command.Flags()
 	set.StringArrayVar(&flags.kcm, "kcm", nil, "release of KCM and its file, as VERSION=FILE; may be repeated")
 	set.StringArrayVar(&flags.ccm, "ccm", nil, "release of CCM and its file, as VERSION=FILE; may be repeated")
-	set.StringArrayVar(&flags.apiServers, "apiserver", nil, "release of kube-apiserver; may be repeated; without any, skew is not judged")
+	set.StringArrayVar(&flags.apiServers, "apiserver", nil, "release of kube-apiserver; may be repeated; without any, skew is "+
+		"not judged")
 	set.StringArrayVar(&flags.cluster.OtherLeases, "lease", nil,
 		"another Lease in the namespace of the lock, such as a main lock that was renamed; may be repeated")
 	set.StringVar(&flags.cluster.Provider, "provider", "", "provider, as in KCM's --cloud-provider; without it, it is not judged")
-	set.BoolVar(&flags.cluster.InPlace, "in-place", false, "the hand-over is meant to happen within one minor: rules against that only warn")
+	set.BoolVar(&flags.cluster.InPlace, "in-place", false, "the hand-over is meant to happen within one minor: rules against "+
+		"that only warn")
 	set.StringVar(&flags.from, "from", "", "release of KCM with the first file")
 	set.StringVar(&flags.to, "to", "", "release of CCM with the last file")
 	return command
@@ -131,7 +135,8 @@ func (f *checkFlags) releases(files []string) ([]givenRelease, error) {
 	if f.from == "" || f.to == "" || len(files) == 0 {
 		return nil, terminal.UsageError(errors.New("--from and --to go together with one or two files"))
 	}
-	return []givenRelease{{leadermigration.KCM, f.from + "=" + files[0]}, {leadermigration.CCM, f.to + "=" + files[len(files)-1]}}, nil
+	return []givenRelease{{leadermigration.KCM, f.from + "=" + files[0]}, {leadermigration.CCM, f.to + "=" +
+		files[len(files)-1]}}, nil
 }
 
 // withinOneMinor says that --from and --to name a hand-over within one minor.
@@ -141,7 +146,10 @@ func (f *checkFlags) withinOneMinor() bool {
 	return errFrom == nil && errTo == nil && from.Minor == to.Minor
 }
 
-func readConfiguration(manager leadermigration.Component, text string) (leadermigration.Configuration, []leadermigration.Violation, error) {
+func readConfiguration(
+	manager leadermigration.Component,
+	text string,
+) (leadermigration.Configuration, []leadermigration.Violation, error) {
 	number, file, found := strings.Cut(text, "=")
 	if !found || file == "" {
 		return leadermigration.Configuration{}, nil, terminal.UsageError(fmt.Errorf("%q is not of the form VERSION=FILE", text))

@@ -11,11 +11,12 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-const leaderMigrationLong = `Render, check and explain the migration lock (KEP-2436), by which kube-controller-manager (KCM) hands the cloud loops
-over to a cloud-controller-manager (CCM). It reads and writes files only, for control planes that no one manages here, too.
+const leaderMigrationLong = `Render, check and explain the migration lock (KEP-2436), by which kube-controller-manager
+(KCM) hands the cloud loops over to a cloud-controller-manager (CCM). It reads and writes files only, for control planes
+that no one manages here, too.
 
-Exit codes: 0 fine, warnings included; 1 a file cannot be read or written; 2 wrong flags or arguments;
-3 at least one violation that is an error.`
+Exit codes: 0 fine, warnings included; 1 a file cannot be read or written; 2 wrong flags or arguments; 3 at least one
+violation that is an error.`
 
 // Command is the lock as a product of its own.
 func Command() *cobra.Command {

@@ -37,14 +37,35 @@ func lockFile(t *testing.T, content string) string {
 
 func TestWhatRenderPrintsIsAFile(t *testing.T) {
 	g := NewWithT(t)
-	stdout, stderr, code := leaderMigration("render", "--from", "1.29.3", "--to", "1.30.1", "--provider", "gce", "--lock-name", "cloud-loops")
+	stdout, stderr, code := leaderMigration(
+		"render",
+		"--from",
+		"1.29.3",
+		"--to",
+		"1.30.1",
+		"--provider",
+		"gce",
+		"--lock-name",
+		"cloud-loops",
+	)
 	g.Expect(code).To(Equal(0))
 	g.Expect(stderr).To(BeEmpty())
 	g.Expect(stdout).To(ContainSubstring("# KCM 1.29.3: --leader-elect=true --enable-leader-migration=true"))
 	lock, err := leadermigration.Parse([]byte(stdout), 29)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lock.Name).To(Equal("cloud-loops"))
-	stdout, _, code = leaderMigration("check", "--from", "1.29.3", "--to", "1.30.1", "--provider", "gce", "--apiserver", "1.30.1", lockFile(t, stdout))
+	stdout, _, code = leaderMigration(
+		"check",
+		"--from",
+		"1.29.3",
+		"--to",
+		"1.30.1",
+		"--provider",
+		"gce",
+		"--apiserver",
+		"1.30.1",
+		lockFile(t, stdout),
+	)
 	g.Expect(code).To(Equal(0))
 	g.Expect(stdout).To(Equal("0 errors, 0 warnings\n"))
 }
@@ -119,12 +140,23 @@ func TestWhatIsWrittenForPrograms(t *testing.T) {
 
 func TestExplainTellsTheStory(t *testing.T) {
 	g := NewWithT(t)
-	stdout, stderr, code := leaderMigration("explain", "--from", "1.25", "--to", "1.26", "--provider", "aws", "--config-path", "/lock.yaml")
+	stdout, stderr, code := leaderMigration(
+		"explain",
+		"--from",
+		"1.25",
+		"--to",
+		"1.26",
+		"--provider",
+		"aws",
+		"--config-path",
+		"/lock.yaml",
+	)
 	g.Expect(code).To(Equal(0))
 	g.Expect(stderr).To(BeEmpty())
 	for _, text := range []string{
 		"From KCM 1.25 to CCM 1.26, provider aws", " 1. Let the identities", "--leader-migration-config=/lock.yaml",
-		"KCM 1.26 is the last that knows it", "kube-controller-manager   feature gate ControllerManagerLeaderMigration          deprecated  deprecated",
+		"KCM 1.26 is the last that knows it", "kube-controller-manager   feature gate ControllerManagerLeaderMigration          " +
+			"deprecated  deprecated",
 		"1.27: kube-controller-manager does not start with feature gate ControllerManagerLeaderMigration.",
 	} {
 		g.Expect(stdout).To(ContainSubstring(text))
@@ -132,7 +164,8 @@ func TestExplainTellsTheStory(t *testing.T) {
 }
 
 func TestCheckJudgesFiles(t *testing.T) {
-	good := "apiVersion: controllermanager.config.k8s.io/v1beta1\nkind: LeaderMigrationConfiguration\nleaderName: a\nresourceLock: leases\ncontrollerLeaders:\n"
+	good := "apiVersion: controllermanager.config.k8s.io/v1beta1\nkind: LeaderMigrationConfiguration\nleaderName: " +
+		"a\nresourceLock: leases\ncontrollerLeaders:\n"
 	for _, name := range []string{"service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller"} {
 		good += "- name: " + name + "\n  component: \"*\"\n"
 	}
@@ -180,20 +213,21 @@ func TestWrongInputHasAClearError(t *testing.T) {
 		code int
 		says string
 	}{
-		"no verb":                         {nil, 2, "choose one of render, check and explain"},
-		"an unknown verb":                 {[]string{"arm"}, 2, "unknown command \"arm\""},
-		"an unknown flag":                 {[]string{"render", "--form", "1.29"}, 2, "unknown flag: --form"},
-		"a missing flag":                  {[]string{"render", "--from", "1.29", "--to", "1.30"}, 2, "--from, --to and --provider are needed"},
-		"a version that is none":          {[]string{"explain", "--from", "1.x", "--to", "1.30", "--provider", "gce"}, 2, "--from: \"1.x\" is no version"},
-		"an API server that is none":      {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--apiserver", "x"}, 2, "--apiserver"},
-		"an output that is none":          {[]string{"check", "-o", "xml"}, 2, "it is one of text, json, yaml"},
-		"an argument too many":            {[]string{"render", "x"}, 2, "unknown command"},
-		"nothing to check":                {[]string{"check"}, 2, "nothing to check"},
-		"a release without a file":        {[]string{"check", "--kcm", "1.29"}, 2, "is not of the form VERSION=FILE"},
-		"a release that cannot be read":   {[]string{"check", "--kcm", "new=off"}, 2, "\"new\" is no version"},
-		"both ways of naming files":       {[]string{"check", "--kcm", "1.29=off", "--from", "1.29", "--to", "1.30", "x"}, 2, "give either"},
-		"a hand-over without a file":      {[]string{"check", "--from", "1.29", "--to", "1.30"}, 2, "one or two files"},
-		"a file that is not there":        {[]string{"check", "--kcm", "1.29=/no/such/file"}, 1, "read the file of kube-controller-manager 1.29: open /no/such/file"},
+		"no verb":                       {nil, 2, "choose one of render, check and explain"},
+		"an unknown verb":               {[]string{"arm"}, 2, "unknown command \"arm\""},
+		"an unknown flag":               {[]string{"render", "--form", "1.29"}, 2, "unknown flag: --form"},
+		"a missing flag":                {[]string{"render", "--from", "1.29", "--to", "1.30"}, 2, "--from, --to and --provider are needed"},
+		"a version that is none":        {[]string{"explain", "--from", "1.x", "--to", "1.30", "--provider", "gce"}, 2, "--from: \"1.x\" is no version"},
+		"an API server that is none":    {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--apiserver", "x"}, 2, "--apiserver"},
+		"an output that is none":        {[]string{"check", "-o", "xml"}, 2, "it is one of text, json, yaml"},
+		"an argument too many":          {[]string{"render", "x"}, 2, "unknown command"},
+		"nothing to check":              {[]string{"check"}, 2, "nothing to check"},
+		"a release without a file":      {[]string{"check", "--kcm", "1.29"}, 2, "is not of the form VERSION=FILE"},
+		"a release that cannot be read": {[]string{"check", "--kcm", "new=off"}, 2, "\"new\" is no version"},
+		"both ways of naming files":     {[]string{"check", "--kcm", "1.29=off", "--from", "1.29", "--to", "1.30", "x"}, 2, "give either"},
+		"a hand-over without a file":    {[]string{"check", "--from", "1.29", "--to", "1.30"}, 2, "one or two files"},
+		"a file that is not there": {[]string{"check", "--kcm", "1.29=/no/such/file"}, 1, "read the file of kube-controller-manager " +
+			"1.29: open /no/such/file"},
 		"a directory that cannot be made": {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--output-dir", "/dev/null/x"}, 1, "make the output directory"},
 	} {
 		t.Run(name, func(t *testing.T) {

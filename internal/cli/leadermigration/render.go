@@ -53,16 +53,25 @@ func renderLockCommand(output *string) *cobra.Command {
 		},
 	}
 	flags.add(command)
-	command.Flags().StringVar(&dir, "output-dir", "", "write files into this directory, which is made if need be; files that are there are replaced")
+	command.Flags().StringVar(&dir, "output-dir", "", "write files into this directory, which is made if need be; files that are "+
+		"there are replaced")
 	return command
 }
 
 func writeLock(
-	command *cobra.Command, output, dir string, plan leadermigration.Plan, artifacts leadermigration.Artifacts, violations []leadermigration.Violation,
+	command *cobra.Command,
+	output, dir string,
+	plan leadermigration.Plan,
+	artifacts leadermigration.Artifacts,
+	violations []leadermigration.Violation,
 ) error {
 	if output != "text" {
 		rendered := renderedLock{
-			KCM: artifacts.KCM, CCM: artifacts.CCM, KCMAfter: artifacts.KCMAfter, KCMRemove: artifacts.KCMRemove, Violations: nonNil(violations),
+			KCM:        artifacts.KCM,
+			CCM:        artifacts.CCM,
+			KCMAfter:   artifacts.KCMAfter,
+			KCMRemove:  artifacts.KCMRemove,
+			Violations: nonNil(violations),
 		}
 		if artifacts.KCMFile != nil {
 			rendered.Files = map[leadermigration.Component]string{
@@ -102,7 +111,14 @@ func printLock(out io.Writer, plan leadermigration.Plan, artifacts leadermigrati
 	if bytes.Equal(artifacts.KCMFile, artifacts.CCMFile) {
 		fmt.Fprintf(&text, "# %s of both:\n%s", plan.ConfigPath, artifacts.KCMFile)
 	} else {
-		fmt.Fprintf(&text, "# %s of KCM:\n%s---\n# %s of CCM:\n%s", plan.ConfigPath, artifacts.KCMFile, plan.ConfigPath, artifacts.CCMFile)
+		fmt.Fprintf(
+			&text,
+			"# %s of KCM:\n%s---\n# %s of CCM:\n%s",
+			plan.ConfigPath,
+			artifacts.KCMFile,
+			plan.ConfigPath,
+			artifacts.CCMFile,
+		)
 	}
 	_, err := text.WriteTo(out)
 	return err

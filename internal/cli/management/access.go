@@ -29,7 +29,8 @@ type Access struct {
 
 // Bind the flags of the way.
 func (m *Access) Bind(flags *pflag.FlagSet) {
-	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's current context.")
+	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's current "+
+		"context.")
 	// controller-runtime registers the flag with Go's own flags, and reads it there.
 	flags.AddGoFlag(flag.Lookup(config.KubeconfigFlagName))
 }
@@ -101,7 +102,8 @@ func (m *Access) Read(ctx context.Context, c client.Client, host, name string) (
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	switch err := c.Get(ctx, key, cluster); {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("cluster %s does not exist in the management cluster at %s; 'kubectl get uc -A' lists what there is, -n names the namespace",
+		return nil, fmt.Errorf("cluster %s does not exist in the management cluster at %s; 'kubectl get uc -A' lists what there is, "+
+			"-n names the namespace",
 			key, host)
 	case err != nil:
 		return nil, fmt.Errorf("read Cluster %s in the management cluster at %s: %w", key, host, err)

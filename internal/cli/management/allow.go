@@ -16,7 +16,8 @@ func Loopback() []net.IPNet {
 // BindAllow is for operators whose kubeconfig Secrets are not written by tenants.
 func BindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow, addresses ...net.IPNet) {
 	allow := func(target *bool, name, what string) {
-		flags.BoolVar(target, "allow-kubeconfig-"+name, false, "Accept kubeconfigs that "+what+". Whoever writes such a Secret acts in the management cluster.")
+		flags.BoolVar(target, "allow-kubeconfig-"+name, false, "Accept kubeconfigs that "+what+". Whoever writes such a Secret acts "+
+			"in the management cluster.")
 	}
 	allow(&allowed.Exec, "exec", "run a program to get credentials")
 	allow(&allowed.AuthProvider, "auth-provider", "use an auth-provider plugin")
@@ -24,6 +25,7 @@ func BindAllow(flags *pflag.FlagSet, allowed *usercluster.Allow, addresses ...ne
 	allow(&allowed.InsecureTLS, "insecure-tls", "do not verify the API server's certificate")
 	allow(&allowed.Proxy, "proxy", "name a proxy")
 	allow(&allowed.Impersonation, "impersonation", "impersonate someone")
-	flags.IPNetSliceVar(&allowed.Addresses, "allow-user-cluster-addresses", addresses, "Networks, such as 127.0.0.0/8, in which API servers of user "+
+	flags.IPNetSliceVar(&allowed.Addresses, "allow-user-cluster-addresses", addresses, "Networks, such as 127.0.0.0/8, in which "+
+		"API servers of user "+
 		"clusters may be although they are loopback, link-local or a cloud's metadata service.")
 }

@@ -21,12 +21,14 @@ func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster
 	missing, err := cluster.MissingFields(ctx, reader)
 	if err != nil {
 		log.Info("The CustomResourceDefinition of Clusters could not be read, so whether it is older than this manager is not known. "+
-			"Compare it with config/crd of this release, and grant the right to get it", "name", cluster.DefinitionName, "error", err.Error())
+			"Compare it with config/crd of this release, and grant the right to get it", "name", cluster.DefinitionName, "error",
+			err.Error())
 		return
 	}
 	metrics.DefinitionLacks(len(missing))
 	if len(missing) > 0 {
-		log.Error(nil, "The CustomResourceDefinition of Clusters is older than this manager: a status with a field that it lacks is refused. "+
+		log.Error(nil, "The CustomResourceDefinition of Clusters is older than this manager: a status with a field that it lacks is "+
+			"refused. "+
 			"Apply the CustomResourceDefinitions of this release, config/crd, and restart the manager",
 			"name", cluster.DefinitionName, "count", len(missing), "fields", missing[:min(len(missing), maxFieldsShown)])
 	}

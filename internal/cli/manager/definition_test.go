@@ -102,7 +102,14 @@ func olderDefinition(t *testing.T, without []string) *unstructured.Unstructured 
 func statusProperties(t *testing.T, definition *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	versions := definition.Object["spec"].(map[string]any)["versions"].([]any)
-	found, exists, err := unstructured.NestedFieldNoCopy(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "status", "properties")
+	found, exists, err := unstructured.NestedFieldNoCopy(
+		versions[0].(map[string]any),
+		"schema",
+		"openAPIV3Schema",
+		"properties",
+		"status",
+		"properties",
+	)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(exists).To(BeTrue())
 	return found.(map[string]any)

@@ -36,7 +36,12 @@ type managementEndpoints struct {
 
 // protectManagementServer returns what is never dialed for a user cluster: the API server as the manager reaches it, as it is
 // named by a flag, and as its endpoints say. They are read before anything is dialed.
-func protectManagementServer(ctx context.Context, mgr ctrl.Manager, named []string, log logr.Logger) (*usercluster.ManagementServer, error) {
+func protectManagementServer(
+	ctx context.Context,
+	mgr ctrl.Manager,
+	named []string,
+	log logr.Logger,
+) (*usercluster.ManagementServer, error) {
 	client, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, err
@@ -56,11 +61,17 @@ func (e *managementEndpoints) read(ctx context.Context) (readable bool, err erro
 	list, err := e.list(ctx, metav1.ListOptions{Limit: usercluster.MaxManagementEndpoints})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-		e.log.Info("The endpoints of the management cluster's API server cannot be read, so only the addresses that the manager was given are kept from "+
-			"kubeconfigs of tenants. Apply config/api-server-endpoints and restart the manager, or name them with --"+managementServerAddresses, "error", err.Error())
+		e.log.Info("The endpoints of the management cluster's API server cannot be read, so only the addresses that the manager was "+
+			"given are kept from "+
+			"kubeconfigs of tenants. Apply config/api-server-endpoints and restart the manager, or name them with --"+
+			managementServerAddresses, "error", err.Error())
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("read the EndpointSlices of Service default/%s, which no user cluster may name: %w", apiServerService, err)
+		return false, fmt.Errorf(
+			"read the EndpointSlices of Service default/%s, which no user cluster may name: %w",
+			apiServerService,
+			err,
+		)
 	}
 	slices := make([]*discoveryv1.EndpointSlice, 0, len(list.Items))
 	for i := range list.Items {
@@ -115,7 +126,8 @@ func (e *managementEndpoints) NeedLeaderElection() bool { return false }
 
 func (e *managementEndpoints) take(slices []*discoveryv1.EndpointSlice) {
 	if left := e.server.SetEndpoints(endpointsOf(slices)); left > 0 {
-		e.log.Error(nil, "The management cluster's API server has more endpoints than are kept from kubeconfigs of tenants: look at the "+
+		e.log.Error(nil, "The management cluster's API server has more endpoints than are kept from kubeconfigs of tenants: look at "+
+			"the "+
 			"EndpointSlices of Service default/"+apiServerService, "kept", usercluster.MaxManagementEndpoints, "left", left)
 	}
 }

@@ -23,9 +23,13 @@ import (
 
 func sliceOf(namespace, service string, port int32, addresses ...string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: service, Labels: map[string]string{discoveryv1.LabelServiceName: service}},
-		Endpoints:  []discoveryv1.Endpoint{{Addresses: addresses, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}}},
-		Ports:      []discoveryv1.EndpointPort{{Port: new(port)}, {}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace,
+			Name:      service,
+			Labels:    map[string]string{discoveryv1.LabelServiceName: service},
+		},
+		Endpoints: []discoveryv1.Endpoint{{Addresses: addresses, Conditions: discoveryv1.EndpointConditions{Ready: new(false)}}},
+		Ports:     []discoveryv1.EndpointPort{{Port: new(port)}, {}},
 	}
 }
 
@@ -44,7 +48,8 @@ func TestEndpointsOfTheAPIServerAreKeptCurrent(t *testing.T) {
 	server := &usercluster.ManagementServer{}
 	endpoints := &managementEndpoints{client: client, server: server, log: logr.Discard()}
 	g.Expect(endpoints.read(t.Context())).To(BeTrue())
-	g.Expect(server.Endpoints()).To(Equal(endpointsAt("192.0.2.1:6443", "[2001:db8::1]:6443")), "those that are not ready, too, and no other Service's")
+	g.Expect(server.Endpoints()).To(Equal(endpointsAt("192.0.2.1:6443", "[2001:db8::1]:6443")), "those that are not ready, too, "+
+		"and no other Service's")
 	g.Expect(endpoints.NeedLeaderElection()).To(BeFalse())
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -76,14 +81,19 @@ func TestEndpointsThatMayNotBeReadAreSaidOnce(t *testing.T) {
 		said   int
 		want   string
 	}{
-		"no right to them":      {answer: apierrors.NewForbidden(resource, "", errors.New("no rights")), said: 1},
-		"an API without them":   {answer: apierrors.NewNotFound(resource, ""), said: 1},
-		"an API server in need": {answer: apierrors.NewInternalError(errors.New("etcd")), want: "read the EndpointSlices of Service default/kubernetes"},
+		"no right to them":    {answer: apierrors.NewForbidden(resource, "", errors.New("no rights")), said: 1},
+		"an API without them": {answer: apierrors.NewNotFound(resource, ""), said: 1},
+		"an API server in need": {answer: apierrors.NewInternalError(errors.New("etcd")), want: "read the EndpointSlices of Service " +
+			"default/kubernetes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			client := fake.NewClientset()
-			client.PrependReactor("list", "endpointslices", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tc.answer })
+			client.PrependReactor(
+				"list",
+				"endpointslices",
+				func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tc.answer },
+			)
 			var lines []string
 			log := funcr.New(func(_, arguments string) { lines = append(lines, arguments) }, funcr.Options{})
 			readable, err := (&managementEndpoints{client: client, server: &usercluster.ManagementServer{}, log: log}).read(t.Context())
@@ -91,7 +101,11 @@ func TestEndpointsThatMayNotBeReadAreSaidOnce(t *testing.T) {
 			g.Expect(lines).To(HaveLen(tc.said))
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(lines[0]).To(And(ContainSubstring("config/api-server-endpoints"), ContainSubstring("--management-api-server-addresses")))
+				g.Expect(
+					lines[0],
+				).To(
+					And(ContainSubstring("config/api-server-endpoints"), ContainSubstring("--management-api-server-addresses")),
+				)
 				return
 			}
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)), "what could not be looked at is not absent")

@@ -107,15 +107,27 @@ func newManager(config *rest.Config, o *managerOptions) (ctrl.Manager, error) {
 	})
 }
 
-func setupController(ctx context.Context, mgr ctrl.Manager, o *managerOptions, catalogue *provider.Catalogue, log logr.Logger) error {
+func setupController(
+	ctx context.Context,
+	mgr ctrl.Manager,
+	o *managerOptions,
+	catalogue *provider.Catalogue,
+	log logr.Logger,
+) error {
 	server, err := protectManagementServer(ctx, mgr, o.ownAddresses, log.WithName("management"))
 	if err != nil {
 		return err
 	}
 	ledger := controlplane.NewLedger(clock.RealClock{})
 	registry := usercluster.NewRegistry(usercluster.Options{
-		SecretReader: mgr.GetAPIReader(), Management: mgr.GetClient(), Scheme: mgr.GetScheme(), Clock: clock.RealClock{}, Allow: o.allow,
-		ManagementServer: server, ConnectWorkers: o.connectWorkers, Log: log.WithName("usercluster"),
+		SecretReader:     mgr.GetAPIReader(),
+		Management:       mgr.GetClient(),
+		Scheme:           mgr.GetScheme(),
+		Clock:            clock.RealClock{},
+		Allow:            o.allow,
+		ManagementServer: server,
+		ConnectWorkers:   o.connectWorkers,
+		Log:              log.WithName("usercluster"),
 	})
 	if err := mgr.Add(registry); err != nil {
 		return err

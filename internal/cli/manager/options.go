@@ -56,33 +56,48 @@ type managerOptions struct {
 }
 
 func (o *managerOptions) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.namespace, "namespace", "ccm-migration-system", "Namespace of the manager: its Lease and its webhook certificate are there.")
-	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces whose Clusters are looked at; default is all. With it, the manager needs no right elsewhere but for Nodes, by name, and ProviderProfiles.")
+	flags.StringVar(&o.namespace, "namespace", "ccm-migration-system", "Namespace of the manager: its Lease and its webhook "+
+		"certificate are there.")
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces whose Clusters are looked at; default is all. With it, "+
+		"the manager needs no right elsewhere but for Nodes, by name, and ProviderProfiles.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "Let only one of several managers work; otherwise each does everything.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of /healthz and /readyz.")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and authorized by the management cluster. 0 switches it off.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address of /metrics: HTTPS, authenticated and "+
+		"authorized by the management cluster. 0 switches it off.")
 
-	flags.StringVar(&o.webhookCertificates, "webhook-certificates", mountedCertificates, "Where the webhook's certificate comes from: mounted (such as by cert-manager), self-managed, or none: no webhook is served, and the controller adds the annotations.")
+	flags.StringVar(&o.webhookCertificates, "webhook-certificates", mountedCertificates, "Where the webhook's certificate comes "+
+		"from: mounted (such as by cert-manager), self-managed, or none: no webhook is served, and the controller adds the "+
+		"annotations.")
 	flags.StringVar(&o.webhookHost, "webhook-host", "", "Address the webhook listens on; default is all.")
 	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "Port of the webhook.")
-	flags.StringVar(&o.certificateDir, "webhook-certificate-dir", "/tmp/k8s-webhook-server/serving-certs", "Directory with tls.crt and tls.key of the webhook.")
+	flags.StringVar(&o.certificateDir, "webhook-certificate-dir", "/tmp/k8s-webhook-server/serving-certs", "Directory with "+
+		"tls.crt and tls.key of the webhook.")
 
 	flags.IntVar(&o.workers, "workers", 10, "How many Clusters are looked at at once.")
-	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed lately are tried at once.")
-	flags.IntVar(&o.lookAhead.AtOnce, "look-ahead-concurrency", cluster.DefaultLooksAtOnce, "How many user clusters whose feature is off are looked at at once.")
-	flags.Float64Var(&o.lookAhead.Requests, "look-ahead-qps", cluster.DefaultLookAheadRequests, "How many requests a second all these looks send to user clusters, on average over the fleet.")
-	flags.StringVar(&o.stateDirectory, "state-dir", "", "Directory for a small file while a Cluster is looked at. Those that are there at the start name the Clusters on which "+
+	flags.IntVar(&o.connectWorkers, "connect-workers", usercluster.DefaultConnectWorkers, "How many user clusters that failed "+
+		"lately are tried at once.")
+	flags.IntVar(&o.lookAhead.AtOnce, "look-ahead-concurrency", cluster.DefaultLooksAtOnce, "How many user clusters whose "+
+		"feature is off are looked at at once.")
+	flags.Float64Var(&o.lookAhead.Requests, "look-ahead-qps", cluster.DefaultLookAheadRequests, "How many requests a second all "+
+		"these looks send to user clusters, on average over the fleet.")
+	flags.StringVar(&o.stateDirectory, "state-dir", "", "Directory for a small file while a Cluster is looked at. Those that are "+
+		"there at the start name the Clusters on which "+
 		"the manager may have died; they are looked at last and alone. Default is none.")
 	management.BindAllow(flags, &o.allow)
-	flags.StringSliceVar(&o.ownAddresses, managementServerAddresses, nil, "Further addresses, such as seed.example.com:6443, of the management "+
-		"cluster's own API server, which no kubeconfig of a user cluster may name. The one that the manager uses and those of EndpointSlice default/kubernetes are known.")
-	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations that say so by label "+
-		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace copied into a user cluster.")
+	flags.StringSliceVar(&o.ownAddresses, managementServerAddresses, nil, "Further addresses, such as seed.example.com:6443, of "+
+		"the management "+
+		"cluster's own API server, which no kubeconfig of a user cluster may name. The one that the manager uses and those of "+
+		"EndpointSlice default/kubernetes are known.")
+	flags.BoolVar(&o.requireCloudConfigLabel, "require-cloud-config-label", false, "Take only Secrets for cloud configurations "+
+		"that say so by label "+
+		ucv1.CloudConfigLabel+"=true, or by that type: without it, whoever writes a Cluster has any fitting Secret of its namespace "+
+		"copied into a user cluster.")
 	o.log.TimeEncoder = zapcore.RFC3339TimeEncoder
 	known := flag.NewFlagSet("log", flag.ContinueOnError)
 	o.log.BindFlags(known)
 	flags.AddGoFlagSet(known)
-	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another cluster a loop may run twice.")
+	flags.StringToStringVar(&o.waits, unsafeWaits, nil, "Shorten waits that prove something, in testbeds only: with another "+
+		"cluster a loop may run twice.")
 	_ = flags.MarkHidden(unsafeWaits)
 }
 
@@ -97,7 +112,13 @@ func (o *managerOptions) deadlines() (observation.Deadlines, error) {
 	for name, text := range o.waits {
 		to, err := time.ParseDuration(text)
 		if err != nil || !deadlines.ShortenWait(name, to) {
-			return deadlines, fmt.Errorf("--%s %s=%s: it is no wait that can be shortened, or %s is not shorter", unsafeWaits, name, text, text)
+			return deadlines, fmt.Errorf(
+				"--%s %s=%s: it is no wait that can be shortened, or %s is not shorter",
+				unsafeWaits,
+				name,
+				text,
+				text,
+			)
 		}
 	}
 	return deadlines, nil
@@ -122,8 +143,18 @@ func (o *managerOptions) validate() error {
 			errs = append(errs, fmt.Errorf("--namespaces has %q, which is no name of a namespace: %s", namespace, problems[0]))
 		}
 	}
-	if known := []string{mountedCertificates, selfManagedCertificates, noCertificates}; !slices.Contains(known, o.webhookCertificates) {
-		errs = append(errs, fmt.Errorf("--webhook-certificates is %q; it is one of %s", o.webhookCertificates, strings.Join(known, ", ")))
+	if known := []string{
+		mountedCertificates,
+		selfManagedCertificates,
+		noCertificates,
+	}; !slices.Contains(
+		known,
+		o.webhookCertificates,
+	) {
+		errs = append(
+			errs,
+			fmt.Errorf("--webhook-certificates is %q; it is one of %s", o.webhookCertificates, strings.Join(known, ", ")),
+		)
 	}
 	errs = append(errs, validateServerAddresses(o.ownAddresses))
 	if o.namespace == "" {
@@ -133,7 +164,8 @@ func (o *managerOptions) validate() error {
 		errs = append(errs, errors.New("--workers and --connect-workers are at least 1"))
 	}
 	if o.lookAhead.AtOnce < 1 || o.lookAhead.Requests <= 0 {
-		errs = append(errs, errors.New("--look-ahead-concurrency is at least 1, and --look-ahead-qps more than 0; spec.preflight.lookAhead: Never switches the looks off"))
+		errs = append(errs, errors.New("--look-ahead-concurrency is at least 1, and --look-ahead-qps more than 0; "+
+			"spec.preflight.lookAhead: Never switches the looks off"))
 	}
 	if _, err := o.deadlines(); err != nil {
 		errs = append(errs, err)

@@ -25,17 +25,31 @@ func TestManagerOptions(t *testing.T) {
 		"some namespaces":                               {args: []string{"--namespaces=user-a,user-b", "--namespaces=user-c"}},
 		"an empty namespace would stand for all":        {args: []string{"--namespaces=user-a,"}, want: `--namespaces has ""`},
 		"a pattern is no namespace":                     {args: []string{"--namespaces=user-*"}, want: `"user-*"`},
-		"further addresses of the API server":           {args: []string{"--management-api-server-addresses=seed.example.com:6443,[2001:db8::1]:443"}},
-		"an address of the API server has a port":       {args: []string{"--management-api-server-addresses=seed.example.com"}, want: `"seed.example.com"`},
-		"its port is a number":                          {args: []string{"--management-api-server-addresses=192.0.2.1:https"}, want: "1 to 65535"},
-		"its host is named":                             {args: []string{"--management-api-server-addresses=:6443"}, want: "the host is empty"},
-		"a URL is no address of the API server":         {args: []string{"--management-api-server-addresses=https://192.0.2.1:6443"}, want: "not HOST:PORT"},
-		"looks ahead without a limit are none":          {args: []string{"--look-ahead-qps=0"}, want: "Never switches the looks off"},
-		"a testbed shortens a wait":                     {args: []string{"--unsafe-waits=settle=2s,probe=1s"}},
-		"a deadline cannot be shortened":                {args: []string{"--unsafe-waits=handover=2s"}, want: "handover=2s"},
-		"a wait cannot become longer":                   {args: []string{"--unsafe-waits=settle=1h"}, want: "settle=1h"},
-		"a wait cannot be left out":                     {args: []string{"--unsafe-waits=settle=0s"}, want: "settle=0s"},
-		"a wait is a duration":                          {args: []string{"--unsafe-waits=settle=2"}, want: "settle=2"},
+		"further addresses of the API server": {
+			args: []string{"--management-api-server-addresses=seed.example.com:6443,[2001:db8::1]:443"},
+		},
+		"an address of the API server has a port": {
+			args: []string{"--management-api-server-addresses=seed.example.com"},
+			want: `"seed.example.com"`,
+		},
+		"its port is a number": {
+			args: []string{"--management-api-server-addresses=192.0.2.1:https"},
+			want: "1 to 65535",
+		},
+		"its host is named": {
+			args: []string{"--management-api-server-addresses=:6443"},
+			want: "the host is empty",
+		},
+		"a URL is no address of the API server": {
+			args: []string{"--management-api-server-addresses=https://192.0.2.1:6443"},
+			want: "not HOST:PORT",
+		},
+		"looks ahead without a limit are none": {args: []string{"--look-ahead-qps=0"}, want: "Never switches the looks off"},
+		"a testbed shortens a wait":            {args: []string{"--unsafe-waits=settle=2s,probe=1s"}},
+		"a deadline cannot be shortened":       {args: []string{"--unsafe-waits=handover=2s"}, want: "handover=2s"},
+		"a wait cannot become longer":          {args: []string{"--unsafe-waits=settle=1h"}, want: "settle=1h"},
+		"a wait cannot be left out":            {args: []string{"--unsafe-waits=settle=0s"}, want: "settle=0s"},
+		"a wait is a duration":                 {args: []string{"--unsafe-waits=settle=2"}, want: "settle=2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-const adoptionHelp = `Prints what spec.addons.adoption: Adopt would change in the user cluster: for every object of the CCM and the CSI driver
-that exists and is not ours its fields with their old and new values, as the API server's own dry run has them. Values
-of Secrets, of ConfigMaps and of the environment of containers are masked. Nothing is changed.
+const adoptionHelp = `Prints what spec.addons.adoption: Adopt would change in the user cluster: for every object of the
+CCM and the CSI driver that exists and is not ours its fields with their old and new values, as the API server's own dry
+run has them. Values of Secrets, of ConfigMaps and of the environment of containers are masked. Nothing is changed.
 
 It reads the Cluster, its Secrets and its inventory in the management cluster, with the current kubeconfig, and does the
 rest in the user cluster with the credentials of its kubeconfig Secret. Before the start of a migration nothing is
@@ -37,7 +37,10 @@ type adoptionOptions struct {
 func Adoption() *cobra.Command {
 	options := &adoptionOptions{}
 	command := &cobra.Command{
-		Use: "adoption NAME", Short: "Says what adopting the addon objects of someone else would change.", Long: adoptionHelp, Args: cobra.ExactArgs(1),
+		Use:   "adoption NAME",
+		Short: "Says what adopting the addon objects of someone else would change.",
+		Long:  adoptionHelp,
+		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return options.run(command.Context(), command.OutOrStdout(), args[0])
 		},

@@ -39,7 +39,11 @@ func (b *bothClusters) open(ctx context.Context, name string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: b.allow})
+	session, err := usercluster.Dial(
+		ctx,
+		cluster,
+		usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: b.allow},
+	)
 	if err != nil {
 		return opened{}, fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 )
 
-const planHelp = `Says what the migration of a cluster would do from now on, and changes nothing: what stands against it, every change in order
-with its objects and fields, the Machines that are replaced, whom that disturbs, how long it takes and what that rests on,
-the point of no return, and what is different afterwards.
+const planHelp = `Says what the migration of a cluster would do from now on, and changes nothing: what stands against
+it, every change in order with its objects and fields, the Machines that are replaced, whom that disturbs, how long it
+takes and what that rests on, the point of no return, and what is different afterwards.
 
 It reads both clusters, has the API servers' own dry runs compare objects, and lets a simulation go on from there by the
-same rules that the controller follows, with people absent. A Cluster whose feature is off is planned as if it were switched
-on now. Values of Secrets, of ConfigMaps and of the environment of containers are masked.
+same rules that the controller follows, with people absent. A Cluster whose feature is off is planned as if it were
+switched on now. Values of Secrets, of ConfigMaps and of the environment of containers are masked.
 
 It uses the current kubeconfig in the management cluster, and the kubeconfig Secret of the Cluster in the user cluster.
 --output=html is one page that can be attached to a change request. The digest is what spec.approval.planDigest takes.`
@@ -33,7 +33,10 @@ type planOptions struct {
 func Command() *cobra.Command {
 	options := &planOptions{}
 	command := &cobra.Command{
-		Use: "plan [NAMESPACE/]NAME", Short: "Says what the migration of a cluster would do, and changes nothing.", Long: planHelp, Args: cobra.ExactArgs(1),
+		Use:   "plan [NAMESPACE/]NAME",
+		Short: "Says what the migration of a cluster would do, and changes nothing.",
+		Long:  planHelp,
+		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return options.run(command.Context(), command.OutOrStdout(), args[0])
 		},

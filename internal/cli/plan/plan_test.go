@@ -16,10 +16,18 @@ import (
 
 func somePlan() plan.Plan {
 	return plan.Plan{
-		Cluster: "user-alpha/alpha", Provider: "openstack", Version: "1.25.16", Now: "It has not started.", Digest: "0123", Summary: "2 changes.",
-		Findings: []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
-		Protocol: ucv1.FencedProtocol, ProtocolReason: "it holds.",
-		Outcome: plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
+		Cluster:  "user-alpha/alpha",
+		Provider: "openstack",
+		Version:  "1.25.16",
+		Now:      "It has not started.",
+		Digest:   "0123",
+		Summary:  "2 changes.",
+		Findings: []observation.Finding{
+			{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."},
+		},
+		Protocol:       ucv1.FencedProtocol,
+		ProtocolReason: "it holds.",
+		Outcome:        plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
 		Actions: []plan.Action{{
 			Number: 1, Step: ucv1.StepAddons, Kind: outcome.ActionApplyAddons, Cluster: "user", Why: "Applying.",
 			Objects: []plan.Object{{
@@ -27,10 +35,16 @@ func somePlan() plan.Plan {
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
 			}},
 		}, {Step: ucv1.StepHandover, Kind: outcome.ActionFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
-		Rollouts: []plan.Rollout{{
-			Object: "MachineDeployment kube-system/a", Machines: []string{"kube-system/a-1"}, Disruption: "One more.", Pods: new(3), Seconds: 90,
-			Budgets: []plan.Budget{{Name: "web/front", Pods: 2}},
-		}},
+		Rollouts: []plan.Rollout{
+			{
+				Object:     "MachineDeployment kube-system/a",
+				Machines:   []string{"kube-system/a-1"},
+				Disruption: "One more.",
+				Pods:       new(3),
+				Seconds:    90,
+				Budgets:    []plan.Budget{{Name: "web/front", Pods: 2}},
+			},
+		},
 		Duration:        plan.Duration{Seconds: 390, Parts: []plan.Part{{What: "Soak", Seconds: 300, Basis: "Set."}}},
 		PointOfNoReturn: plan.PointOfNoReturn{Passed: true, Step: ucv1.StepComplete, Action: 1, Reason: "It is completed."},
 		Afterwards:      []plan.Difference{{What: "--cloud-provider", From: "openstack"}},
@@ -44,10 +58,12 @@ func TestPlanForPeople(t *testing.T) {
 	g.Expect(writePlan(out, "text", somePlan())).To(Succeed())
 	for _, line := range []string{
 		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
-		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       change Deployment kube-system/ccm",
+		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       " +
+			"change Deployment kube-system/ccm",
 		"           spec.replicas: 1 -> 2", "         ! a note", "     - FreeLease, user cluster, only when it is needed",
 		"It stops at step Roll, and a person has to act: BlockedMachines. One is paused.",
-		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: 2 pods here, 0 may go now",
+		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: " +
+			"2 pods here, 0 may go now",
 		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)", "People are absent.",
 	} {
 		g.Expect(out.String()).To(ContainSubstring(line))

@@ -28,9 +28,13 @@ type planState struct {
 }
 
 func askedBack() []simulation.Intervention {
-	return []simulation.Intervention{{
-		Name: "asks for the rollback", When: func(w *simulation.World) bool { return w.Replaced() > 1 }, Do: func(w *simulation.World) { w.Undo(true) },
-	}}
+	return []simulation.Intervention{
+		{
+			Name: "asks for the rollback",
+			When: func(w *simulation.World) bool { return w.Replaced() > 1 },
+			Do:   func(w *simulation.World) { w.Undo(true) },
+		},
+	}
 }
 
 func planStates() map[string]planState {
@@ -39,8 +43,14 @@ func planStates() map[string]planState {
 		c.DeletionTimestamp = new(metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	}
 	return map[string]planState{
-		"feature-off":       {at: soon, change: func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil; c.Status.Facts = ucv1.Facts{} }},
-		"paused":            {at: simulation.AtStep(ucv1.StepMachineController), change: func(c *ucv1.Cluster) { c.Spec.Paused = true }},
+		"feature-off": {
+			at:     soon,
+			change: func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil; c.Status.Facts = ucv1.Facts{} },
+		},
+		"paused": {
+			at:     simulation.AtStep(ucv1.StepMachineController),
+			change: func(c *ucv1.Cluster) { c.Spec.Paused = true },
+		},
 		"before-hand-over":  {at: simulation.AtStep(ucv1.StepAddons)},
 		"after-hand-over":   {at: simulation.AtStep(ucv1.StepMachineController)},
 		"middle-of-a-roll":  {at: func(w *simulation.World) bool { return w.Replaced() > 1 }},
@@ -50,7 +60,11 @@ func planStates() map[string]planState {
 		"external-finished": {external: true, at: simulation.Finished},
 		"rollback-asked":    {at: simulation.AtStep(ucv1.StepRoll), change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }},
 		"rollback":          {before: askedBack(), at: simulation.AtStep(ucv1.StepUndoRoll)},
-		"rolled-back":       {before: askedBack(), at: simulation.RolledBack, change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = false }},
+		"rolled-back": {
+			before: askedBack(),
+			at:     simulation.RolledBack,
+			change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = false },
+		},
 		"rolled-back-retry": {before: askedBack(), at: simulation.RolledBack, change: func(c *ucv1.Cluster) {
 			c.Spec.Handover.Rollback, c.Spec.Handover.RetryAfter = false, new(metav1.NewTime(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)))
 		}},
@@ -58,8 +72,10 @@ func planStates() map[string]planState {
 		"deleted-hand-over": {at: simulation.AtStep(ucv1.StepHandover), change: deleted},
 		"deleted-finished":  {at: simulation.Finished, change: deleted},
 		"halted": {
-			before: []simulation.Intervention{{When: simulation.AtStep(ucv1.StepRoll), Do: func(w *simulation.World) { w.Pause("workers", true) }}},
-			at:     simulation.Stalled(ucv1.BlockedMachinesReason),
+			before: []simulation.Intervention{
+				{When: simulation.AtStep(ucv1.StepRoll), Do: func(w *simulation.World) { w.Pause("workers", true) }},
+			},
+			at: simulation.Stalled(ucv1.BlockedMachinesReason),
 		},
 	}
 }
@@ -78,7 +94,11 @@ func (s planState) planOf(g Gomega) plan.Plan {
 		if s.do != nil {
 			s.do(w)
 		}
-		in = &plan.Input{Start: simulation.StartOf(w), Dry: map[string]plan.Object{}, Pods: observation.Known(plan.Pods{OnNode: map[string]int{}})}
+		in = &plan.Input{
+			Start: simulation.StartOf(w),
+			Dry:   map[string]plan.Object{},
+			Pods:  observation.Known(plan.Pods{OnNode: map[string]int{}}),
+		}
 		for _, object := range in.Start.Differing {
 			in.Dry[object.String()] = plan.Object{Object: object.String(), Operation: plan.Change}
 		}

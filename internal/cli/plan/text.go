@@ -14,7 +14,16 @@ import (
 // planText prints the plan for people.
 func planText(out io.Writer, made plan.Plan) error {
 	text := &strings.Builder{}
-	fmt.Fprintf(text, "Plan of Cluster %s (%s, Kubernetes %s)\n%s\n%s\nDigest %s\n", made.Cluster, made.Provider, made.Version, made.Now, made.Summary, made.Digest)
+	fmt.Fprintf(
+		text,
+		"Plan of Cluster %s (%s, Kubernetes %s)\n%s\n%s\nDigest %s\n",
+		made.Cluster,
+		made.Provider,
+		made.Version,
+		made.Now,
+		made.Summary,
+		made.Digest,
+	)
 	textFindings(text, made)
 	textVerbs(text, made)
 	textRollouts(text, made)
@@ -59,7 +68,15 @@ func textVerbs(text *strings.Builder, made plan.Plan) {
 			step = string(action.Step)
 			fmt.Fprintf(text, "  step %s\n", step)
 		}
-		fmt.Fprintf(text, "  %4s %s, %s cluster%s\n       %s\n", numbered(action), action.Kind, action.Cluster, onlyWhen(action), action.Why)
+		fmt.Fprintf(
+			text,
+			"  %4s %s, %s cluster%s\n       %s\n",
+			numbered(action),
+			action.Kind,
+			action.Cluster,
+			onlyWhen(action),
+			action.Why,
+		)
 		for _, object := range action.Objects {
 			textObject(text, object)
 		}
@@ -95,7 +112,14 @@ func textRollouts(text *strings.Builder, made plan.Plan) {
 		fmt.Fprintln(text, "  none")
 	}
 	for _, rollout := range made.Rollouts {
-		fmt.Fprintf(text, "  %s: %d Machines, about %s. %s\n", rollout.Object, len(rollout.Machines), lasting(rollout.Seconds), rollout.Disruption)
+		fmt.Fprintf(
+			text,
+			"  %s: %d Machines, about %s. %s\n",
+			rollout.Object,
+			len(rollout.Machines),
+			lasting(rollout.Seconds),
+			rollout.Disruption,
+		)
 		fmt.Fprintf(text, "    %s\n", strings.Join(rollout.Machines, ", "))
 		fmt.Fprintf(text, "    pods that move: %s\n", moving(rollout))
 		for _, budget := range rollout.Budgets {
@@ -123,7 +147,12 @@ func ending(outcome plan.Outcome) string {
 	case plan.Stalls:
 		return fmt.Sprintf("It stops at step %s, and a person has to act: %s. %s", outcome.Step, outcome.Reason, outcome.Message)
 	case plan.Waits:
-		return fmt.Sprintf("It waits at step %s for what the controller does not do: %s. %s", outcome.Step, outcome.Reason, outcome.Message)
+		return fmt.Sprintf(
+			"It waits at step %s for what the controller does not do: %s. %s",
+			outcome.Step,
+			outcome.Reason,
+			outcome.Message,
+		)
 	case plan.Finishes:
 	}
 	return outcome.Message

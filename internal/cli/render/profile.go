@@ -24,7 +24,11 @@ func overlaid(addons provider.Addons, path, name, version string) (provider.Addo
 	}
 	made, problems := provider.New().Overlay(addons, profile.Spec, version)
 	if len(problems) > 0 {
-		return provider.Addons{}, fmt.Errorf("--profile: ProviderProfile %s cannot be used:\n- %s", profile.Name, strings.Join(problems, "\n- "))
+		return provider.Addons{}, fmt.Errorf(
+			"--profile: ProviderProfile %s cannot be used:\n- %s",
+			profile.Name,
+			strings.Join(problems, "\n- "),
+		)
 	}
 	return made, nil
 }
@@ -40,7 +44,8 @@ func readProfile(path string) (*ucv1.ProviderProfile, error) {
 		return nil, fmt.Errorf("%s is not a ProviderProfile: %w", path, err)
 	}
 	if profile.APIVersion != ucv1.GroupVersion().String() || profile.Kind != "ProviderProfile" {
-		return nil, errors.New(path + " is not the manifest of a ProviderProfile: write apiVersion " + ucv1.GroupVersion().String() + " and its kind")
+		return nil, errors.New(path + " is not the manifest of a ProviderProfile: write apiVersion " + ucv1.GroupVersion().String() +
+			" and its kind")
 	}
 	return profile, nil
 }

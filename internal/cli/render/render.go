@@ -22,8 +22,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the fence,
-and of agents on the Nodes that are applied when the CCM has led, in the order in which they are applied. It reads files only, and no cluster.
+const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the
+fence, and of agents on the Nodes that are applied when the CCM has led, in the order in which they are applied. It
+reads files only, and no cluster.
 
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
@@ -47,11 +48,13 @@ type renderFlags struct {
 func Command() *cobra.Command {
 	var flags renderFlags
 	command := &cobra.Command{
-		Use: "render --provider NAME --kubernetes VERSION --cloud-config FILE", Short: "Render what would be applied to a user cluster.",
+		Use: "render --provider NAME --kubernetes VERSION --cloud-config FILE", Short: "Render what would be applied to a user " +
+			"cluster.",
 		Long: renderLong,
 		Example: "  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf\n" +
 			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --cloud-config secret.yaml --images\n" +
-			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf --profile profile.yaml --images",
+			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf --profile profile.yaml " +
+			"--images",
 		Args: terminal.UsageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command.OutOrStdout()) },
 	}
@@ -82,7 +85,9 @@ func (f *renderFlags) run(out io.Writer) error {
 		return terminal.UsageError(fmt.Errorf("--output %q is none of yaml and json", f.output))
 	}
 	if f.placement != string(ucv1.InUserCluster) && f.placement != string(ucv1.BesideControlPlane) {
-		return terminal.UsageError(fmt.Errorf("--placement %q is none of %s and %s", f.placement, ucv1.InUserCluster, ucv1.BesideControlPlane))
+		return terminal.UsageError(
+			fmt.Errorf("--placement %q is none of %s and %s", f.placement, ucv1.InUserCluster, ucv1.BesideControlPlane),
+		)
 	}
 	profile, err := lookup(f.provider)
 	if err != nil {
@@ -115,7 +120,9 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		inherited.ConfigureCloudRoutes, inherited.AllocateNodeCIDRs = true, true
 		inherited.Loops = append(inherited.Loops, observation.RouteLoop)
 	}
-	addons, err := profile.Render(provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid})
+	addons, err := profile.Render(
+		provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid},
+	)
 	if err == nil && f.profile != "" {
 		addons, err = overlaid(addons, f.profile, f.provider, version)
 	}

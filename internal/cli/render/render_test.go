@@ -58,7 +58,15 @@ func TestRenderReadsEveryFormOfTheConfigurationAndHidesIt(t *testing.T) {
 			stdout, stderr, code := execute("render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", path)
 			g.Expect(stderr).To(BeEmpty())
 			g.Expect(code).To(Equal(0))
-			g.Expect(stdout).To(And(ContainSubstring("kind: Deployment"), ContainSubstring("hidden: render with --show-secrets"), Not(ContainSubstring(password))))
+			g.Expect(
+				stdout,
+			).To(
+				And(
+					ContainSubstring("kind: Deployment"),
+					ContainSubstring("hidden: render with --show-secrets"),
+					Not(ContainSubstring(password)),
+				),
+			)
 			if first != "" {
 				g.Expect(stdout).To(Equal(first), "the form makes no difference")
 			}
@@ -69,7 +77,13 @@ func TestRenderReadsEveryFormOfTheConfigurationAndHidesIt(t *testing.T) {
 
 func TestRenderPlacement(t *testing.T) {
 	config, onInstance := configs(t)["a file"], filepath.Join(t.TempDir(), "cloud.conf")
-	NewWithT(t).Expect(os.WriteFile(onInstance, []byte("[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n"), 0o600)).To(Succeed())
+	NewWithT(
+		t,
+	).Expect(
+		os.WriteFile(onInstance, []byte("[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n"), 0o600),
+	).To(
+		Succeed(),
+	)
 	for name, tc := range map[string]struct {
 		args           []string
 		code           int
@@ -129,7 +143,8 @@ func TestRender(t *testing.T) {
 			args: []string{"--provider", "openstack", "--kubernetes", "new", "--cloud-config", config}, code: 1, stderr: "write it like 1.30.14",
 		},
 		"a file that is not there": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config + "x"}, code: 1, stderr: "no such file",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config +
+				"x"}, code: 1, stderr: "no such file",
 		},
 		"a configuration that lacks something": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", broken}, code: 1, stderr: "lacks auth-url",
@@ -153,8 +168,12 @@ func TestVersions(t *testing.T) {
 	g := NewWithT(t)
 	stdout, _, code := execute("versions", "--provider", "openstack")
 	g.Expect(code).To(Equal(0))
-	g.Expect(stdout).To(And(MatchRegexp(`1\.25 +v1\.25\.6 +v1\.25\.6 +-\n`), MatchRegexp(`1\.26 .* in-tree: create, upgrade, migrate \[1\]\n`),
-		ContainSubstring("[1] Kubernetes 1.25 is the last with the in-tree provider openstack")))
+	g.Expect(
+		stdout,
+	).To(
+		And(MatchRegexp(`1\.25 +v1\.25\.6 +v1\.25\.6 +-\n`), MatchRegexp(`1\.26 .* in-tree: create, upgrade, migrate \[1\]\n`),
+			ContainSubstring("[1] Kubernetes 1.25 is the last with the in-tree provider openstack")),
+	)
 	stdout, _, code = execute("versions", "--provider", "simcloud")
 	g.Expect(code).To(Equal(0))
 	g.Expect(stdout).To(MatchRegexp(`1\.29 +v1\.29\.15 +v1\.29\.15 +-\n1\.30 +v1\.30\.14 +v1\.30\.14 +-\n`))

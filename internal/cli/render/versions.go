@@ -14,8 +14,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
-const versionsLong = `Show which releases of CCM and CSI driver the catalogue has for each minor of Kubernetes, and which operations are
-refused there. It reads no cluster.
+const versionsLong = `Show which releases of CCM and CSI driver the catalogue has for each minor of Kubernetes, and
+which operations are refused there. It reads no cluster.
 
 What is refused is written as the condition of the clusters that it is about, if it is not any, and the operations:
 
@@ -45,7 +45,12 @@ func Versions() *cobra.Command {
 				return err
 			}
 			table := provider.TableOf(name, profile)
-			return terminal.Write(command.OutOrStdout(), output, table, func(w io.Writer) error { return writeTable(w, profile.Describe().Title, table) })
+			return terminal.Write(
+				command.OutOrStdout(),
+				output,
+				table,
+				func(w io.Writer) error { return writeTable(w, profile.Describe().Title, table) },
+			)
 		},
 	}
 	command.Flags().StringVar(&name, "provider", "", "provider, as in spec.cloud.providerName")
@@ -58,7 +63,9 @@ func lookup(name string) (provider.Profile, error) {
 	catalogue := provider.New()
 	profile, ok := catalogue.Lookup(name)
 	if !ok {
-		return nil, terminal.UsageError(fmt.Errorf("--provider %q is not in the catalogue; it has %s", name, strings.Join(catalogue.Names(), ", ")))
+		return nil, terminal.UsageError(
+			fmt.Errorf("--provider %q is not in the catalogue; it has %s", name, strings.Join(catalogue.Names(), ", ")),
+		)
 	}
 	return profile, nil
 }
@@ -78,7 +85,14 @@ func writeTable(w io.Writer, title string, matrix provider.Table) error {
 			reasons = add(reasons, reason)
 			refused = append(refused, fmt.Sprintf("%s [%d]", refusal, slices.Index(reasons, reason)+1))
 		}
-		_, _ = fmt.Fprintf(table, "1.%d\t%s\t%s\t%s\n", row.Minor, cmp.Or(row.CCM, "-"), cmp.Or(row.CSI, "-"), cmp.Or(strings.Join(refused, "; "), "-"))
+		_, _ = fmt.Fprintf(
+			table,
+			"1.%d\t%s\t%s\t%s\n",
+			row.Minor,
+			cmp.Or(row.CCM, "-"),
+			cmp.Or(row.CSI, "-"),
+			cmp.Or(strings.Join(refused, "; "), "-"),
+		)
 	}
 	for i, reason := range reasons {
 		_, _ = fmt.Fprintf(table, "\n[%d] %s", i+1, reason)

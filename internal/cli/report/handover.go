@@ -65,8 +65,10 @@ type handoverProcess struct {
 func Handover() *cobra.Command {
 	options, output := &management.Access{}, ""
 	command := &cobra.Command{
-		Use: "handover NAME", Short: "Says how far the hand-over of the cloud loops is, from the status of the Cluster.", Args: cobra.ExactArgs(1),
-		Long: "Says how far the hand-over of the cloud loops is. It reads the Cluster only: what is printed is as old as its status.",
+		Use:   "handover NAME",
+		Short: "Says how far the hand-over of the cloud loops is, from the status of the Cluster.",
+		Args:  cobra.ExactArgs(1),
+		Long:  "Says how far the hand-over of the cloud loops is. It reads the Cluster only: what is printed is as old as its status.",
 		RunE: func(command *cobra.Command, args []string) error {
 			cluster, _, err := options.Cluster(command.Context(), args[0])
 			if err != nil {
@@ -89,7 +91,8 @@ func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 	if handover == nil {
 		return report
 	}
-	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Stage, handover.Proof
+	report.Protocol, report.Reason, report.Line, report.Proof = handover.Protocol, handover.ProtocolReason, handover.Stage,
+		handover.Proof
 	report.StartedAt, report.FenceOpenedAt, report.FinishedAt = handover.StartedAt, handover.FenceOpenedAt, handover.FinishedAt
 	report.GapSeconds, report.PointOfNoReturn = handover.GapSeconds, handover.PointOfNoReturn
 	report.Lines = handoverLines(handover)
@@ -170,13 +173,18 @@ func (r *handoverReport) undo() (rows [][]string) {
 	case rollback != nil && rollback.FinishedAt != nil:
 		rows = append(rows, []string{"Undone", terminal.At(rollback.FinishedAt)})
 	case rollback != nil:
-		rows = append(rows, []string{"Undo began", terminal.At(rollback.StartedAt)}, []string{"KCM got its loops back", terminal.At(rollback.LoopsOnAt)})
+		rows = append(
+			rows,
+			[]string{"Undo began", terminal.At(rollback.StartedAt)},
+			[]string{"KCM got its loops back", terminal.At(rollback.LoopsOnAt)},
+		)
 	case r.PointOfNoReturn != nil:
 		text := string(r.PointOfNoReturn.State)
 		if r.PointOfNoReturnAt != nil {
 			text += " since " + terminal.At(r.PointOfNoReturnAt)
 		}
-		rows = append(rows, []string{"Point of no return", strings.TrimSpace(text + ". " + r.PointOfNoReturn.Reason + r.PointOfNoReturn.Next)})
+		rows = append(rows, []string{"Point of no return", strings.TrimSpace(text + ". " +
+			r.PointOfNoReturn.Reason + r.PointOfNoReturn.Next)})
 	}
 	return rows
 }

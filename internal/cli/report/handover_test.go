@@ -18,7 +18,11 @@ func handedOver(change func(*ucv1.HandoverStatus)) *ucv1.Cluster {
 	handover := &ucv1.HandoverStatus{
 		Protocol: ucv1.FencedProtocol, ProtocolReason: "the CCM cannot write its Lease.", Stage: "Silent", StartedAt: &at,
 		Proof: []ucv1.ProofItem{
-			{Name: "Template", State: ucv1.ProvenState}, {Name: "Processes", State: ucv1.NotProvenState, Message: "Pod tenant/kcm-3 may run cloud loops."},
+			{
+				Name:  "Template",
+				State: ucv1.ProvenState,
+			},
+			{Name: "Processes", State: ucv1.NotProvenState, Message: "Pod tenant/kcm-3 may run cloud loops."},
 		},
 		Processes: []ucv1.ManagerProcess{
 			{PodUID: "1", PodName: "kcm-1", NodeName: "a", EndedAt: &seen, EndedBecause: "its container terminated"},
@@ -107,5 +111,9 @@ func TestOutputFormats(t *testing.T) {
 		g.Expect(out.String()).To(And(ContainSubstring(want), ContainSubstring("kcm-3")), format)
 	}
 	g.Expect(terminal.CheckOutput("xml", "html")).To(MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml, html`)))
-	g.Expect(terminal.Write(&bytes.Buffer{}, "xml", report, report.text)).To(MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml`)))
+	g.Expect(
+		terminal.Write(&bytes.Buffer{}, "xml", report, report.text),
+	).To(
+		MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml`)),
+	)
 }

@@ -25,9 +25,11 @@ type instructionsReport struct {
 func Instructions() *cobra.Command {
 	options, output := &management.Access{}, ""
 	command := &cobra.Command{
-		Use: "instructions NAME", Short: "Says what to change in a control plane that the controller does not change.", Args: cobra.ExactArgs(1),
-		Long: "Says what to change where, in which order, and what was seen done, for a Cluster whose spec.controlPlane.change is Instruct or " +
-			"whose type is External. It reads the Cluster only: what is printed is as old as its status.",
+		Use:   "instructions NAME",
+		Short: "Says what to change in a control plane that the controller does not change.",
+		Args:  cobra.ExactArgs(1),
+		Long: "Says what to change where, in which order, and what was seen done, for a Cluster whose spec.controlPlane.change is " +
+			"Instruct or whose type is External. It reads the Cluster only: what is printed is as old as its status.",
 		RunE: func(command *cobra.Command, args []string) error {
 			cluster, _, err := options.Cluster(command.Context(), args[0])
 			if err != nil {
@@ -72,7 +74,8 @@ func (r *instructionsReport) text(out io.Writer) error {
 		static = static || r.Instructions[i].Node != ""
 	}
 	if static {
-		text.WriteString("\nThe kubelet runs every file of that folder whose name does not begin with a dot, so keep no copy in it. Put the same flags\n" +
+		text.WriteString("\nThe kubelet runs every file of that folder whose name does not begin with a dot, so keep no copy in it. " +
+			"Put the same flags\n" +
 			"where the file is made from, or the next upgrade takes them back: for kubeadm, ConfigMap kube-system/kubeadm-config.\n")
 	}
 	_, err := io.WriteString(out, text.String())

@@ -22,8 +22,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
-const inventoryHelp = `Shows the inventory that was taken before the hand-over: load balancers, volumes and their attachments, Nodes,
-StorageClasses, and the number of Nodes with a route.
+const inventoryHelp = `Shows the inventory that was taken before the hand-over: load balancers, volumes and their
+attachments, Nodes, StorageClasses, and the number of Nodes with a route.
 
 With --diff it reads the user cluster, too, and says what is not as it was: first what no one knows a reason for, which
 blocks step Verify, then what is explained, such as Nodes that were replaced. It changes nothing. Values of annotations
@@ -68,7 +68,10 @@ type inventoryOptions struct {
 func Inventory() *cobra.Command {
 	options := &inventoryOptions{}
 	command := &cobra.Command{
-		Use: "inventory [NAMESPACE/]NAME", Short: "Shows what the cluster had before the hand-over, and what differs now.", Long: inventoryHelp, Args: cobra.ExactArgs(1),
+		Use:   "inventory [NAMESPACE/]NAME",
+		Short: "Shows what the cluster had before the hand-over, and what differs now.",
+		Long:  inventoryHelp,
+		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return options.run(command.Context(), command.OutOrStdout(), args[0])
 		},
@@ -90,7 +93,11 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 		return err
 	}
 	if o.diff {
-		session, err := usercluster.Dial(ctx, cluster, usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: o.allow})
+		session, err := usercluster.Dial(
+			ctx,
+			cluster,
+			usercluster.Options{SecretReader: c, Management: c, Scheme: c.Scheme(), Allow: o.allow},
+		)
 		if err != nil {
 			return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(cluster), err)
 		}
@@ -106,15 +113,24 @@ func (o *inventoryOptions) run(ctx context.Context, out io.Writer, name string) 
 		return err
 	}
 	if report.Unexplained > 0 {
-		return terminal.WithCode(errors.New("there are unexplained differences; look at the events of these objects, and name those that are meant to be so in spec.rollout.acceptChanges"), terminal.ExitNotSo)
+		return terminal.WithCode(errors.New("there are unexplained differences; look at the events of these objects, and name those "+
+			"that are meant to be so in spec.rollout.acceptChanges"), terminal.ExitNotSo)
 	}
 	return nil
 }
 
-func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (observation.Observed[observation.Inventory], error) {
+func readBaseline(
+	ctx context.Context,
+	c client.Client,
+	cluster *ucv1.Cluster,
+) (observation.Observed[observation.Inventory], error) {
 	none := observation.Absent[observation.Inventory]()
 	if cluster.Status.Baseline == nil {
-		return none, fmt.Errorf("cluster %s/%s has no baseline: it is taken right before the hand-over", cluster.Namespace, cluster.Name)
+		return none, fmt.Errorf(
+			"cluster %s/%s has no baseline: it is taken right before the hand-over",
+			cluster.Namespace,
+			cluster.Name,
+		)
 	}
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName}
 	secret := &corev1.Secret{}
@@ -129,7 +145,10 @@ func readBaseline(ctx context.Context, c client.Client, cluster *ucv1.Cluster) (
 		return none, fmt.Errorf("secret %s is no baseline; restore it: %w", key, err)
 	}
 	if inventory.Digest() != cluster.Status.Baseline.Digest {
-		return none, fmt.Errorf("secret %s is not the baseline that was taken: its digest is not that of status.baseline; restore it", key)
+		return none, fmt.Errorf(
+			"secret %s is not the baseline that was taken: its digest is not that of status.baseline; restore it",
+			key,
+		)
 	}
 	return observation.Known(inventory), nil
 }

@@ -64,7 +64,10 @@ func TestAnInventoryHasNoValuesThatTenantsWrite(t *testing.T) {
 	whole := kept()
 	whole.LoadBalancers[0].Annotations = map[string]string{"note": "a secret of a tenant"}
 	whole.Nodes[0].Labels = map[string]string{"owner": "a secret of a tenant"}
-	report, err := newInventoryReport(observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(whole)}, false)
+	report, err := newInventoryReport(
+		observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(whole)},
+		false,
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	out := &bytes.Buffer{}
 	g.Expect(terminal.Write(out, "json", report, nil)).To(Succeed())
@@ -76,8 +79,15 @@ func TestInventoryDiffText(t *testing.T) {
 	now := kept()
 	now.LoadBalancers = []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}
 	now.Nodes, now.Volumes = []observation.NodeRecord{{Name: "n2", UID: "u2"}}, nil
-	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(kept()), Inventory: observation.Known(now),
-		Machines: observation.Known(observation.Machines{}), Gone: observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}})}
+	observed := observation.Observation{
+		Cluster:   clusterWithBaseline(),
+		Baseline:  observation.Known(kept()),
+		Inventory: observation.Known(now),
+		Machines: observation.Known(
+			observation.Machines{},
+		),
+		Gone: observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}}),
+	}
 	report, err := newInventoryReport(observed, true)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(report.Unexplained).To(Equal(1))
@@ -94,7 +104,11 @@ func TestInventoryDiffText(t *testing.T) {
 
 func TestInventoryDiffThatCannotLook(t *testing.T) {
 	g := NewWithT(t)
-	observed := observation.Observation{Cluster: clusterWithBaseline(), Baseline: observation.Known(kept()), Inventory: observation.Unknown[observation.Inventory]("timeout")}
+	observed := observation.Observation{
+		Cluster:   clusterWithBaseline(),
+		Baseline:  observation.Known(kept()),
+		Inventory: observation.Unknown[observation.Inventory]("timeout"),
+	}
 	_, err := newInventoryReport(observed, true)
 	g.Expect(err).To(MatchError(ContainSubstring("timeout")))
 }
@@ -120,7 +134,9 @@ func TestReadBaseline(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			cluster, builder := clusterWithBaseline(), fake.NewClientBuilder().WithScheme(scheme)
 			if test.data != nil {
-				builder = builder.WithObjects(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha-baseline"}, Data: test.data})
+				builder = builder.WithObjects(
+					&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha-baseline"}, Data: test.data},
+				)
 			}
 			if test.when != nil {
 				test.when(cluster)

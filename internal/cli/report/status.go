@@ -21,14 +21,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-const statusHelp = `Without a name: all Clusters, those that ask for a person first, each with how far it is. Of all namespaces, unless -n names one.
+const statusHelp = `Without a name: all Clusters, those that ask for a person first, each with how far it is. Of all
+namespaces, unless -n names one.
 
-With a name: the steps of that Cluster, what it waits for, what a person has to do next, and what happened lately. NAME may be
-written NAMESPACE/NAME.
+With a name: the steps of that Cluster, what it waits for, what a person has to do next, and what happened lately. NAME
+may be written NAMESPACE/NAME.
 
-It reads Clusters only: what is printed is as old as their status, and the right to get and list them is all it takes. With --watch
-it asks for nothing while nothing changes, where there is the right to watch them, too; where there is not, it looks every --interval,
-and says so.`
+It reads Clusters only: what is printed is as old as their status, and the right to get and list them is all it takes.
+With --watch it asks for nothing while nothing changes, where there is the right to watch them, too; where there is not,
+it looks every --interval, and says so.`
 
 type statusOptions struct {
 	management.Access

@@ -39,8 +39,14 @@ func play(t *testing.T, output string, change func(*scene), steps func(*scene)) 
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s.follower = follower{
-			statusOptions: &statusOptions{output: output, interval: 2 * time.Second, ScreenOptions: terminal.ScreenOptions{Colour: "never"}}, notes: &s.said,
-			look: s.see, open: s.begin,
+			statusOptions: &statusOptions{
+				output:        output,
+				interval:      2 * time.Second,
+				ScreenOptions: terminal.ScreenOptions{Colour: "never"},
+			},
+			notes: &s.said,
+			look:  s.see,
+			open:  s.begin,
 		}
 		if change != nil {
 			change(s)

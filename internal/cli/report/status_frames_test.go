@@ -27,7 +27,8 @@ func TestFramesOnATerminalStayInOnePlace(t *testing.T) {
 	g.Expect(out.String()).To(Equal(hideCursor + clearScreen + cursorHome + "a" + clearLine + "\nb" + clearLine + "\n" + clearBelow))
 	out.Reset()
 	g.Expect(f.show(s, "a\nb\nc\nd\n")).To(Succeed())
-	g.Expect(out.String()).To(Equal(cursorHome + "a" + clearLine + "\nb" + clearLine + "\n… 2 more lines" + clearLine + "\n" + clearBelow))
+	g.Expect(out.String()).To(Equal(cursorHome + "a" + clearLine + "\nb" + clearLine + "\n… 2 more lines" + clearLine + "\n" +
+		clearBelow))
 	out.Reset()
 	f.end()
 	g.Expect(out.String()).To(Equal(showCursor))

@@ -35,8 +35,9 @@ func clusterStates() []clusterState {
 // words of a state, for people.
 func (c clusterState) words() string {
 	return map[clusterState]string{
-		needsYou: "needs you", cannotLook: "cannot look", isPaused: "paused", isUndoing: "undoing", isWorking: "working", isDeleting: "deleting",
-		isNew: "new", isUndone: "undone", isInTree: "in-tree", isDone: "done",
+		needsYou: "needs you", cannotLook: "cannot look", isPaused: "paused", isUndoing: "undoing", isWorking: "working",
+		isDeleting: "deleting",
+		isNew:      "new", isUndone: "undone", isInTree: "in-tree", isDone: "done",
 	}[c]
 }
 
@@ -79,7 +80,8 @@ type clusterDetails struct {
 func newClusterReport(cluster *ucv1.Cluster) clusterReport {
 	status, state := cluster.Status, stateOf(cluster)
 	report := clusterReport{
-		Cluster: cluster.Namespace + "/" + cluster.Name, Provider: cluster.Spec.Cloud.ProviderName, Version: strings.TrimPrefix(cluster.Spec.Version, "v"),
+		Cluster: cluster.Namespace + "/" +
+			cluster.Name, Provider: cluster.Spec.Cloud.ProviderName, Version: strings.TrimPrefix(cluster.Spec.Version, "v"),
 		Origin: status.Origin, State: state, Step: status.Step, Since: sinceOf(cluster, state), Machines: status.Machines,
 	}
 	steps := stepsOf(cluster)
@@ -164,7 +166,8 @@ func sinceOf(cluster *ucv1.Cluster, state clusterState) *metav1.Time {
 		}
 	default:
 	}
-	for _, condition := range []string{map[clusterState]string{needsYou: ucv1.StalledCondition, isPaused: ucv1.PausedCondition}[state], ucv1.ReadyCondition} {
+	for _, condition := range []string{map[clusterState]string{needsYou: ucv1.StalledCondition,
+		isPaused: ucv1.PausedCondition}[state], ucv1.ReadyCondition} {
 		if found := meta.FindStatusCondition(cluster.Status.Conditions, condition); found != nil {
 			return &found.LastTransitionTime
 		}

@@ -93,7 +93,8 @@ func currentState(cluster *ucv1.Cluster) stepState {
 // already, the fence comes first, and nothing is known of the rows above it.
 func undoState(cluster *ucv1.Cluster) func(migration.RowMeaning) stepState {
 	current := cluster.Status.Step
-	fenceFirst := (current == ucv1.StepUndoFence || current == ucv1.StepUndoSilence) && cluster.Status.Rollback.MachineControllerRevertedAt == nil
+	fenceFirst := (current == ucv1.StepUndoFence || current == ucv1.StepUndoSilence) &&
+		cluster.Status.Rollback.MachineControllerRevertedAt == nil
 	state := stepDone
 	if fenceFirst {
 		state = stepOpen

@@ -112,8 +112,21 @@ func TestStatesOfClusters(t *testing.T) {
 		got[cluster.Name[:2]] = stateOf(&cluster)
 	}
 	g.Expect(got).To(Equal(map[string]clusterState{
-		"al": isWorking, "be": isDone, "ga": needsYou, "de": isInTree, "ep": cannotLook, "ze": isWorking, "et": isPaused, "th": isUndoing,
-		"io": isDone, "ka": needsYou, "la": isNew, "mu": isDeleting, "nu": isUndone, "om": cannotLook, "ps": needsYou,
+		"al": isWorking,
+		"be": isDone,
+		"ga": needsYou,
+		"de": isInTree,
+		"ep": cannotLook,
+		"ze": isWorking,
+		"et": isPaused,
+		"th": isUndoing,
+		"io": isDone,
+		"ka": needsYou,
+		"la": isNew,
+		"mu": isDeleting,
+		"nu": isUndone,
+		"om": cannotLook,
+		"ps": needsYou,
 	}))
 	for _, state := range clusterStates() {
 		g.Expect(state.words()).NotTo(BeEmpty(), string(state))

@@ -150,7 +150,8 @@ func (r *fleetReport) nameWidth(s terminal.Screen) int {
 // line is one Cluster, and below it what is in the way when someone has to know.
 func (r *clusterReport) line(text *strings.Builder, s terminal.Screen, now time.Time, name int, wide bool) {
 	t := r.State.tone()
-	text.WriteString(s.Paint(t, r.State.sign(s)) + " " + s.Cell(r.Cluster, name) + "  " + s.Paint(t, s.Cell(r.State.words(), stateWidth)) + "  ")
+	text.WriteString(s.Paint(t, r.State.sign(s)) + " " + s.Cell(r.Cluster, name) + "  " +
+		s.Paint(t, s.Cell(r.State.words(), stateWidth)) + "  ")
 	text.WriteString(s.Cell(orDash(string(r.Step)), stepWidth) + "  " + s.Paint(t, s.Bar(r.progress(), barWidth)))
 	if wide {
 		text.WriteString(" " + s.Cell(r.steps(), stepsWidth) + "  " + s.Cell(r.machines(), machinesWidth))
@@ -184,7 +185,13 @@ func (r *fleetReport) foot(text *strings.Builder) {
 func (r *clusterReport) text(out io.Writer, s terminal.Screen, now time.Time, entries int) error {
 	text := &strings.Builder{}
 	r.Next.unattended(text, s)
-	fmt.Fprintf(text, "%s  %s%s\n", s.Paint(terminal.Bold, r.Cluster), s.Paint(r.State.tone(), r.State.sign(s)+" "+r.State.words()), r.Next.duration(now))
+	fmt.Fprintf(
+		text,
+		"%s  %s%s\n",
+		s.Paint(terminal.Bold, r.Cluster),
+		s.Paint(r.State.tone(), r.State.sign(s)+" "+r.State.words()),
+		r.Next.duration(now),
+	)
 	for _, line := range terminal.Wrap(r.facts(), s.Width) {
 		text.WriteString(line + "\n")
 	}
@@ -235,7 +242,8 @@ func (r *stepReport) text(text *strings.Builder, s terminal.Screen, now time.Tim
 		if i == len(r.Parts)-1 {
 			twig = s.Sign("└─", "`-")
 		}
-		line := s.Paint(terminal.Faint, below+" "+twig) + " " + part.State.sign(s) + " " + s.Cell(part.Name, stepWidth+8) + s.Cut(part.Means, s.Width-37)
+		line := s.Paint(terminal.Faint, below+" "+twig) + " " + part.State.sign(s) + " " +
+			s.Cell(part.Name, stepWidth+8) + s.Cut(part.Means, s.Width-37)
 		text.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-const whyHelp = `Says what is in the way of a Cluster, who has to do something about it, and what to run: the words and commands of its
-runbook, with the names filled in. Of commands that do harm at the wrong moment, only the names of the Cluster are.
+const whyHelp = `Says what is in the way of a Cluster, who has to do something about it, and what to run: the words and
+commands of its runbook, with the names filled in. Of commands that do harm at the wrong moment, only the names of the
+Cluster are.
 
 It reads the Cluster only: what is printed is as old as its status. It changes nothing, and runs no command.`
 
@@ -46,7 +47,12 @@ func Why() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return terminal.Write(command.OutOrStdout(), options.output, what, func(out io.Writer) error { return what.text(out, s, time.Now()) })
+			return terminal.Write(
+				command.OutOrStdout(),
+				options.output,
+				what,
+				func(out io.Writer) error { return what.text(out, s, time.Now()) },
+			)
 		},
 	}
 	options.Access.Bind(command.Flags())
@@ -59,7 +65,11 @@ func Why() *cobra.Command {
 func writeRunbook(out io.Writer, what blocker) error {
 	runbook, found := runbooks.Lookup(strings.TrimSuffix(path.Base(what.Runbook), ".md"))
 	if !found {
-		return fmt.Errorf("cluster %s: there is no runbook for %s; 'why' without --runbook says what there is", what.Cluster, orDash(what.Reason))
+		return fmt.Errorf(
+			"cluster %s: there is no runbook for %s; 'why' without --runbook says what there is",
+			what.Cluster,
+			orDash(what.Reason),
+		)
 	}
 	_, err := io.WriteString(out, runbook.Text)
 	return err

@@ -58,7 +58,11 @@ type commandBlock struct {
 // waitsForPerson are waits that no time ends.
 func waitsForPerson(reason string) bool {
 	switch reason {
-	case ucv1.WaitingBeforePointOfNoReturnReason, ucv1.WaitingForAdministratorReason, ucv1.WaitingForApprovalReason, ucv1.KubeconfigMissingReason, ucv1.UnauthorizedReason,
+	case ucv1.WaitingBeforePointOfNoReturnReason,
+		ucv1.WaitingForAdministratorReason,
+		ucv1.WaitingForApprovalReason,
+		ucv1.KubeconfigMissingReason,
+		ucv1.UnauthorizedReason,
 		ucv1.CloudLoopsUnattendedReason:
 		return true
 	}
@@ -90,7 +94,8 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 func pausedCondition(cluster *ucv1.Cluster) metav1.Condition {
 	said := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.PausedCondition)
 	if said == nil || said.Status != metav1.ConditionTrue {
-		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true, and the controller has not said yet what it does not stop."}
+		return metav1.Condition{Reason: ucv1.PausedReason, Message: "spec.paused is true, and the controller has not said yet what " +
+			"it does not stop."}
 	}
 	return *said
 }
@@ -116,8 +121,17 @@ func unattended(cluster *ucv1.Cluster) string {
 func blockerOf(cluster *ucv1.Cluster) blocker {
 	state, condition := stateOf(cluster), blockingCondition(cluster)
 	what := blocker{
-		Cluster: cluster.Namespace + "/" + cluster.Name, State: state, Acts: noActor, Step: cluster.Status.Step, Since: sinceOf(cluster, state),
-		Unattended: unattended(cluster), Reason: condition.Reason, Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
+		Cluster: cluster.Namespace + "/" +
+			cluster.Name,
+		State: state,
+		Acts:  noActor,
+		Step:  cluster.Status.Step,
+		Since: sinceOf(cluster, state),
+		Unattended: unattended(
+			cluster,
+		),
+		Reason:  condition.Reason,
+		Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
 	}
 	what.Paused = pausedToo(cluster, what.Reason)
 	switch state {
@@ -126,7 +140,8 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 	case cannotLook, isUndoing, isWorking, isDeleting:
 		what.Acts = controlled
 	case isNew:
-		what.Acts, what.Message = controlled, "The controller has not looked at it yet. If that stays, see that the manager runs and leads."
+		what.Acts, what.Message = controlled, "The controller has not looked at it yet. If that stays, see that the manager runs "+
+			"and leads."
 	default:
 		if ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition); ready != nil {
 			what.Message = ready.Message
@@ -186,7 +201,10 @@ func kubeconfigOf(cluster *ucv1.Cluster) string {
 // placeholders are the words of the runbooks' commands and what they stand for. In the user cluster, NAMESPACE and NAME are
 // those of the first object that the message names.
 func placeholders(cluster *ucv1.Cluster, message, where string) map[string]string {
-	values := map[string]string{"PROVIDER": cluster.Spec.Cloud.ProviderName, "CLOUD_CONFIGURATION": cluster.Spec.Cloud.ConfigSecretRef.Name}
+	values := map[string]string{
+		"PROVIDER":            cluster.Spec.Cloud.ProviderName,
+		"CLOUD_CONFIGURATION": cluster.Spec.Cloud.ConfigSecretRef.Name,
+	}
 	refs := migration.RefsIn(message)
 	switch {
 	case where != inUserCluster:

@@ -50,11 +50,18 @@ func TestEachRunbookGivesACommand(t *testing.T) {
 
 func TestCommandsThatDoHarmKeepTheNamesToAPerson(t *testing.T) {
 	g := NewWithT(t)
-	cluster := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, stalls(ucv1.BlockedMachinesReason, "Machine kube-system/pet has no MachineDeployment; delete it."))
+	cluster := clusterAt(
+		"alpha",
+		ucv1.OriginMigrating,
+		ucv1.StepRoll,
+		stalls(ucv1.BlockedMachinesReason, "Machine kube-system/pet has no MachineDeployment; delete it."),
+	)
 	what := blockerOf(&cluster)
 	g.Expect(blockerOf(one("zeta")).Remedy[0].Commands[0]).To(HaveSuffix(`{"acceptLostManagers":["POD"]}}}'`))
-	g.Expect(what.Remedy).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or is made again",
-		Commands: []string{"kubectl -n MACHINE_NAMESPACE delete machine MACHINE"}}}), "no MachineDeployment is paused, so none is unpaused")
+	g.Expect(what.Remedy).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or is made " +
+		"again",
+		Commands: []string{"kubectl -n MACHINE_NAMESPACE delete machine MACHINE"}}}), "no MachineDeployment is paused, so none is "+
+		"unpaused")
 }
 
 func TestKubeconfigOfTheUserCluster(t *testing.T) {
@@ -71,23 +78,52 @@ func TestTheWayIntoAClusterIsInTheWayFirst(t *testing.T) {
 	stalled := *one("epsilon")
 	set(&stalled, ucv1.StalledCondition, metav1.ConditionTrue, ucv1.SLOViolatedReason, "Look.", 0)
 	g.Expect(blockerOf(&stalled).Reason).To(Equal(ucv1.UnreachableReason))
-	missing := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepAddons, stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look."))
-	set(&missing, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.KubeconfigMissingReason, "There is no Secret.", 0)
-	g.Expect(blockerOf(&missing)).To(And(HaveField("Reason", ucv1.KubeconfigMissingReason), HaveField("Acts", person), HaveField("State", needsYou)))
+	missing := clusterAt(
+		"alpha",
+		ucv1.OriginMigrating,
+		ucv1.StepAddons,
+		stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look."),
+	)
+	set(
+		&missing,
+		ucv1.UserClusterReachableCondition,
+		metav1.ConditionUnknown,
+		ucv1.KubeconfigMissingReason,
+		"There is no Secret.",
+		0,
+	)
+	g.Expect(
+		blockerOf(&missing),
+	).To(
+		And(HaveField("Reason", ucv1.KubeconfigMissingReason), HaveField("Acts", person), HaveField("State", needsYou)),
+	)
 }
 
 func TestAPauseSaysWhatStillMoves(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(blockerOf(one("eta"))).To(And(HaveField("Reason", ucv1.PausedReason), HaveField("Message", stillMoves), HaveField("Paused", "")))
+	g.Expect(
+		blockerOf(one("eta")),
+	).To(
+		And(HaveField("Reason", ucv1.PausedReason), HaveField("Message", stillMoves), HaveField("Paused", "")),
+	)
 
 	stalled := *one("eta")
 	stalls(ucv1.SLOViolatedReason, "Look.")(&stalled)
-	g.Expect(blockerOf(&stalled)).To(And(HaveField("Reason", ucv1.SLOViolatedReason), HaveField("Message", "Look."), HaveField("Paused", stillMoves)))
+	g.Expect(
+		blockerOf(&stalled),
+	).To(
+		And(HaveField("Reason", ucv1.SLOViolatedReason), HaveField("Message", "Look."), HaveField("Paused", stillMoves)),
+	)
 	out, what := &bytes.Buffer{}, newClusterDetails(&stalled)
 	g.Expect(what.text(out, terminal.Screen{Width: terminal.FileWidth}, noon(), 0)).To(Succeed())
 	g.Expect(out.String()).To(ContainSubstring("  Look. spec.paused is true: the controller changes nothing."))
 
-	unseen := clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting."))
+	unseen := clusterAt(
+		"alpha",
+		ucv1.OriginMigrating,
+		ucv1.StepRoll,
+		stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting."),
+	)
 	unseen.Spec.Paused = true
 	g.Expect(blockerOf(&unseen).Message).To(HaveSuffix("the controller has not said yet what it does not stop."))
 }

@@ -129,7 +129,8 @@ func appliedObjects(in Input, action outcome.Action, applied map[string]bool) []
 		dry, looked := in.Dry[name]
 		switch {
 		case applied[name]:
-			dry = Object{Object: name, Operation: Change, Note: "it is applied again with another configuration, which a dry run cannot show now"}
+			dry = Object{Object: name, Operation: Change, Note: "it is applied again with another configuration, which a dry run " +
+				"cannot show now"}
 		case !looked:
 			dry = Object{Object: name, Operation: Create, Note: "a dry run cannot show it, because it depends on what is done before"}
 		}
@@ -142,7 +143,8 @@ func appliedObjects(in Input, action outcome.Action, applied map[string]bool) []
 // adopted are the objects of someone else that the action takes over.
 func adopted(in Input, action outcome.Action, applied map[string]bool) []string {
 	addons := in.Start.Observation.Addons.Value()
-	foreign := map[outcome.AddonSetName][]string{outcome.CCMSet: addons.CCM.Foreign, outcome.CSISet: addons.CSI.Foreign}[action.AddonSet]
+	foreign := map[outcome.AddonSetName][]string{outcome.CCMSet: addons.CCM.Foreign,
+		outcome.CSISet: addons.CSI.Foreign}[action.AddonSet]
 	var names []string
 	for _, theirs := range foreign {
 		for name := range in.Dry {
@@ -176,7 +178,8 @@ func changedArguments(action outcome.Action, components []observation.Component)
 		}
 	}
 	if change.Mount != nil {
-		object.Changes = append(object.Changes, FieldChange{Path: path + ".volumeMounts", To: "ConfigMap " + change.Mount.ConfigMap + " at " + change.Mount.Folder})
+		object.Changes = append(object.Changes, FieldChange{Path: path + ".volumeMounts", To: "ConfigMap " + change.Mount.ConfigMap +
+			" at " + change.Mount.Folder})
 	}
 	if change.Unmount {
 		object.Changes = append(object.Changes, FieldChange{Path: path + ".volumeMounts", From: "the file of the migration lock"})

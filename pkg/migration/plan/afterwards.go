@@ -17,7 +17,10 @@ import (
 func afterwards(in Input, plan Plan, future simulation.Future, is situation) []Difference {
 	list := []Difference{}
 	for _, after := range future.After.Components {
-		at := slices.IndexFunc(future.Before.Components, func(c observation.Component) bool { return c.Ref == after.Ref && c.Container == after.Container })
+		at := slices.IndexFunc(
+			future.Before.Components,
+			func(c observation.Component) bool { return c.Ref == after.Ref && c.Container == after.Container },
+		)
 		if at >= 0 {
 			list = append(list, flags(future.Before.Components[at], after)...)
 		}
@@ -72,10 +75,16 @@ func programs(in Input, future simulation.Future) []Difference {
 func replacedBack(count int) []Difference {
 	return []Difference{
 		{What: fmt.Sprintf("%d Machines and their Nodes", count), From: "those that are there now",
-			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with it"},
+			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with " +
+				"it"},
 		{What: "--cloud-provider of their kubelets", From: "external", To: "the in-tree provider"},
-		{What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID", From: "written by the CCM", To: "written by the kubelet"},
-		{What: "MachineDeployment field " + forceRestartPath, To: "another value of ours, which stays; who manages the object has to keep it"},
+		{
+			What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID",
+			From: "written by the CCM",
+			To:   "written by the kubelet",
+		},
+		{What: "MachineDeployment field " +
+			forceRestartPath, To: "another value of ours, which stays; who manages the object has to keep it"},
 	}
 }
 
@@ -83,12 +92,18 @@ func replacedBack(count int) []Difference {
 func replaced(count int) []Difference {
 	return []Difference{
 		{What: fmt.Sprintf("%d Machines and their Nodes", count), From: "those that are there now",
-			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with it"},
+			To: "new ones with new names and addresses; labels, annotations and taints that people put on a Node by hand are gone with " +
+				"it"},
 		{What: "--cloud-provider of their kubelets", From: "the in-tree provider", To: "external"},
 		{What: "taint of a Node that joins", To: "node.cloudprovider.kubernetes.io/uninitialized, until the CCM has initialized it"},
-		{What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID", From: "written by the kubelet", To: "written by the CCM"},
+		{
+			What: "labels of the cloud on Nodes (region, zone, instance type), their addresses and their providerID",
+			From: "written by the kubelet",
+			To:   "written by the CCM",
+		},
 		{What: "Machine annotation " + ucv1.ExternalCloudProviderAnnotation, To: "true"},
-		{What: "MachineDeployment field " + forceRestartPath, To: "a value of ours, which stays; who manages the object has to keep it"},
+		{What: "MachineDeployment field " +
+			forceRestartPath, To: "a value of ours, which stays; who manages the object has to keep it"},
 	}
 }
 

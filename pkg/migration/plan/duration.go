@@ -23,7 +23,13 @@ const (
 
 // estimate adds up what the actions of the plan take.
 func estimate(in Input, plan Plan, is situation, registering time.Duration) Duration {
-	parts := slices.Concat(handoverParts(plan), registrationParts(registering), machineParts(in, plan, is), undoParts(plan), closingParts(plan, is))
+	parts := slices.Concat(
+		handoverParts(plan),
+		registrationParts(registering),
+		machineParts(in, plan, is),
+		undoParts(plan),
+		closingParts(plan, is),
+	)
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
 	for _, part := range duration.Parts {
 		duration.Seconds += part.Seconds
@@ -41,7 +47,8 @@ const assumedRollouts = "Assumed: every Deployment that is changed rolls out wit
 func handoverParts(plan Plan) []Part {
 	parts := []Part{}
 	if does(plan, ucv1.StepAddons, outcome.ActionApplyAddons) > 0 {
-		parts = append(parts, part("CCM and CSI driver", assumedStart, "Assumed: their images are pulled and their pods ready within 2 min."))
+		parts = append(parts, part("CCM and CSI driver", assumedStart, "Assumed: their images are pulled and their pods ready "+
+			"within 2 min."))
 	}
 	if slices.ContainsFunc(plan.Actions, func(v Action) bool { return v.Stage == "Probed" && v.Kind == outcome.ActionApplyAddons }) {
 		parts = append(parts, part("Probe of the CCM", assumedProbe, "It has to lead for 10 s; assumed: it starts within 30 s."))
@@ -55,7 +62,8 @@ func handoverParts(plan Plan) []Part {
 
 // registrationParts: before Nodes are drained. What is left of the interval is the most that it takes.
 func registrationParts(took time.Duration) []Part {
-	return []Part{part("In-tree volumes are registered", took, fmt.Sprintf("Set: the CSI driver looks for them every %d min; this is the most that it takes.",
+	return []Part{part("In-tree volumes are registered", took, fmt.Sprintf("Set: the CSI driver looks for them every %d min; "+
+		"this is the most that it takes.",
 		int(observation.RegistrationInterval.Minutes())))}
 }
 
@@ -63,7 +71,14 @@ func registrationParts(took time.Duration) []Part {
 func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
 	parts := []Part{}
 	for _, step := range steps {
-		parts = append(parts, part("Changes of step "+string(step), time.Duration(does(plan, step, outcome.ActionChangeArguments))*assumedRollout, assumedRollouts))
+		parts = append(
+			parts,
+			part(
+				"Changes of step "+string(step),
+				time.Duration(does(plan, step, outcome.ActionChangeArguments))*assumedRollout,
+				assumedRollouts,
+			),
+		)
 	}
 	return parts
 }
@@ -72,7 +87,8 @@ func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
 func undoParts(plan Plan) []Part {
 	parts := rolloutParts(plan, ucv1.StepUndoMachineController, ucv1.StepUndoVolumes)
 	if does(plan, ucv1.StepUndoFence, outcome.ActionCloseFence)+does(plan, ucv1.StepUndoFence, outcome.ActionPruneAddons) > 0 {
-		parts = append(parts, part("The CCM ends", assumedSilence, "Assumed: its pods end within 30 s, and its Lease runs out 15 s later."))
+		parts = append(parts, part("The CCM ends", assumedSilence, "Assumed: its pods end within 30 s, and its Lease runs out 15 s "+
+			"later."))
 	}
 	if does(plan, ucv1.StepUndoLoops, outcome.ActionChangeArguments) > 0 {
 		parts = append(parts, part("KCM takes the cloud loops back", assumedRollout+assumedLeader,
@@ -90,7 +106,8 @@ func machineParts(in Input, plan Plan, is situation) []Part {
 	}
 	if does(plan, ucv1.StepRoll, outcome.ActionCreateCanary) > 0 {
 		took, _ := machineTime(in)
-		parts = append(parts, part("Canary", took+assumedProof, "As long as a Machine takes to become a Node; assumed: its pod, volume and load balancer take 2 min."))
+		parts = append(parts, part("Canary", took+assumedProof, "As long as a Machine takes to become a Node; assumed: its pod, "+
+			"volume and load balancer take 2 min."))
 	}
 	if len(plan.Rollouts) > 0 {
 		parts = append(parts, part("Machines are replaced", rollSpan(in, plan.Rollouts), rollBasis(in, plan.Rollouts)))
@@ -107,7 +124,14 @@ func closingParts(plan Plan, is situation) []Part {
 		}
 		parts = append(parts, part("Soak", soak, "Set by spec.rollout.soakSeconds, or its default of 300."))
 	}
-	return append(parts, part("In-tree flags are removed", time.Duration(does(plan, ucv1.StepFinalize, outcome.ActionChangeArguments))*assumedRollout, assumedRollouts))
+	return append(
+		parts,
+		part(
+			"In-tree flags are removed",
+			time.Duration(does(plan, ucv1.StepFinalize, outcome.ActionChangeArguments))*assumedRollout,
+			assumedRollouts,
+		),
+	)
 }
 
 func does(plan Plan, step ucv1.Step, kind outcome.ActionKind) int {

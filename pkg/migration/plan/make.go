@@ -51,7 +51,8 @@ func Make(in Input) Plan {
 	future := simulation.Foresee(in.Start)
 	is := situationOf(in, future)
 	plan := Plan{
-		Cluster: o.Cluster.Namespace + "/" + o.Cluster.Name, Provider: o.Cluster.Spec.Cloud.ProviderName, Version: o.Cluster.Spec.Version,
+		Cluster: o.Cluster.Namespace + "/" +
+			o.Cluster.Name, Provider: o.Cluster.Spec.Cloud.ProviderName, Version: o.Cluster.Spec.Version,
 		Now: is.sentence(), Findings: findings(in, is), Actions: actions(in, future), PointOfNoReturn: pointOfNoReturn(in, future, is),
 	}
 	plan.Outcome = outcomeOf(future, is, plan.changes())
@@ -156,10 +157,12 @@ func limits(in Input, plan Plan) []string {
 		}
 	}
 	if slices.ContainsFunc(plan.Findings, observation.Finding.Blocks) && plan.Outcome.Step != ucv1.StepPreflight {
-		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were fixed or accepted.")
+		known = append(known, "The migration does not start while a finding blocks; the plan goes on as if all of them were fixed "+
+			"or accepted.")
 	}
 	if in.Start.Observation.Cluster.Spec.Handover.PauseBeforePointOfNoReturn {
-		known = append(known, "spec.handover.pauseBeforePointOfNoReturn holds the migration before the point of no return; the plan goes on as if it were released there.")
+		known = append(known, "spec.handover.pauseBeforePointOfNoReturn holds the migration before the point of no return; the plan "+
+			"goes on as if it were released there.")
 	}
 	if !in.Pods.IsKnown() {
 		known = append(known, "The pods that have to move, and their PodDisruptionBudgets: "+in.Pods.Why()+".")

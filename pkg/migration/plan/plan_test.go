@@ -29,7 +29,10 @@ func scenario() simulation.Scenario {
 func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
 	o := simulation.NewController(simulation.NewWorld(rand.New(rand.NewPCG(seed, 1)), s)).Observe()
 	addons := o.Addons.Value()
-	probe := []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "probe"}, {Kind: "Lease", Namespace: "kube-system", Name: "probe"}}
+	probe := []observation.Ref{
+		{Kind: "Deployment", Namespace: "kube-system", Name: "probe"},
+		{Kind: "Lease", Namespace: "kube-system", Name: "probe"},
+	}
 	class := observation.Ref{Kind: "StorageClass", Name: o.Provider.Value().DefaultClass.Name}
 	addons.CSI.Drifted = append(addons.CSI.Drifted, class)
 	addons.CCM.Version, addons.CSI.Version = "v1.30.14", "v1.2.0"
@@ -108,11 +111,23 @@ func TestWhatTheCanaryAndTheBreakerChangeIsShown(t *testing.T) {
 	g.Expect(objects[outcome.ActionRemoveCanary]).To(HaveEach(HaveField("Operation", plan.Delete)))
 	g.Expect(objects[outcome.ActionRollMachineDeployment]).To(ContainElement(plan.Object{
 		Object: "MachineDeployment kube-system/builders", Operation: plan.Change, Changes: []plan.FieldChange{
-			{Path: "spec.template.metadata.annotations[forceRestart]", To: "(made when the roll starts)"}, {Path: "spec.minReadySeconds", To: "2147483647"},
+			{
+				Path: "spec.template.metadata.annotations[forceRestart]",
+				To:   "(made when the roll starts)",
+			},
+			{Path: "spec.minReadySeconds", To: "2147483647"},
 		},
 	}))
-	g.Expect(objects[outcome.ActionStepMachineSet]).To(ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})))
-	g.Expect(objects[outcome.ActionReturnMinReady]).To(HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})))
+	g.Expect(
+		objects[outcome.ActionStepMachineSet],
+	).To(
+		ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})),
+	)
+	g.Expect(
+		objects[outcome.ActionReturnMinReady],
+	).To(
+		HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})),
+	)
 }
 
 func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
@@ -121,7 +136,13 @@ func TestAPlanGoesOnBehindWhatBlocks(t *testing.T) {
 	whole := plan.Make(in)
 	in.Start.Observation.Findings = observation.Known([]observation.Finding{
 		{ID: "NodeNotReady", Severity: observation.Blocking, Message: "It is not Ready.", Objects: []string{"Node n1"}},
-		{ID: "QuotaUnknown", Severity: observation.Warning, NotLookedAt: true, BeforeRoll: true, Message: "Could not look at the quota."},
+		{
+			ID:          "QuotaUnknown",
+			Severity:    observation.Warning,
+			NotLookedAt: true,
+			BeforeRoll:  true,
+			Message:     "Could not look at the quota.",
+		},
 	})
 	made := plan.Make(in)
 	g.Expect(made.Findings).To(HaveLen(2))
@@ -218,7 +239,11 @@ func TestAPlanEndsWhereAPersonHasToAct(t *testing.T) {
 	s := scenario()
 	s.Pools[0].Paused = true
 	made := plan.Make(inputOf(1, s, anHour()))
-	g.Expect(made.Outcome).To(And(HaveField("State", plan.Stalls), HaveField("Reason", ucv1.BlockedMachinesReason), HaveField("Step", ucv1.StepRoll)))
+	g.Expect(
+		made.Outcome,
+	).To(
+		And(HaveField("State", plan.Stalls), HaveField("Reason", ucv1.BlockedMachinesReason), HaveField("Step", ucv1.StepRoll)),
+	)
 	g.Expect(made.PointOfNoReturn.Passed).To(BeFalse())
 	g.Expect(made.Summary).To(ContainSubstring("a person has to act: BlockedMachines"))
 }
@@ -296,7 +321,11 @@ func TestMachineDeploymentsShareTheBudget(t *testing.T) {
 			if alone {
 				longest = made.Rollouts[0].Seconds + made.Rollouts[1].Seconds
 			}
-			g.Expect(made.Duration.Parts).To(ContainElement(And(HaveField("What", "Machines are replaced"), HaveField("Seconds", longest))))
+			g.Expect(
+				made.Duration.Parts,
+			).To(
+				ContainElement(And(HaveField("What", "Machines are replaced"), HaveField("Seconds", longest))),
+			)
 		})
 	}
 }

@@ -19,7 +19,12 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 	machines := in.Start.Observation.Machines.Value()
 	told := toldLater(future)
 	for _, deployment := range machines.Deployments {
-		if planned := rolloutOf(in, deployment, future.Replaced); !told[deployment.UID] && !deployment.Canary && len(planned.Machines) > 0 {
+		if planned := rolloutOf(
+			in,
+			deployment,
+			future.Replaced,
+		); !told[deployment.UID] && !deployment.Canary &&
+			len(planned.Machines) > 0 {
 			list = append(list, planned)
 		}
 	}

@@ -22,7 +22,10 @@ type situation struct {
 func situationOf(in Input, future simulation.Future) situation {
 	cluster := in.Start.Observation.Cluster
 	s := situation{
-		cluster: cluster, now: in.Start.Now, deleted: !cluster.DeletionTimestamp.IsZero(), external: future.Facts.Origin == ucv1.OriginExternal,
+		cluster:  cluster,
+		now:      in.Start.Now,
+		deleted:  !cluster.DeletionTimestamp.IsZero(),
+		external: future.Facts.Origin == ucv1.OriginExternal,
 	}
 	if ends := future.Facts.Rollback; ends != nil {
 		s.undone = cluster.Status.Rollback != nil && cluster.Status.Rollback.FinishedAt != nil
@@ -55,7 +58,8 @@ func (s situation) sentence() string {
 		sentences = append(sentences, "spec.paused is true: nothing of this is done before it is false.")
 	}
 	if spec.Mode == ucv1.PlanOnlyMode && s.starts() && s.cluster.ExternalCloudProvider() {
-		sentences = append(sentences, "spec.mode is PlanOnly: nothing of this is done before spec.approval.planDigest is the digest of the plan.")
+		sentences = append(sentences, "spec.mode is PlanOnly: nothing of this is done before spec.approval.planDigest is the digest "+
+			"of the plan.")
 	}
 	if retry := spec.Handover.RetryAfter; retry != nil && s.restarts() && retry.After(s.now) {
 		sentences = append(sentences, "spec.handover.retryAfter is "+timestamp(retry.Time)+": nothing of this is done before.")
@@ -94,7 +98,8 @@ func (s situation) rolledBack() string {
 	case s.undone && s.cluster.Spec.Handover.Rollback:
 		return "The migration was rolled back, and stays so while spec.handover.rollback is true."
 	case s.undone:
-		return "The migration was rolled back, and stays so until spec.handover.retryAfter is later than " + timestamp(rollback.FinishedAt.Time) + "."
+		return "The migration was rolled back, and stays so until spec.handover.retryAfter is later than " +
+			timestamp(rollback.FinishedAt.Time) + "."
 	case s.undoing && rollback == nil:
 		return "A rollback is asked for, and has not begun."
 	case s.undoing:

@@ -63,13 +63,15 @@ func brokenWebhooks(o Facts, _ time.Time) []observation.Finding {
 			broken = append(broken, webhook.String())
 		}
 	}
-	return append(findings, about(broken, "They are asked about our addons, their Service has no ready endpoint, and they refuse what they are not asked about",
+	return append(findings, about(broken, "They are asked about our addons, their Service has no ready endpoint, and they refuse "+
+		"what they are not asked about",
 		"Fix the webhook, delete its configuration, or let its namespaceSelector leave out kube-system.")...)
 }
 
 func matchingWebhooks(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Webhooks.Value(), Webhook.String, func(w Webhook) bool { return len(w.Matches) > 0 }),
-		"They are asked about our addons, and may change or refuse them", "See that their policies allow what a CCM and a CSI driver need: the host network, "+
+		"They are asked about our addons, and may change or refuse them", "See that their policies allow what a CCM and a CSI "+
+			"driver need: the host network, "+
 			"host paths and privileged containers in kube-system.")
 }
 
@@ -79,8 +81,8 @@ func rightsMissing(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	return []observation.Finding{{
-		Message: "Our credentials may not " + strings.Join(denied, ", nor ") + ": the migration stops where it needs that, and without the rights to the fence " +
-			"it does so while no one runs the cloud loops.",
+		Message: "Our credentials may not " + strings.Join(denied, ", nor ") +
+			": the migration stops where it needs that, and without the rights to the fence it does so while no one runs the cloud loops.",
 		Action: "Apply config/usercluster-rbac in the user cluster.",
 	}}
 }

@@ -31,7 +31,9 @@ func cloudChecks() []check {
 func complaints(list []Complaint, what string) []observation.Finding {
 	var findings []observation.Finding
 	for _, complaint := range list {
-		findings = append(findings, about([]string{complaint.Object}, what+" ("+complaint.Message+")", "Fix what it says; see the CCM's logs.")...)
+		findings = append(
+			findings,
+			about([]string{complaint.Object}, what+" ("+complaint.Message+")", "Fix what it says; see the CCM's logs.")...)
 	}
 	return findings
 }

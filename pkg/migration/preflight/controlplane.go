@@ -45,14 +45,17 @@ func controlPlaneChecks() []check {
 			unseen: unseenControlPlane, find: podsDiffer,
 		},
 		{
-			id: ComponentUnclaimed, severity: observation.Blocking,
-			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who owns it. " +
-				"Where it says Foreign, this is a warning.",
-			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: unclaimedComponents,
+			id:       ComponentUnclaimed,
+			severity: observation.Blocking,
+			means: "kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and spec.controlPlane does not say who " +
+				"owns it. Where it says Foreign, this is a warning.",
+			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) },
+			find:   unclaimedComponents,
 		},
 		{
 			id: "MachineControllerMissing", severity: observation.Blocking,
-			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the Machines say.",
+			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the " +
+				"Machines say.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseenMachines(o), unseen("the machine-controller", o.MachineController))
 			}, find: machineControllerMissing,
@@ -65,9 +68,14 @@ func leaderElectionOff(o Facts, _ time.Time) []observation.Finding {
 	if !kcm.Arguments.Understood() || kcm.Arguments.True("leader-elect", true) {
 		return nil
 	}
-	found := about([]string{kcm.String()}, "It runs with --leader-elect=false, so all replicas run the cloud loops at once", "Remove the flag.")
+	found := about(
+		[]string{kcm.String()},
+		"It runs with --leader-elect=false, so all replicas run the cloud loops at once",
+		"Remove the flag.",
+	)
 	if kcm.Replicas <= 1 {
-		return severe(observation.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update runs the loops twice for a moment",
+		return severe(observation.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update "+
+			"runs the loops twice for a moment",
 			"Remove the flag, or let the Deployment's strategy be Recreate."))
 	}
 	return found
@@ -129,7 +137,10 @@ func rollingOut(o Facts, _ time.Time) []observation.Finding {
 
 func podsDiffer(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
-	return about(chosen(kcm.Pods, func(p observation.Process) string { return "Pod " + kcm.Namespace + "/" + p.PodName }, func(p observation.Process) bool {
+	return about(chosen(kcm.Pods, func(p observation.Process) string {
+		return "Pod " + kcm.Namespace + "/" +
+			p.PodName
+	}, func(p observation.Process) bool {
 		return !p.Ended && p.Arguments.Understood() && !slices.Equal(p.Arguments.CloudLoops(), kcm.Arguments.CloudLoops())
 	}), "They run other cloud loops than the template of "+kcm.String()+" says", "Delete them, and wait until new ones run.")
 }
@@ -156,7 +167,9 @@ func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 
 func machineControllerMissing(o Facts, _ time.Time) []observation.Finding {
 	gap := migration.MachineControllerGap(o.MachineController.Value())
-	if gap == "" || len(o.Machines.Value().Machines)+len(o.Machines.Value().Deployments) == 0 && !migration.MachineControllerWanted(o.MachineController.Value()) {
+	if gap == "" ||
+		len(o.Machines.Value().Machines)+len(o.Machines.Value().Deployments) == 0 &&
+			!migration.MachineControllerWanted(o.MachineController.Value()) {
 		return nil
 	}
 	return []observation.Finding{{Message: gap, Action: migration.MachineControllerRemedy}}
@@ -166,13 +179,16 @@ func flagChecks() []check {
 	return []check{
 		{
 			id: "FlagRemoved", severity: observation.Blocking,
-			means:  "A part of the control plane has a flag that its own minor does not know: the next pod of it, which the migration makes, does not start.",
+			means: "A part of the control plane has a flag that its own minor does not know: the next pod of it, which the migration " +
+				"makes, does not start.",
 			unseen: unseenControlPlane, find: removedFlags,
 		},
 		{
-			id: "FlagRemovedNext", severity: observation.Info,
-			means:  "A part of the control plane has a flag or gate that the next minor does not know.",
-			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) }, find: flagsRemovedNext,
+			id:       "FlagRemovedNext",
+			severity: observation.Info,
+			means:    "A part of the control plane has a flag or gate that the next minor does not know.",
+			unseen:   func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider)) },
+			find:     flagsRemovedNext,
 		},
 	}
 }
@@ -211,7 +227,11 @@ func (o Facts) removedIn(minor int) []string {
 }
 
 func removedFlags(o Facts, _ time.Time) []observation.Finding {
-	return about(o.removedIn(o.minor()), fmt.Sprintf("Kubernetes 1.%d does not know these, so a new pod with them exits", o.minor()), "Remove them.")
+	return about(
+		o.removedIn(o.minor()),
+		fmt.Sprintf("Kubernetes 1.%d does not know these, so a new pod with them exits", o.minor()),
+		"Remove them.",
+	)
 }
 
 func flagsRemovedNext(o Facts, _ time.Time) []observation.Finding {

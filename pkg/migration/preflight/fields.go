@@ -13,7 +13,8 @@ const FieldWithoutEffect = "FieldWithoutEffect"
 func fieldChecks() []check {
 	return []check{{
 		id: FieldWithoutEffect, severity: observation.Warning,
-		means:  "A field of the Cluster asks for what does not happen: a rollback with the feature off, or another mode or name after the start.",
+		means: "A field of the Cluster asks for what does not happen: a rollback with the feature off, or another mode or name " +
+			"after the start.",
 		unseen: func(Facts) string { return "" }, find: withoutEffect,
 	}}
 }

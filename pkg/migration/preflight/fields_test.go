@@ -14,7 +14,10 @@ import (
 func fieldStories() map[string]story {
 	return map[string]story{
 		"a rollback is asked for with the feature off": {
-			id: FieldWithoutEffect, wrong: func(o *Facts) { o.Cluster.Spec.Handover.Rollback = true }, severity: observation.Warning, says: "nothing to undo. Take it out",
+			id:       FieldWithoutEffect,
+			wrong:    func(o *Facts) { o.Cluster.Spec.Handover.Rollback = true },
+			severity: observation.Warning,
+			says:     "nothing to undo. Take it out",
 		},
 	}
 }

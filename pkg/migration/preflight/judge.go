@@ -35,8 +35,21 @@ type Description struct {
 // checks are all of them, by family.
 func checks() []check {
 	return slices.Concat(
-		nodeChecks(), nodeNameChecks(), volumeChecks(), storageChecks(), serviceChecks(), machineChecks(), disruptionChecks(),
-		controlPlaneChecks(), flagChecks(), networkChecks(), imageChecks(), accessChecks(), versionChecks(), timeChecks(), cloudChecks(),
+		nodeChecks(),
+		nodeNameChecks(),
+		volumeChecks(),
+		storageChecks(),
+		serviceChecks(),
+		machineChecks(),
+		disruptionChecks(),
+		controlPlaneChecks(),
+		flagChecks(),
+		networkChecks(),
+		imageChecks(),
+		accessChecks(),
+		versionChecks(),
+		timeChecks(),
+		cloudChecks(),
 		fieldChecks(),
 	)
 }

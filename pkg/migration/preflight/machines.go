@@ -47,7 +47,8 @@ func machineChecks() []check {
 		},
 		{
 			id: "AutoscalerPresent", severity: observation.Warning,
-			means:  "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI migration, too.",
+			means: "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI " +
+				"migration, too.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPools(o), unseenPods(o)) }, find: autoscaled,
 		},
 	}
@@ -73,8 +74,12 @@ func paused(o Facts, _ time.Time) []observation.Finding {
 }
 
 func standalone(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool { return m.Set == "" && !m.Deleting }),
-		"They belong to no MachineDeployment, so no one replaces them", "Replace them by a MachineDeployment before the migration comes to step Roll.")
+	return about(
+		chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool { return m.Set == "" && !m.Deleting }),
+		"They belong to no MachineDeployment, so no one replaces them",
+		"Replace them by a MachineDeployment before the migration "+
+			"comes to step Roll.",
+	)
 }
 
 // strangers are no surprise among the Nodes of the control plane, nor when a person vouched for them.
@@ -92,12 +97,20 @@ func strangers(o Facts, _ time.Time) []observation.Finding {
 func stuckMachines(o Facts, now time.Time) []observation.Finding {
 	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool {
 		return m.Deleting && now.Sub(m.DeletingSince) > stuckAfter || m.Problem != "" && !saysQuota(m.Problem)
-	}), "They do not go although they are being deleted for two hours, or report an error", "See their events and the machine-controller's logs.")
+	}), "They do not go although they are being deleted for two hours, or report an error", "See their events and the "+
+		"machine-controller's logs.")
 }
 
 func quotaExceeded(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.Machines.Value().Machines, machineName, func(m observation.Machine) bool { return m.Problem != "" && saysQuota(m.Problem) }),
-		"The cloud has no room for them, and a roll needs room for more", "Raise the quota, or make room.")
+	return about(
+		chosen(
+			o.Machines.Value().Machines,
+			machineName,
+			func(m observation.Machine) bool { return m.Problem != "" && saysQuota(m.Problem) },
+		),
+		"The cloud has no room for them, and a roll needs room for more",
+		"Raise the quota, or make room.",
+	)
 }
 
 func managed(o Facts, _ time.Time) []observation.Finding {
@@ -109,7 +122,8 @@ func managed(o Facts, _ time.Time) []observation.Finding {
 	}
 	var findings []observation.Finding
 	for tool, pools := range tools {
-		findings = append(findings, about(pools, tool+" writes them, and may take the annotation forceRestart out of their templates again",
+		findings = append(findings, about(pools, tool+" writes them, and may take the annotation forceRestart out of their "+
+			"templates again",
 			"Let it ignore spec.template.metadata.annotations, or put that annotation there.")...)
 	}
 	return findings
@@ -122,7 +136,8 @@ func autoscaled(o Facts, _ time.Time) []observation.Finding {
 			objects = append(objects, pool.String())
 		}
 	}
-	return about(objects, "A cluster-autoscaler changes the number of Machines: it may take away those that were just made, and make more than the "+
+	return about(objects, "A cluster-autoscaler changes the number of Machines: it may take away those that were just made, and "+
+		"make more than the "+
 		"budget allows", "Stop it until the migration is completed; then give it the gates that kube-scheduler has.")
 }
 
@@ -156,13 +171,15 @@ func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed ==
 
 func neverAllows(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
-		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller uses force, after two hours",
+		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller "+
+			"uses force, after two hours",
 		"Add a replica, or let them allow one disruption.")
 }
 
 func exhausted(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy < b.Expected }),
-		"They allow no disruption now, because pods of theirs are not healthy", "Fix those pods before the migration comes to step Roll.")
+		"They allow no disruption now, because pods of theirs are not healthy", "Fix those pods before the migration comes to step "+
+			"Roll.")
 }
 
 // quotaUnknown is honest about what no API of Kubernetes tells. Without MachineDeployments nothing is rolled.
@@ -174,6 +191,7 @@ func quotaUnknown(o Facts) string {
 	if extra == 0 && !o.Pools.IsUnknown() {
 		return ""
 	}
-	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for one extra Machine at a time, or for as many as the MachineDeployments' "+
+	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for one extra Machine at a time, or for as "+
+		"many as the MachineDeployments' "+
 		"maxSurge says, %d in all, and only a Machine that is made can tell", extra))
 }

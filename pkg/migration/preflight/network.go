@@ -17,7 +17,8 @@ func networkChecks() []check {
 	return []check{
 		{
 			id: "CIDRAllocator", severity: observation.Blocking,
-			means:  "KCM lets the cloud allocate the Nodes' pod CIDRs: without an in-tree provider it exits, and two allocators give one range twice.",
+			means: "KCM lets the cloud allocate the Nodes' pod CIDRs: without an in-tree provider it exits, and two allocators give " +
+				"one range twice.",
 			unseen: unseenControlPlane, find: allocator,
 		},
 		{
@@ -47,7 +48,8 @@ func networkChecks() []check {
 		},
 		{
 			id: "RoutesUnknown", severity: observation.Warning,
-			means: "The CCM deletes every route inside of --cluster-cidr that belongs to no Node; which ones there are, only the cloud can tell.",
+			means: "The CCM deletes every route inside of --cluster-cidr that belongs to no Node; which ones there are, only the cloud " +
+				"can tell.",
 			unseen: func(o Facts) string {
 				if o.ControlPlane.IsKnown() && !o.runsRoutes() {
 					return ""
@@ -103,7 +105,11 @@ func overlaps(o Facts, _ time.Time) []observation.Finding {
 		}
 	}
 	slices.SortFunc(all, func(a, b owned) int {
-		return cmp.Or(a.prefix.Addr().Compare(b.prefix.Addr()), cmp.Compare(a.prefix.Bits(), b.prefix.Bits()), cmp.Compare(a.node, b.node))
+		return cmp.Or(
+			a.prefix.Addr().Compare(b.prefix.Addr()),
+			cmp.Compare(a.prefix.Bits(), b.prefix.Bits()),
+			cmp.Compare(a.node, b.node),
+		)
 	})
 	var nodes []string
 	for i := 1; i < len(all); i++ {
@@ -127,7 +133,8 @@ func outside(o Facts, _ time.Time) []observation.Finding {
 		return slices.ContainsFunc(prefixes(n.PodCIDRs), func(own netip.Prefix) bool {
 			return !slices.ContainsFunc(cluster, func(all netip.Prefix) bool { return all.Overlaps(own) && all.Bits() <= own.Bits() })
 		})
-	}), "Their pod CIDRs are outside of --cluster-cidr, so the CCM leaves their routes in the cloud when they are gone", "Replace them, or correct --cluster-cidr, before routes are handed over.")
+	}), "Their pod CIDRs are outside of --cluster-cidr, so the CCM leaves their routes in the cloud when they are gone",
+		"Replace them, or correct --cluster-cidr, before routes are handed over.")
 }
 
 func cidrMissing(o Facts, _ time.Time) []observation.Finding {
@@ -135,18 +142,21 @@ func cidrMissing(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool { return len(n.PodCIDRs) == 0 }),
-		"KCM allocates pod CIDRs, and they have none", "See the events CIDRNotAvailable of theirs; --cluster-cidr may be used up, and a roll needs more.")
+		"KCM allocates pod CIDRs, and they have none", "See the events CIDRNotAvailable of theirs; --cluster-cidr may be used up, "+
+			"and a roll needs more.")
 }
 
 func networkUnavailable(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool { return n.NetworkUnavailable }),
-		"Their condition NetworkUnavailable is True: they have no route", "See their events FailedToCreateRoute, and the cloud's quota of routes.")
+		"Their condition NetworkUnavailable is True: they have no route", "See their events FailedToCreateRoute, and the cloud's "+
+			"quota of routes.")
 }
 
 func imageChecks() []check {
 	return []check{{
 		id: "ImageCredentials", severity: observation.Blocking,
-		means:  "Pods pull from the cloud's own registry without a secret: old kubelets log in there by themselves, new ones only with a plugin.",
+		means: "Pods pull from the cloud's own registry without a secret: old kubelets log in there by themselves, new ones only " +
+			"with a plugin.",
 		unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: imageCredentials,
 	}}
 }
@@ -161,7 +171,8 @@ func imageCredentials(o Facts, _ time.Time) []observation.Finding {
 	registries, pulling := o.Provider.Value().Registries, o.Pods.Value().Pulling
 	later := o.minor() <= registries.LastMinor
 	for _, host := range slices.Sorted(maps.Keys(pulling)) {
-		found := about(pulling[host], fmt.Sprintf("They pull from %s without a secret, and kubelets newer than 1.%d do not log in there by themselves", host, registries.LastMinor),
+		found := about(pulling[host], fmt.Sprintf("They pull from %s without a secret, and kubelets newer than 1.%d do not log in "+
+			"there by themselves", host, registries.LastMinor),
 			"Give new machines the image credential provider of the cloud (--image-credential-provider-config), or the pods a secret"+
 				map[bool]string{true: ", before the cluster is upgraded.", false: "."}[later])
 		if registries.Public || later {

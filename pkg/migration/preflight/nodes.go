@@ -14,7 +14,8 @@ func nodeChecks() []check {
 	return []check{
 		{
 			id: "NodeNotReady", severity: observation.Blocking,
-			means:  "A Node is not Ready: the lifecycle loop deletes such a Node when the cloud does not know it, and the migration waits for it before KCM is changed.",
+			means: "A Node is not Ready: the lifecycle loop deletes such a Node when the cloud does not know it, and the migration " +
+				"waits for it before KCM is changed.",
 			unseen: unseenNodes, find: notReady,
 		},
 		{
@@ -34,7 +35,8 @@ func nodeChecks() []check {
 		},
 		{
 			id: "NodeUninitialized", severity: observation.Warning,
-			means:  "A Node already carries the taint that waits for a CCM: it is initialized as soon as the CCM leads, with other addresses and labels.",
+			means: "A Node already carries the taint that waits for a CCM: it is initialized as soon as the CCM leads, with other " +
+				"addresses and labels.",
 			unseen: unseenNodes, find: uninitialized,
 		},
 		{
@@ -54,14 +56,16 @@ func nodeName(node observation.Node) string { return "Node " + node.Name }
 
 func notReady(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool { return !n.Ready }),
-		"A Node that is not Ready is deleted by the CCM's lifecycle loop when the cloud does not find it; the migration waits for it before it changes "+
+		"A Node that is not Ready is deleted by the CCM's lifecycle loop when the cloud does not find it; the migration waits for "+
+			"it before it changes "+
 			"KCM, even when this is accepted",
 		"Make it Ready, or delete its Machine; a Node without a machine behind it can be deleted.")
 }
 
 func withoutProviderID(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool { return n.ProviderID == "" }),
-		"Without a providerID the CCM looks a Node up by its name: it is no member of load balancers where the provider needs the ID, and is deleted when it "+
+		"Without a providerID the CCM looks a Node up by its name: it is no member of load balancers where the provider needs the "+
+			"ID, and is deleted when it "+
 			"is NotReady and not found",
 		"Replace it by a new Machine, or set spec.providerID as the cloud names the machine.")
 }
@@ -75,7 +79,8 @@ func foreignProviderIDs(o Facts, _ time.Time) []observation.Finding {
 	}
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool {
 		return n.ProviderID != "" && !strings.HasPrefix(n.ProviderID, scheme+"://")
-	}), "The providerID is not of the form "+prefix+"…, cannot be changed any more, and the CCM does not know such a Node (a machine-controller gives "+
+	}), "The providerID is not of the form "+prefix+"…, cannot be changed any more, and the CCM does not know such a Node (a "+
+		"machine-controller gives "+
 		"kubermatic:// ones where no provider gave one)",
 		"Replace the Node by a new Machine; a Node of another kind can be accepted, and keeps its providerID.")
 }
@@ -93,14 +98,17 @@ func sharedProviderIDs(o Facts, _ time.Time) []observation.Finding {
 			shared = append(shared, nodes...)
 		}
 	}
-	return about(shared, "Nodes share a providerID, so one of them has no machine behind it", "Delete the Node that its kubelet does not renew any more.")
+	return about(shared, "Nodes share a providerID, so one of them has no machine behind it", "Delete the Node that its kubelet "+
+		"does not renew any more.")
 }
 
 func uninitialized(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool { return n.Uninitialized }),
-		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses and labels again; step Verify asks "+
+		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses "+
+			"and labels again; step Verify asks "+
 			"about those of a Node that is not replaced",
-		"Look who set it: a kubelet with --cloud-provider=external, or a person. What changes is accepted in spec.rollout.acceptChanges.")
+		"Look who set it: a kubelet with --cloud-provider=external, or a person. What changes is accepted in "+
+			"spec.rollout.acceptChanges.")
 }
 
 // singleNode: the roll lets the Node that the CCM leads on go last, which is no help where there is no other.
@@ -110,7 +118,8 @@ func singleNode(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	return about([]string{nodeName(nodes[0])},
-		"No other Node can run the CCM: when this one is replaced, no manager runs the cloud loops until the CCM has started on the new one",
+		"No other Node can run the CCM: when this one is replaced, no manager runs the cloud loops until the CCM has started on the "+
+			"new one",
 		"Add a second Node before the migration where load balancers and routes must not wait.")
 }
 
@@ -124,23 +133,28 @@ func noNodes(o Facts, _ time.Time) []observation.Finding {
 func nodeNameChecks() []check {
 	return []check{
 		{
-			id: "NodeProviderIDMalformed", severity: observation.Warning,
-			means:  "A providerID is of the provider but not in the form that its CCM reads.",
-			unseen: func(o Facts) string { return cmp.Or(unseenNodes(o), unseen("the catalogue", o.Provider)) }, find: malformedProviderIDs,
+			id:       "NodeProviderIDMalformed",
+			severity: observation.Warning,
+			means:    "A providerID is of the provider but not in the form that its CCM reads.",
+			unseen:   func(o Facts) string { return cmp.Or(unseenNodes(o), unseen("the catalogue", o.Provider)) },
+			find:     malformedProviderIDs,
 		},
 		{
 			id: "NodeNameDiffers", severity: observation.Warning,
-			means:  "A Node's name is not its hostname: the in-tree provider gave it, and a kubelet with --cloud-provider=external registers with the hostname.",
+			means: "A Node's name is not its hostname: the in-tree provider gave it, and a kubelet with --cloud-provider=external " +
+				"registers with the hostname.",
 			unseen: unseenDetails, find: otherNames,
 		},
 		{
 			id: "NodeIPSet", severity: observation.Warning,
-			means:  "Kubelets ask for an address by --node-ip: the CCM takes all other addresses from the Node, and fails when the cloud does not report that one.",
+			means: "Kubelets ask for an address by --node-ip: the CCM takes all other addresses from the Node, and fails when the " +
+				"cloud does not report that one.",
 			unseen: unseenDetails, find: nodeIPs,
 		},
 		{
 			id: "NodeAddressesLate", severity: observation.Info,
-			means:  "From Kubernetes 1.29 on, a new Node has no address until the CCM gives it one: pods with hostNetwork start without hostIP.",
+			means: "From Kubernetes 1.29 on, a new Node has no address until the CCM gives it one: pods with hostNetwork start without " +
+				"hostIP.",
 			unseen: func(Facts) string { return "" }, find: addressesLate,
 		},
 		{
@@ -159,7 +173,8 @@ func malformedProviderIDs(o Facts, _ time.Time) []observation.Finding {
 	form := regexp.MustCompile(o.Provider.Value().ProviderIDForm)
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool {
 		return strings.HasPrefix(n.ProviderID, scheme+"://") && !form.MatchString(n.ProviderID)
-	}), "The CCM does not understand the providerID, so it cannot ask the cloud for the machine", "Replace the Node by a new Machine.")
+	}), "The CCM does not understand the providerID, so it cannot ask the cloud for the machine",
+		"Replace the Node by a new Machine.")
 }
 
 // otherNames: the kubelet keeps the hostname in the label whatever the Node is called.
@@ -180,8 +195,10 @@ func nodeIPs(o Facts, _ time.Time) []observation.Finding {
 	}
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool {
 		return n.NodeIP != "" && n.NodeIP != "0.0.0.0" && n.NodeIP != "::"
-	}), "Their kubelets have --node-ip: with a CCM the Node keeps that address only, and is not initialized when the cloud does not report it",
-		"Compare --node-ip with the addresses that the cloud reports; leave it out of the configuration of new machines where it is not needed.")
+	}), "Their kubelets have --node-ip: with a CCM the Node keeps that address only, and is not initialized when the cloud does "+
+		"not report it",
+		"Compare --node-ip with the addresses that the cloud reports; leave it out of the configuration of new machines where it is "+
+			"not needed.")
 }
 
 func addressesLate(o Facts, _ time.Time) []observation.Finding {
@@ -205,5 +222,6 @@ func manyAddresses(o Facts, _ time.Time) []observation.Finding {
 			types = append(types, kind)
 		}
 		return false
-	}), "They have several internal addresses, which the CCM may order otherwise", "See the settings of networks in the provider's cloud configuration.")
+	}), "They have several internal addresses, which the CCM may order otherwise", "See the settings of networks in the "+
+		"provider's cloud configuration.")
 }

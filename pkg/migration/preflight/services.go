@@ -16,12 +16,14 @@ func serviceChecks() []check {
 	return []check{
 		{
 			id: "LoadBalancerPending", severity: observation.Warning,
-			means:  "A Service of type LoadBalancer has no address: no one could tell afterwards whether the CCM or something older is at fault.",
+			means: "A Service of type LoadBalancer has no address: no one could tell afterwards whether the CCM or something older is " +
+				"at fault.",
 			unseen: unseenServices, find: pendingServices,
 		},
 		{
 			id: "LoadBalancerDeleting", severity: observation.Blocking,
-			means:  "A Service waits for its load balancer to be deleted: while no one runs the service loop it hangs, and what it leaves may never go.",
+			means: "A Service waits for its load balancer to be deleted: while no one runs the service loop it hangs, and what it " +
+				"leaves may never go.",
 			unseen: unseenServices, find: deletingServices,
 		},
 		{
@@ -31,12 +33,14 @@ func serviceChecks() []check {
 		},
 		{
 			id: "LoadBalancersEnsured", severity: observation.Info,
-			means:  "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the cloud's API at once.",
+			means: "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the " +
+				"cloud's API at once.",
 			unseen: unseenServices, find: ensuredServices,
 		},
 		{
 			id: "ClusterNameDefault", severity: observation.Warning,
-			means:  "Load balancers are named after the cluster name kubernetes, the default: two such clusters in one project may take each other's.",
+			means: "Load balancers are named after the cluster name kubernetes, the default: two such clusters in one project may take " +
+				"each other's.",
 			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenServices(o)) }, find: defaultName,
 		},
 	}
@@ -51,7 +55,8 @@ func serviceName(service Service) string { return "Service " + service.Namespace
 
 func pendingServices(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return len(s.Ingress) == 0 && !s.Deleting }),
-		"They have no address yet, so the baseline says nothing about their load balancer", "See their events, and wait until they have one or delete them.")
+		"They have no address yet, so the baseline says nothing about their load balancer", "See their events, and wait until they "+
+			"have one or delete them.")
 }
 
 func deletingServices(o Facts, _ time.Time) []observation.Finding {
@@ -96,7 +101,9 @@ func defaultName(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	return []observation.Finding{{
-		Message: "Load balancers have the cluster name kubernetes in their names, which other clusters of the same project may have, too.",
-		Action:  "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without making them again.",
+		Message: "Load balancers have the cluster name kubernetes in their names, which other clusters of the same project may " +
+			"have, too.",
+		Action: "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without " +
+			"making them again.",
 	}}
 }

@@ -16,7 +16,8 @@ const (
 func timeChecks() []check {
 	return []check{{
 		id: "ClockSkew", severity: observation.Blocking,
-		means:  "The clocks of the two clusters differ: deadlines of Machines, and the validity of tokens and certificates, are judged wrongly.",
+		means: "The clocks of the two clusters differ: deadlines of Machines, and the validity of tokens and certificates, are " +
+			"judged wrongly.",
 		unseen: func(o Facts) string { return unseen("the API server's clock", o.Server) }, find: clockSkew,
 	}}
 }
@@ -36,7 +37,8 @@ func clockSkew(o Facts, _ time.Time) []observation.Finding {
 		Action:  "Synchronize the clocks of both clusters.", Severity: observation.Warning,
 	}
 	if wrong := max(someSkew, min(tokenSkew, o.Deadlines.OrReal().SkewTolerance(o.Cluster))); skew.Abs() >= wrong {
-		finding.Message = fmt.Sprintf("The clock of the user cluster's API server is more than %s %s ours: Nodes and Machines would miss their "+
+		finding.Message = fmt.Sprintf("The clock of the user cluster's API server is more than %s %s ours: Nodes and Machines would "+
+			"miss their "+
 			"deadlines, or never.", wrong, direction)
 		finding.Severity = observation.Blocking
 	}

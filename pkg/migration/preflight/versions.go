@@ -13,7 +13,8 @@ func versionChecks() []check {
 	return []check{
 		{
 			id: "VersionDiffers", severity: observation.Blocking,
-			means:  "spec.version is another minor than the API server's: the CCM, its flags and the rules would be those of the wrong one.",
+			means: "spec.version is another minor than the API server's: the CCM, its flags and the rules would be those of the wrong " +
+				"one.",
 			unseen: unseenServer, find: versionDiffers,
 		},
 		{
@@ -46,7 +47,8 @@ func newerKubelets(o Facts, _ time.Time) []observation.Finding {
 	server := observation.MinorOf(o.Server.Value().Version)
 	return about(chosen(o.NodeDetails.Value(), detailName, func(n NodeDetail) bool {
 		return server != 0 && observation.MinorOf(n.KubeletVersion) > server
-	}), fmt.Sprintf("Their kubelets are newer than the API server, which is 1.%d", server), "Replace them by Machines of the API server's version.")
+	}), fmt.Sprintf("Their kubelets are newer than the API server, which is 1.%d", server), "Replace them by Machines of the API "+
+		"server's version.")
 }
 
 // oldKubelets may be three minors older than the API server, and those before 1.25 two:

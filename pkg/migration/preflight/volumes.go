@@ -29,19 +29,22 @@ func volumeChecks() []check {
 		},
 		{
 			id: "VolumeInline", severity: observation.Warning,
-			means:  "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards whether they are there.",
+			means: "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards " +
+				"whether they are there.",
 			unseen: func(o Facts) string { return cmp.Or(unseenPods(o), unseen("the catalogue", o.Provider)) }, find: inlineVolumes,
 		},
 		{
 			id: "VolumeAttachmentStuck", severity: observation.Blocking,
-			means: "A volume cannot be attached or detached, or is attached to a Node that is gone: whoever attaches it next does not know that.",
+			means: "A volume cannot be attached or detached, or is attached to a Node that is gone: whoever attaches it next does not " +
+				"know that.",
 			unseen: func(o Facts) string {
 				return cmp.Or(unseen("the VolumeAttachments", o.Attachments), unseenNodes(o))
 			}, find: stuckAttachments,
 		},
 		{
 			id: "VolumesAttached", severity: observation.Info,
-			means:  "Volumes are attached by the in-tree plugin: each is detached when its Node is drained, and attached by the CSI driver.",
+			means: "Volumes are attached by the in-tree plugin: each is detached when its Node is drained, and attached by the CSI " +
+				"driver.",
 			unseen: unseenDetails, find: attachedInTree,
 		},
 		{
@@ -80,7 +83,8 @@ func inlineVolumes(o Facts, _ time.Time) []observation.Finding {
 			"Give them claims, or look after the migration whether their volumes are there.")
 		if !served(o, plugin) {
 			found = severe(observation.Blocking, about(inline[plugin], "They have volumes of "+plugin+
-				" without a PersistentVolume, and the CSI driver does not serve those", "Give them claims of a StorageClass of the CSI driver."))
+				" without a PersistentVolume, and the CSI driver does not serve those", "Give them claims of a StorageClass of the CSI "+
+				"driver."))
 		}
 		findings = append(findings, found...)
 	}
@@ -92,7 +96,10 @@ func stuckAttachments(o Facts, _ time.Time) []observation.Finding {
 	for _, node := range o.Nodes.Value() {
 		names[node.Name] = true
 	}
-	return about(chosen(o.Attachments.Value(), func(a Attachment) string { return "VolumeAttachment " + a.Name }, func(a Attachment) bool {
+	return about(chosen(o.Attachments.Value(), func(a Attachment) string {
+		return "VolumeAttachment " +
+			a.Name
+	}, func(a Attachment) bool {
 		return a.Problem != "" || !names[a.Node]
 	}), "The volume could not be attached or detached, or its Node is gone, so the cloud may have it attached elsewhere",
 		"See the events of its pods, and detach the volume in the cloud if no one uses it there.")
@@ -106,14 +113,16 @@ func attachedInTree(o Facts, _ time.Time) []observation.Finding {
 	if volumes == 0 {
 		return nil
 	}
-	return []observation.Finding{{Message: fmt.Sprintf("Volumes attached by an in-tree plugin: %d. Each is detached when its Node is drained, and "+
+	return []observation.Finding{{Message: fmt.Sprintf("Volumes attached by an in-tree plugin: %d. Each is detached when its "+
+		"Node is drained, and "+
 		"attached by the CSI driver to another one.", volumes)}}
 }
 
 func releasedVolumes(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
 		return v.Plugin != "" && (v.Phase == "Released" || v.Phase == "Failed")
-	}), "They belong to no claim any more, and may be left in the cloud for good", "Delete those that no one needs before the migration.")
+	}), "They belong to no claim any more, and may be left in the cloud for good", "Delete those that no one needs before the "+
+		"migration.")
 }
 
 // affinity asks for every term that could place a volume now, and whether a label that it names is about to be rewritten: the CCM
@@ -125,17 +134,21 @@ func affinity(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	placeless := chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
-		return len(v.Terms) > 0 && !slices.ContainsFunc(v.Terms, func(term Term) bool { return slices.ContainsFunc(nodes, term.matches) })
+		return len(v.Terms) > 0 &&
+			!slices.ContainsFunc(v.Terms, func(term Term) bool { return slices.ContainsFunc(nodes, term.matches) })
 	})
-	findings := about(placeless, "No Node has the labels that its node affinity asks for, so a pod that needs it cannot be scheduled",
+	findings := about(placeless, "No Node has the labels that its node affinity asks for, so a pod that needs it cannot be "+
+		"scheduled",
 		"Add a Node where the volume is, or delete a volume that no one needs.")
 	changing := chosen(o.Volumes.Value(), volumeName, func(v Volume) bool {
 		return len(v.Terms) > 0 && !slices.Contains(placeless, volumeName(v)) && !slices.ContainsFunc(v.Terms, func(term Term) bool {
 			return slices.ContainsFunc(nodes, func(node NodeDetail) bool { return term.matches(node.asTheCCMLabels()) })
 		})
 	})
-	return append(findings, about(changing, "The labels that its node affinity asks for are about to change: the CCM copies the beta labels of "+
-		"zone and region over the others, and the two differ", "Make "+betaZoneLabel+" and "+zoneLabel+" the same on the Nodes where the volume is.")...)
+	return append(findings, about(changing, "The labels that its node affinity asks for are about to change: the CCM copies the "+
+		"beta labels of "+
+		"zone and region over the others, and the two differ", "Make "+betaZoneLabel+" and "+zoneLabel+" the same on the Nodes "+
+		"where the volume is.")...)
 }
 
 func (t Term) matches(node NodeDetail) bool {
@@ -163,19 +176,24 @@ func storageChecks() []check {
 	return []check{
 		{
 			id: "StorageClassInTree", severity: observation.Info,
-			means:  "A StorageClass names an in-tree provisioner: it goes on working through the CSI migration, with what its parameters mean there.",
+			means: "A StorageClass names an in-tree provisioner: it goes on working through the CSI migration, with what its " +
+				"parameters mean there.",
 			unseen: func(o Facts) string { return unseen("the StorageClasses", o.StorageClasses) }, find: inTreeClasses,
 		},
 		{
 			id: "NodeLabelsDiffer", severity: observation.Warning,
-			means:  "A Node's beta and present labels of zone or region differ: the CCM takes the beta label for the truth and copies it over the other.",
+			means: "A Node's beta and present labels of zone or region differ: the CCM takes the beta label for the truth and copies " +
+				"it over the other.",
 			unseen: unseenDetails, find: differingLabels,
 		},
 	}
 }
 
 func inTreeClasses(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.StorageClasses.Value(), func(c observation.StorageClass) string { return "StorageClass " + c.Name }, func(c observation.StorageClass) bool {
+	return about(chosen(o.StorageClasses.Value(), func(c observation.StorageClass) string {
+		return "StorageClass " +
+			c.Name
+	}, func(c observation.StorageClass) bool {
 		return strings.HasPrefix(c.Provisioner, "kubernetes.io/") && c.Provisioner != "kubernetes.io/no-provisioner"
 	}), "Their provisioner is in-tree: the CSI driver makes their volumes, and claims show that in an annotation",
 		"Nothing needs to be done; new classes should name the CSI driver.")
@@ -186,6 +204,7 @@ func differingLabels(o Facts, _ time.Time) []observation.Finding {
 		after := n.asTheCCMLabels()
 		return n.Labels[zoneLabel] != "" && n.Labels[zoneLabel] != after.Labels[zoneLabel] ||
 			n.Labels[regionLabel] != "" && n.Labels[regionLabel] != after.Labels[regionLabel]
-	}), "Their labels of zone or region differ from the beta ones, which the CCM copies over them; step Verify asks about that on a Node that is not replaced",
+	}), "Their labels of zone or region differ from the beta ones, which the CCM copies over them; step Verify asks about that "+
+		"on a Node that is not replaced",
 		"Make both the same, or accept the change in spec.rollout.acceptChanges.")
 }

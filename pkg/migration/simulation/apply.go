@@ -102,8 +102,14 @@ func (c *Controller) act(p pass) bool {
 		w.annotate()
 	case outcome.ActionTakeBaseline:
 		w.baseline = new(c.seen)
-	case outcome.ActionApplyAddons, outcome.ActionRollMachineDeployment, outcome.ActionSwitchDefaultClass, outcome.ActionCreateCanary,
-		outcome.ActionRemoveCanary, outcome.ActionMarkMachines, outcome.ActionStepMachineSet, outcome.ActionReturnMinReady:
+	case outcome.ActionApplyAddons,
+		outcome.ActionRollMachineDeployment,
+		outcome.ActionSwitchDefaultClass,
+		outcome.ActionCreateCanary,
+		outcome.ActionRemoveCanary,
+		outcome.ActionMarkMachines,
+		outcome.ActionStepMachineSet,
+		outcome.ActionReturnMinReady:
 		return c.actOnEach(p)
 	case outcome.ActionChangeArguments:
 		w.changeArguments(*action.Arguments)

@@ -20,7 +20,10 @@ func (w *World) profiled(d *machineDeployment) bool {
 	if canary := w.facts().Canary; d.guard.canary && canary != nil {
 		name = canary.MachineDeployment
 	}
-	return slices.ContainsFunc(w.inTreeProfiles, func(profile string) bool { return name == profile || name == d.namespace+"/"+profile })
+	return slices.ContainsFunc(
+		w.inTreeProfiles,
+		func(profile string) bool { return name == profile || name == d.namespace+"/"+profile },
+	)
 }
 
 // FixProfiles takes that flag out of every profile, which has the data written again, and deletes the Machines that booted with
@@ -106,7 +109,8 @@ func (i *invariants) checkBootstraps(w *World, d migration.Decision) {
 	if canary && provenCanary(d.Facts) && !provenCanary(&facts) {
 		i.fail("rule 9: the canary counts as proven, and its bootstrap data is in-tree")
 	}
-	rolls := does(d, outcome.ActionRollMachineDeployment) || does(d, outcome.ActionStepMachineSet) || does(d, outcome.ActionMarkMachines)
+	rolls := does(d, outcome.ActionRollMachineDeployment) || does(d, outcome.ActionStepMachineSet) ||
+		does(d, outcome.ActionMarkMachines)
 	if rolls && len(names) > 0 && !w.undoing() {
 		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Action.Kind, names)
 	}

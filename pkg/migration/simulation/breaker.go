@@ -182,7 +182,12 @@ func (i *invariants) checkStep(w *World, d migration.Decision) {
 		}
 		serving, lost := w.servingAfter(deployment, *d.Action)
 		if least := deployment.replicas - deployment.mayBeUnavailable(); lost > 0 && serving-lost < least {
-			i.fail("rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d", deployment.name, serving-lost, least)
+			i.fail(
+				"rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d",
+				deployment.name,
+				serving-lost,
+				least,
+			)
 		}
 	}
 }
@@ -225,7 +230,8 @@ func (i *invariants) checkGuarded(w *World, d migration.Decision) {
 		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
 	}
 	for _, deployment := range w.deployments {
-		if deployment.guard.owner != "" && slices.ContainsFunc(d.Action.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
+		if deployment.guard.owner != "" &&
+			slices.ContainsFunc(d.Action.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
 			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.name, deployment.guard.owner)
 		}
 	}

@@ -28,7 +28,13 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 			return false
 		}
 		d := &machineDeployment{
-			name: ucv1.CanaryName, namespace: machineNamespace, uid: w.id("md"), replicas: 1, generation: 1, surge: 1, guard: guard{canary: true},
+			name:       ucv1.CanaryName,
+			namespace:  machineNamespace,
+			uid:        w.id("md"),
+			replicas:   1,
+			generation: 1,
+			surge:      1,
+			guard:      guard{canary: true},
 		}
 		w.deployments = append(w.deployments, d)
 	}

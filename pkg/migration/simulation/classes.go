@@ -41,7 +41,8 @@ func (w *World) observeClasses() []observation.StorageClass {
 	for _, class := range w.classes {
 		if w.class(class.Name) != nil {
 			seen = append(seen, observation.StorageClass{
-				Ref: observation.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" + class.Name}, Provisioner: class.Provisioner, Default: class.Default,
+				Ref: observation.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" +
+					class.Name}, Provisioner: class.Provisioner, Default: class.Default,
 			})
 		}
 	}
@@ -107,7 +108,11 @@ func (i *invariants) judged(p pass, after ucv1.Facts) {
 		return
 	}
 	if !slices.Contains(p.truth.defaults, after.DefaultStorageClass.Name) {
-		i.fail("rule 7: the default StorageClass counts as judged to be %q, and is %v", after.DefaultStorageClass.Name, p.truth.defaults)
+		i.fail(
+			"rule 7: the default StorageClass counts as judged to be %q, and is %v",
+			after.DefaultStorageClass.Name,
+			p.truth.defaults,
+		)
 	}
 	if slices.Contains(p.truth.defaults, csiClass) && len(p.truth.inTreeDefaults) > 0 {
 		i.fail("rule 7: the default StorageClass counts as judged, and %v are the default, too", p.truth.inTreeDefaults)

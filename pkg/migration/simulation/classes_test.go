@@ -18,7 +18,8 @@ func TestDefaultStorageClass(t *testing.T) {
 		want []string
 		says string
 	}{
-		"that of the driver, where there is none": {want: []string{csiClass}, says: "Finalize: SwitchDefaultClass: Making StorageClass simcloud-csi the default."},
+		"that of the driver, where there is none": {want: []string{csiClass}, says: "Finalize: SwitchDefaultClass: Making " +
+			"StorageClass simcloud-csi the default."},
 		"that of the driver, in place of those of the in-tree plugin": {
 			with: []func(*Scenario){classes(Class{"standard", InTreePlugin, true}, Class{"fast", InTreePlugin, true}, Class{"slow", InTreePlugin, false})},
 			want: []string{csiClass}, says: "in place of StorageClass fast, StorageClass standard",

@@ -60,7 +60,10 @@ func (i *invariants) checkFlag(w *World, p pass) {
 	if at < 0 || w.undoing() || p.truth.initializing {
 		return
 	}
-	if slices.ContainsFunc(change.Set, func(flag outcome.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") }) &&
+	if slices.ContainsFunc(
+		change.Set,
+		func(flag outcome.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") },
+	) &&
 		w.scenario.CloudNodeLater {
 		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.workloads[at].name)
 	}

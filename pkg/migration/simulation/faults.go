@@ -16,9 +16,21 @@ func (w *World) disturb() {
 		chance float64
 		happen func()
 	}{
-		{f.Crash, w.crash}, {f.Crash, w.crashCCM}, {f.Evict, w.evict}, {f.Vanish, w.vanish}, {f.Vanish, w.vanishCCM}, {f.KubeletDown, w.stopKubelet},
-		{f.Hang, w.hang}, {f.NotReady, w.breakNode}, {f.Drift, w.drift}, {f.Meddle, w.meddle},
-		{f.Cloud, w.breakCloud}, {f.Evict, w.evictCCM},
+		{
+			f.Crash,
+			w.crash,
+		},
+		{f.Crash, w.crashCCM},
+		{f.Evict, w.evict},
+		{f.Vanish, w.vanish},
+		{f.Vanish, w.vanishCCM},
+		{f.KubeletDown, w.stopKubelet},
+		{f.Hang, w.hang},
+		{f.NotReady, w.breakNode},
+		{f.Drift, w.drift},
+		{f.Meddle, w.meddle},
+		{f.Cloud, w.breakCloud},
+		{f.Evict, w.evictCCM},
 	}
 	for _, fault := range faults {
 		if w.chance(fault.chance) {

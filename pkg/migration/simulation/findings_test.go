@@ -11,7 +11,13 @@ import (
 )
 
 func blockingFinding(id string) observation.Finding {
-	return observation.Finding{ID: id, Reason: ucv1.PreflightFailedReason, Severity: observation.Blocking, Message: "It is wrong.", Action: "Fix it."}
+	return observation.Finding{
+		ID:       id,
+		Reason:   ucv1.PreflightFailedReason,
+		Severity: observation.Blocking,
+		Message:  "It is wrong.",
+		Action:   "Fix it.",
+	}
 }
 
 func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
@@ -40,9 +46,13 @@ func TestFindingsHoldTheWholeMigrationBack(t *testing.T) {
 		"the cloud refuses, and no Machine is replaced": {findings: []observation.Finding{beforeRoll}, step: ucv1.StepRoll},
 		"the cloud refuses for a while": {
 			findings: []observation.Finding{beforeRoll},
-			interventions: []Intervention{{
-				Name: "fixes it", When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) }, Do: Fix("LoadBalancerRefused"),
-			}},
+			interventions: []Intervention{
+				{
+					Name: "fixes it",
+					When: func(w *World) bool { return Stalled(ucv1.PreflightFailedReason)(w) && After(time.Minute)(w) },
+					Do:   Fix("LoadBalancerRefused"),
+				},
+			},
 			step: ucv1.StepFinished,
 		},
 	}

@@ -56,7 +56,13 @@ func planAndRun(t *testing.T, seed uint64) error {
 		return err
 	}
 	if difference := cmp.Diff(sequence(foreseenVerbs(future)), sequence(done)); difference != "" {
-		return fmt.Errorf("-planned +done\n%s\nit ends in step %s, wait %+v, failure %+v", difference, future.Last.Step, future.Last.Wait, future.Last.Failure)
+		return fmt.Errorf(
+			"-planned +done\n%s\nit ends in step %s, wait %+v, failure %+v",
+			difference,
+			future.Last.Step,
+			future.Last.Wait,
+			future.Last.Failure,
+		)
 	}
 	return nil
 }

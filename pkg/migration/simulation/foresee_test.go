@@ -77,14 +77,23 @@ func foreseenVerbs(future Future) []outcome.Action {
 	return actions
 }
 
-// sequence has one line for each action, and each MachineDeployment by itself. What only clears up behind others is not in it, nor
-// is what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which others.
+// sequence has one line for each action, and each MachineDeployment by itself. What only clears up behind others is not in it,
+// nor is what changes nothing but the status. What goes on beside the roll comes last: no one can know before between which
+// others.
 func sequence(actions []outcome.Action) []string {
 	var lines, beside []string
 	for _, action := range actions {
 		switch action.Kind {
-		case outcome.ActionRecord, outcome.ActionRestoreAnnotations, outcome.ActionGrantLease, outcome.ActionRevokeLease, outcome.ActionReleaseCCMLease,
-			outcome.ActionReleaseLock, outcome.ActionFreeLease, outcome.ActionKeepLeader, outcome.ActionMarkMachines, outcome.ActionStepMachineSet:
+		case outcome.ActionRecord,
+			outcome.ActionRestoreAnnotations,
+			outcome.ActionGrantLease,
+			outcome.ActionRevokeLease,
+			outcome.ActionReleaseCCMLease,
+			outcome.ActionReleaseLock,
+			outcome.ActionFreeLease,
+			outcome.ActionKeepLeader,
+			outcome.ActionMarkMachines,
+			outcome.ActionStepMachineSet:
 		case outcome.ActionTakeBaseline, outcome.ActionRemoveLock: // Who takes the Lease in the meantime leaves it behind.
 			lines = append(lines, string(action.Kind))
 		case outcome.ActionRollMachineDeployment:

@@ -199,7 +199,8 @@ func (w *World) freeLease(action outcome.Action) {
 
 // aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
 func aboutLeases(d migration.Decision) bool {
-	return does(d, outcome.ActionFreeLease) || does(d, outcome.ActionGrantLease) || does(d, outcome.ActionRevokeLease) || does(d, outcome.ActionKeepLeader)
+	return does(d, outcome.ActionFreeLease) || does(d, outcome.ActionGrantLease) || does(d, outcome.ActionRevokeLease) ||
+		does(d, outcome.ActionKeepLeader)
 }
 
 // sameBut: the action is the same, but for what is done about Leases.

@@ -25,7 +25,11 @@ func TestFreedLeases(t *testing.T) {
 			ends:     ucv1.StepFinished,
 		},
 		"not when all is finished": {
-			scenario: with(func(s *Scenario) { s.Interventions = drained(Finished) }), ends: ucv1.StepFinished, never: []string{"Clearing cloud-controller"},
+			scenario: with(
+				func(s *Scenario) { s.Interventions = drained(Finished) },
+			),
+			ends:  ucv1.StepFinished,
+			never: []string{"Clearing cloud-controller"},
 		},
 	})
 }
@@ -57,7 +61,11 @@ func TestAFreedLeaseIsTakenSoon(t *testing.T) {
 
 func TestARightThatStays(t *testing.T) {
 	t.Parallel()
-	protects := Intervention{Name: "protects our right to KCM's Lease", When: AtStep(ucv1.StepHandover), Do: func(w *World) { w.rightStays = true }}
+	protects := Intervention{
+		Name: "protects our right to KCM's Lease",
+		When: AtStep(ucv1.StepHandover),
+		Do:   func(w *World) { w.rightStays = true },
+	}
 	runScenarios(t, map[string]scenarioTest{
 		"is told at the end, and the migration is finished when a person deletes it": {
 			scenario: with(func(s *Scenario) {

@@ -50,7 +50,10 @@ func TestProofOfSilence(t *testing.T) {
 		},
 		"a KCM that runs loops in a cluster created with the feature blocks with its arguments": {
 			scenario: Scenario{Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"}},
-			ends:     ucv1.StepAddons, reason: ucv1.CloudLoopsRunningReason, says: []string{"STALLED", "--cloud-provider=simcloud"}, never: []string{"ApplyAddons"},
+			ends:     ucv1.StepAddons,
+			reason:   ucv1.CloudLoopsRunningReason,
+			says:     []string{"STALLED", "--cloud-provider=simcloud"},
+			never:    []string{"ApplyAddons"},
 		},
 		"a KCM that runs loops in a cluster created with the feature is fixed by a person": {
 			scenario: Scenario{
@@ -204,15 +207,27 @@ func TestComponentsBesideKCM(t *testing.T) {
 	t.Parallel()
 	beside := func(ownership ucv1.ComponentOwnership, change func(*Scenario)) Scenario {
 		return with(func(s *Scenario) {
-			s.Gates, s.Beside = map[string]bool{"CSIMigrationSimcloud": true}, map[string]ucv1.ComponentOwnership{"kube-apiserver": ownership}
+			s.Gates, s.Beside = map[string]bool{
+				"CSIMigrationSimcloud": true,
+			}, map[string]ucv1.ComponentOwnership{
+				"kube-apiserver": ownership,
+			}
 			change(s)
 		})
 	}
 	inTreeOnly := func(s *Scenario) { s.Gates = nil }
 	runScenarios(t, map[string]scenarioTest{
 		"a kube-apiserver that the spec does not mention stops before a kubelet is external while its gate is off": {
-			scenario: beside(Unmentioned, func(*Scenario) {}), ends: ucv1.StepVolumeMigration, reason: ucv1.ComponentUnclaimedReason,
-			says: []string{"STALLED", "kube-apiserver", "--feature-gates=CSIMigrationSimcloud=true", "Set ownership"}, never: []string{"RollMachineDeployment"},
+			scenario: beside(Unmentioned, func(*Scenario) {}),
+			ends:     ucv1.StepVolumeMigration,
+			reason:   ucv1.ComponentUnclaimedReason,
+			says: []string{
+				"STALLED",
+				"kube-apiserver",
+				"--feature-gates=CSIMigrationSimcloud=true",
+				"Set ownership",
+			},
+			never: []string{"RollMachineDeployment"},
 		},
 		"one with an in-tree flag only is never said to be without": {
 			scenario: beside(Unmentioned, inTreeOnly), ends: ucv1.StepFinalize, reason: ucv1.ComponentUnclaimedReason,
@@ -233,8 +248,10 @@ func TestComponentsBesideKCM(t *testing.T) {
 		},
 		"a foreign one is waited for": {
 			scenario: beside(ucv1.ForeignComponent, func(s *Scenario) { s.WaitsFor = ucv1.WaitingForAdministratorReason }),
-			ends:     ucv1.StepVolumeMigration, reason: ucv1.WaitingForAdministratorReason, says: []string{"Waiting for the owners", "kube-apiserver"},
-			never: []string{"STALLED"},
+			ends:     ucv1.StepVolumeMigration,
+			reason:   ucv1.WaitingForAdministratorReason,
+			says:     []string{"Waiting for the owners", "kube-apiserver"},
+			never:    []string{"STALLED"},
 		},
 		"a foreign one that its owner changes is not touched": {
 			scenario: beside(ucv1.ForeignComponent, func(s *Scenario) { s.Attentive = true }),
@@ -264,7 +281,8 @@ func TestDeletionAndPause(t *testing.T) {
 		},
 		"a Cluster that is deleted in the roll goes when what was begun is rolled out": {
 			scenario: deleted(func(w *World) bool { return w.invariants.restarts[w.deployments[1].uid] > 0 }),
-			finished: true, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/b"},
+			finished: true, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment " +
+				"kube-system/b"},
 		},
 		"a Cluster that is deleted when it is migrated just goes": {
 			scenario: deleted(Finished), finished: true,
@@ -278,7 +296,12 @@ func TestDeletionAndPause(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 				outcome := transcript.Outcome
 				g.Expect(outcome.Released).To(BeTrue(), transcript.String())
-				g.Expect(outcome.Facts.Handover != nil && outcome.Facts.Handover.FinishedAt != nil).To(Equal(test.finished), transcript.String())
+				g.Expect(
+					outcome.Facts.Handover != nil && outcome.Facts.Handover.FinishedAt != nil,
+				).To(
+					Equal(test.finished),
+					transcript.String(),
+				)
 				g.Expect(transcript.Says(test.says...)).To(BeTrue(), transcript.String())
 			}
 		})

@@ -132,7 +132,14 @@ func (w *World) DeleteVolumes() { w.made = nil }
 // AddStandalone makes a Machine without MachineSet, as the webhook stamps it now.
 func (w *World) AddStandalone(name string) {
 	stamped, _ := w.runs("machine-controller-webhook", "node-external-cloud-provider")
-	m := &machine{name: name, namespace: machineNamespace, uid: w.id("machine"), annotation: strconv.FormatBool(stamped), external: stamped, createdAt: w.now}
+	m := &machine{
+		name:       name,
+		namespace:  machineNamespace,
+		uid:        w.id("machine"),
+		annotation: strconv.FormatBool(stamped),
+		external:   stamped,
+		createdAt:  w.now,
+	}
 	w.machines = append(w.machines, m)
 	w.join(m)
 }

@@ -85,7 +85,10 @@ func (i *invariants) rollingBack(w *World, d *machineDeployment) {
 		if !d.current(s) || s.external || !s.createdAt.Before(started) {
 			continue
 		}
-		if external := slices.ContainsFunc(w.machinesOf(s), func(m *machine) bool { return m.external || m.annotation == "true" }); !external {
+		if external := slices.ContainsFunc(
+			w.machinesOf(s),
+			func(m *machine) bool { return m.external || m.annotation == "true" },
+		); !external {
 			i.fail("rule 5: MachineDeployment %s is rolled back although it is in-tree", d.name)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // loops.
 func mustStayAttended(c *ucv1.Cluster) bool {
 	handover := c.Status.Handover
-	return handover != nil && handover.FinishedAt != nil && c.Status.Rollback == nil && c.Annotations[ucv1.AbandonAnnotation] != "true"
+	return handover != nil && handover.FinishedAt != nil && c.Status.Rollback == nil &&
+		c.Annotations[ucv1.AbandonAnnotation] != "true"
 }
 
 // checkRelease asks the world and not a Lease. The last renewal of a leader that has ended is believed for the duration of its
@@ -39,7 +40,18 @@ func factsOf(w *World, d migration.Decision) []string {
 	deleted := !w.cluster.DeletionTimestamp.IsZero()
 	switch kind := d.Action.Kind; {
 	case d.Step == ucv1.StepUndoLoops:
-		return []string{"ControlPlane", "Fence", "Addons", "CCMPods", "CCMLease", "Machines", "Nodes", "MachineController", "Provider", "OtherManagers"}
+		return []string{
+			"ControlPlane",
+			"Fence",
+			"Addons",
+			"CCMPods",
+			"CCMLease",
+			"Machines",
+			"Nodes",
+			"MachineController",
+			"Provider",
+			"OtherManagers",
+		}
 	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.obsolete, d.Action.Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
 	case kind == outcome.ActionRevokeLease && deleted:
@@ -47,7 +59,8 @@ func factsOf(w *World, d migration.Decision) []string {
 	case kind == outcome.ActionRelease && mustStayAttended(w.cluster):
 		return []string{"ControlPlane", "CCMLease", "CCMProcesses", "Fence", "OtherManagers"}
 	case kind == outcome.ActionOpenFence && w.handedOver():
-		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"} // Someone closed it: no Lease has to be cleared for the first leader.
+		// Someone closed it: no Lease has to be cleared for the first leader.
+		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"}
 	}
 	return restsOn()[d.Action.Kind]
 }

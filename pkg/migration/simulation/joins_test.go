@@ -25,7 +25,9 @@ func TestMachinesAndTheirNodes(t *testing.T) {
 		"it ends as soon as Machines get Nodes": {
 			scenario: with(func(s *Scenario) {
 				s.Configure, s.JoinTimeout = canary(ucv1.NoCanary), time.Minute
-				s.Interventions = append([]Intervention{noInstances}, then(ucv1.NodesNotInitializedReason, func(w *World) { w.Boots(true) })...)
+				s.Interventions = append(
+					[]Intervention{noInstances},
+					then(ucv1.NodesNotInitializedReason, func(w *World) { w.Boots(true) })...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "no Node of one has joined since"},
 		},

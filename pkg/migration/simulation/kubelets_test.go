@@ -16,7 +16,8 @@ func TestProofsOutliveTheController(t *testing.T) {
 			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.SoakSeconds = new(int32(200)) }
 			s.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
 				// Their events are gone by then.
-				return point == AfterDecide && d.Wait != nil && d.Wait.Reason == ucv1.SoakingReason && d.Wait.After < 100*tick && d.Wait.After > 95*tick
+				return point == AfterDecide && d.Wait != nil && d.Wait.Reason == ucv1.SoakingReason && d.Wait.After < 100*tick &&
+					d.Wait.After > 95*tick
 			}
 		})
 	}
@@ -36,7 +37,12 @@ func TestProofsOutliveTheController(t *testing.T) {
 			scenario: killedLate(), ends: ucv1.StepFinished, says: []string{"killed"}, never: []string{ucv1.KubeletsNotExternalReason},
 		},
 		"a proof that is lost is not waited for": {
-			scenario: killedLate(lost), ends: ucv1.StepRoll, reason: ucv1.KubeletsNotExternalReason, says: []string{"spec.rollout.acceptNodes"},
+			scenario: killedLate(
+				lost,
+			),
+			ends:   ucv1.StepRoll,
+			reason: ucv1.KubeletsNotExternalReason,
+			says:   []string{"spec.rollout.acceptNodes"},
 		},
 		"a Node whose proof is lost is accepted by name": {scenario: killedLate(lost, accepted), ends: ucv1.StepFinished},
 		"a Node whose proof is lost is replaced":         {scenario: killedLate(lost, replaced), ends: ucv1.StepFinished},

@@ -95,8 +95,16 @@ func (w *World) addDeployment(p Pool) *machineDeployment {
 		namespace = machineNamespace
 	}
 	d := &machineDeployment{
-		name: p.Name, namespace: namespace, uid: w.id("md"), replicas: p.Replicas, paused: p.Paused, generation: 1, observed: 1, settled: true,
-		surge: p.surge(), unavailable: p.Unavailable,
+		name:        p.Name,
+		namespace:   namespace,
+		uid:         w.id("md"),
+		replicas:    p.Replicas,
+		paused:      p.Paused,
+		generation:  1,
+		observed:    1,
+		settled:     true,
+		surge:       p.surge(),
+		unavailable: p.Unavailable,
 	}
 	w.deployments = append(w.deployments, d)
 	set := w.createSet(d)
@@ -110,8 +118,17 @@ func (w *World) addDeployment(p Pool) *machineDeployment {
 func (w *World) createSet(d *machineDeployment) *machineSet {
 	external, running := w.runs("operating-system-manager", "external-cloud-provider")
 	set := &machineSet{
-		name: w.id(d.name), uid: w.id("ms"), deployment: d.uid, restart: d.restart, revision: d.revision,
-		external: external && running && !w.profiled(d), createdAt: w.now, minReady: d.guard.minReady, desired: d.replicas, most: d.replicas + d.surge,
+		name:       w.id(d.name),
+		uid:        w.id("ms"),
+		deployment: d.uid,
+		restart:    d.restart,
+		revision:   d.revision,
+		external: external && running &&
+			!w.profiled(d),
+		createdAt: w.now,
+		minReady:  d.guard.minReady,
+		desired:   d.replicas,
+		most:      d.replicas + d.surge,
 	}
 	w.sets = append(w.sets, set)
 	return set

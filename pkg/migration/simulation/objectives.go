@@ -16,7 +16,10 @@ func (c *Controller) measure() observation.Observed[slo.Seen] {
 	}
 	nodes := make([]slo.NodeState, 0, len(w.nodes))
 	for _, n := range w.nodes {
-		nodes = append(nodes, slo.NodeState{Name: n.name, UID: n.uid, MadeAt: n.createdAt, Tainted: n.tainted, Synced: n.providerID != ""})
+		nodes = append(
+			nodes,
+			slo.NodeState{Name: n.name, UID: n.uid, MadeAt: n.createdAt, Tainted: n.tainted, Synced: n.providerID != ""},
+		)
 	}
 	c.watcher.Nodes(w.now, nodes)
 	return observation.Known(c.watcher.Seen())

@@ -46,7 +46,13 @@ const kubeletGap = 10 * time.Second
 
 // NewController that has just started.
 func NewController(w *World) *Controller {
-	return &Controller{world: w, leases: map[string]watched{}, nodes: map[string]watched{}, kubelets: map[string]observation.Proof{}, former: map[string]observation.Process{}}
+	return &Controller{
+		world:    w,
+		leases:   map[string]watched{},
+		nodes:    map[string]watched{},
+		kubelets: map[string]observation.Proof{},
+		former:   map[string]observation.Process{},
+	}
 }
 
 // Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
@@ -124,11 +130,36 @@ func (c *Controller) modelled() observation.Observation {
 // FactNames are the facts of an observation that can be unknown.
 func FactNames() []string {
 	return []string{
-		"Contenders", "Record", "Keeper", "NamespaceTerminating", "Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Probe", "Fence", "KCMLease",
-		"CCMLease", "CCMProcesses", "KCMLeaseRight", "Lock", "Machines", "Nodes", "Inventory", "Baseline", "Proofs", "CCMPods", "Attachments", "OtherManagers", "StorageClasses",
+		"Contenders",
+		"Record",
+		"Keeper",
+		"NamespaceTerminating",
+		"Provider",
+		"CloudConfig",
+		"ControlPlane",
+		"MachineController",
+		"Addons",
+		"Probe",
+		"Fence",
+		"KCMLease",
+		"CCMLease",
+		"CCMProcesses",
+		"KCMLeaseRight",
+		"Lock",
+		"Machines",
+		"Nodes",
+		"Inventory",
+		"Baseline",
+		"Proofs",
+		"CCMPods",
+		"Attachments",
+		"OtherManagers",
+		"StorageClasses",
 		"Findings",
-		"Canary", "Drains",
-		"Measured", "Gone",
+		"Canary",
+		"Drains",
+		"Measured",
+		"Gone",
 		"Bootstraps",
 	}
 }
@@ -179,10 +210,19 @@ func (w *World) provider() observation.Provider {
 		return w.real.Observation.Provider.Value()
 	}
 	return observation.Provider{
-		Name: "simcloud", CanMigrate: true, LastInTreeMinor: 30, InTreeName: "simcloud", ProviderIDPrefix: providerIDPrefix,
-		CSIDrivers: []string{csiDriver}, MigrationGates: w.scenario.Gates, SharesLoadBalancerNames: true, CloudNodeLater: w.scenario.CloudNodeLater,
-		RegisteredBy: w.scenario.RegisteredBy,
-		DefaultClass: observation.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
+		Name:             "simcloud",
+		CanMigrate:       true,
+		LastInTreeMinor:  30,
+		InTreeName:       "simcloud",
+		ProviderIDPrefix: providerIDPrefix,
+		CSIDrivers: []string{
+			csiDriver,
+		},
+		MigrationGates:          w.scenario.Gates,
+		SharesLoadBalancerNames: true,
+		CloudNodeLater:          w.scenario.CloudNodeLater,
+		RegisteredBy:            w.scenario.RegisteredBy,
+		DefaultClass:            observation.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
 	}
 }
 
@@ -191,7 +231,10 @@ func (c *Controller) observeControlPlane() observation.ControlPlane {
 	if w.kcm() == nil {
 		return observation.ControlPlane{}
 	}
-	controlPlane := observation.ControlPlane{KCM: w.observeWorkload(w.kcm()), ManagementNodes: map[string]observation.ManagementNode{}}
+	controlPlane := observation.ControlPlane{
+		KCM:             w.observeWorkload(w.kcm()),
+		ManagementNodes: map[string]observation.ManagementNode{},
+	}
 	c.seeKCM(&controlPlane.KCM)
 	w.observeBeside(&controlPlane)
 	for _, n := range w.managementNodes {
@@ -259,8 +302,11 @@ func (w *World) micro() *metav1.MicroTime {
 
 func (w *World) observeWorkload(d *workload) observation.Component {
 	component := observation.Component{
-		Ref:       observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
-		Container: d.container, Arguments: observation.Arguments{Flags: d.arguments}, Replicas: int32(d.replicas), FieldOwner: d.fieldOwner,
+		Ref:        observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
+		Container:  d.container,
+		Arguments:  observation.Arguments{Flags: d.arguments},
+		Replicas:   int32(d.replicas),
+		FieldOwner: d.fieldOwner,
 	}
 	if d.real != nil {
 		component = *d.real

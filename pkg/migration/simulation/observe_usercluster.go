@@ -16,7 +16,12 @@ func (w *World) observeMachineController() []observation.MachineControllerDeploy
 	for _, d := range w.workloads {
 		if d.flag != "" && !slices.Contains(w.scenario.Hidden, d.name) {
 			deployments = append(deployments, observation.MachineControllerDeployment{
-				Component: w.observeWorkload(d), Program: observation.MachineControllerProgram(d.name), Flag: d.flag, InUserCluster: d.inUserCluster,
+				Component: w.observeWorkload(
+					d,
+				),
+				Program:       observation.MachineControllerProgram(d.name),
+				Flag:          d.flag,
+				InUserCluster: d.inUserCluster,
 			})
 		}
 	}
@@ -25,15 +30,23 @@ func (w *World) observeMachineController() []observation.MachineControllerDeploy
 
 func (w *World) missingMachineController() []observation.MachineControllerDeployment {
 	if w.real != nil {
-		return slices.DeleteFunc(slices.Clone(w.real.Observation.MachineController.Value()), func(d observation.MachineControllerDeployment) bool { return !d.Missing })
+		return slices.DeleteFunc(
+			slices.Clone(w.real.Observation.MachineController.Value()),
+			func(d observation.MachineControllerDeployment) bool { return !d.Missing },
+		)
 	}
 	var missing []observation.MachineControllerDeployment
-	for _, program := range []observation.MachineControllerProgram{observation.MachineController, observation.MachineWebhook, observation.OperatingSystemManager} {
-		none := program == observation.OperatingSystemManager && w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+	for _, program := range []observation.MachineControllerProgram{observation.MachineController, observation.MachineWebhook,
+		observation.OperatingSystemManager} {
+		none := program == observation.OperatingSystemManager &&
+			w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
 		if hidden := slices.Contains(w.scenario.Hidden, string(program)); !none && (hidden || w.workload(string(program)) == nil) {
-			missing = append(missing, observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
-				Ref: observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: string(program)},
-			}})
+			missing = append(
+				missing,
+				observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
+					Ref: observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: string(program)},
+				}},
+			)
 		}
 	}
 	return missing
@@ -99,7 +112,8 @@ func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	if w.needs().Probe {
 		probe := observation.Probe{Set: w.observeAddonSet(&w.probe), Lease: c.observeLease("probe", w.probeLease).Value()}
 		if w.scenario.ProbeDies {
-			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 Error"}
+			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 " +
+				"Error"}
 		}
 		return observation.Known(probe)
 	}
@@ -114,7 +128,9 @@ func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 
 func (w *World) observeFence() observation.Fence {
 	fence := observation.Fence{
-		Open: w.fenceOpen, Identity: "system:serviceaccount:kube-system:cloud-controller-manager", Lease: "kube-system/cloud-controller-manager",
+		Open:     w.fenceOpen,
+		Identity: "system:serviceaccount:kube-system:cloud-controller-manager",
+		Lease:    "kube-system/cloud-controller-manager",
 	}
 	if w.real != nil {
 		seen := w.real.Observation.Fence.Value()
@@ -139,17 +155,28 @@ func (w *World) observeMachines() observation.Observed[observation.Machines] {
 		})
 		for _, s := range w.setsOf(d) {
 			seen.Sets = append(seen.Sets, observation.MachineSet{
-				Ref:        observation.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
-				Deployment: d.uid, RestartValue: s.restart, CreatedAt: s.createdAt, Replicas: int32(s.replicas), Current: d.current(s), Version: s.version(),
-				Revision: s.uid,
+				Ref:          observation.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
+				Deployment:   d.uid,
+				RestartValue: s.restart,
+				CreatedAt:    s.createdAt,
+				Replicas:     int32(s.replicas),
+				Current:      d.current(s),
+				Version:      s.version(),
+				Revision:     s.uid,
 			})
 		}
 	}
 	for _, m := range w.machines {
 		seen.Machines = append(seen.Machines, observation.Machine{
-			Ref:      observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
-			OfCanary: m.namespace == machineNamespace && w.isCanary(m), GoesFirst: m.goesFirst,
-			Set: m.set, Annotation: m.annotation, NodeName: m.node, CreatedAt: m.createdAt, Deleting: m.deleting(), DeletingSince: m.deletedAt,
+			Ref:           observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
+			OfCanary:      m.namespace == machineNamespace && w.isCanary(m),
+			GoesFirst:     m.goesFirst,
+			Set:           m.set,
+			Annotation:    m.annotation,
+			NodeName:      m.node,
+			CreatedAt:     m.createdAt,
+			Deleting:      m.deleting(),
+			DeletingSince: m.deletedAt,
 		})
 	}
 	return observation.Known(seen)

@@ -21,17 +21,24 @@ func TestOtherManagers(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"one with a Lease of its own is found before anything is touched": {
 			scenario: with(func(s *Scenario) { s.Interventions = []Intervention{installs(nil, own)} }),
-			ends:     ucv1.StepPreflight, reason: ucv1.ForeignObjectsReason, says: []string{"STALLED", "Deployment theirs/occm"}, never: []string{"ApplyAddons"},
+			ends:     ucv1.StepPreflight,
+			reason:   ucv1.ForeignObjectsReason,
+			says:     []string{"STALLED", "Deployment theirs/occm"},
+			never:    []string{"ApplyAddons"},
 		},
 		"one without leader election that comes in the hand-over keeps the fence closed until it is gone": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append([]Intervention{installs(inTheHandover, none)}, then(ucv1.ForeignObjectsReason, (*World).RemoveCCMs)...)
+				s.Interventions = append(
+					[]Intervention{installs(inTheHandover, none)},
+					then(ucv1.ForeignObjectsReason, (*World).RemoveCCMs)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED ForeignObjects", "Deployment theirs/occm"},
 		},
 		"one that comes after the hand-over stops the roll until it is gone": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append([]Intervention{installs(AtStep(ucv1.StepRoll), own)}, then(ucv1.CloudLoopsContendedReason, (*World).RemoveCCMs)...)
+				s.Interventions = append(
+					[]Intervention{installs(AtStep(ucv1.StepRoll), own)},
+					then(ucv1.CloudLoopsContendedReason, (*World).RemoveCCMs)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended", "Deployment theirs/occm"},
 		},

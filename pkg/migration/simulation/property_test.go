@@ -117,7 +117,9 @@ func randomScenario(seed uint64) Scenario {
 	s.Classes = randomClasses(rng)
 	if rng.IntN(5) == 0 {
 		s.Interventions = append(s.Interventions, Intervention{
-			Name: "makes a class of another driver the default", When: fromStep(ucv1.StepFinalize), Do: func(w *World) { w.MakeDefault("chosen") },
+			Name: "makes a class of another driver the default",
+			When: fromStep(ucv1.StepFinalize),
+			Do:   func(w *World) { w.MakeDefault("chosen") },
 		})
 	}
 	return s
@@ -179,7 +181,8 @@ func randomBootstraps(rng *rand.Rand, s *Scenario) {
 func meddlers(rng *rand.Rand, name string) []Intervention {
 	inTheMiddle := func(w *World) bool { return w.halfRolled() || Finished(w) || RolledBack(w) }
 	called := func(w *World) bool {
-		return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) || RolledBack(w)
+		return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) ||
+			RolledBack(w)
 	}
 	switch rng.IntN(10) {
 	case 0:
@@ -198,7 +201,9 @@ func meddlers(rng *rand.Rand, name string) []Intervention {
 			{Name: "unpauses", When: called, Do: func(w *World) { w.Pause(name, false) }},
 		}
 	case 3:
-		return []Intervention{{Name: "changes the template in the middle", When: inTheMiddle, Do: func(w *World) { w.OwnRevision(name, true) }}}
+		return []Intervention{
+			{Name: "changes the template in the middle", When: inTheMiddle, Do: func(w *World) { w.OwnRevision(name, true) }},
+		}
 	case 4:
 		return []Intervention{{Name: "scales down in the middle", When: inTheMiddle, Do: func(w *World) { w.Scale(name, 1) }}}
 	}
@@ -217,7 +222,13 @@ func randomClasses(rng *rand.Rand) (classes []Class) {
 }
 
 func randomSpec(rng *rand.Rand) func(*ucv1.Cluster) {
-	budgets := []*intstr.IntOrString{nil, new(intstr.FromInt32(1)), new(intstr.FromInt32(2)), new(intstr.FromString("50%")), new(intstr.FromString("100%"))}
+	budgets := []*intstr.IntOrString{
+		nil,
+		new(intstr.FromInt32(1)),
+		new(intstr.FromInt32(2)),
+		new(intstr.FromString("50%")),
+		new(intstr.FromString("100%")),
+	}
 	budget := budgets[rng.IntN(len(budgets))]
 	order := []ucv1.RolloutOrder{"", ucv1.SmallestFirst, ucv1.Alphabetical}[rng.IntN(3)]
 	return func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent, c.Spec.Rollout.Order = budget, order }

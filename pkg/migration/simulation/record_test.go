@@ -25,7 +25,11 @@ func returning(at, patience, away time.Duration) []Intervention {
 	}
 	return []Intervention{
 		{Name: "deletes the Cluster", When: begun(at), Do: func(w *World) { w.DeleteCluster(); since = w.elapsed() }},
-		{Name: "lets it go at once", When: func(w *World) bool { return Gone(w) || waited(patience)(w) }, Do: func(w *World) { w.Abandon(); since = w.elapsed() }},
+		{
+			Name: "lets it go at once",
+			When: func(w *World) bool { return Gone(w) || waited(patience)(w) },
+			Do:   func(w *World) { w.Abandon(); since = w.elapsed() },
+		},
 		{Name: "applies it again", When: func(w *World) bool { return Gone(w) && waited(away)(w) }, Do: (*World).Return},
 	}
 }
@@ -41,7 +45,10 @@ func TestEverySeedKeepsTheRulesWhenTheClusterReturns(t *testing.T) {
 		for range 2 {
 			at, patience, away := time.Duration(rng.IntN(150))*tick, time.Duration(rng.IntN(3)*40)*tick, time.Duration(rng.IntN(30))*tick
 			if rng.IntN(3) == 0 {
-				people = append(people, Intervention{Name: "restores the Cluster without its status", When: begun(at), Do: (*World).DropStatus})
+				people = append(
+					people,
+					Intervention{Name: "restores the Cluster without its status", When: begun(at), Do: (*World).DropStatus},
+				)
 				continue
 			}
 			people = append(people, returning(at, patience, away)...)
@@ -68,9 +75,13 @@ func TestARecordIsNeverBehind(t *testing.T) {
 			killed = killed || now
 			return now
 		}
-		s.Interventions = []Intervention{{
-			Name: "restores the Cluster without its status", When: func(w *World) bool { return killed || Finished(w) }, Do: (*World).DropStatus,
-		}}
+		s.Interventions = []Intervention{
+			{
+				Name: "restores the Cluster without its status",
+				When: func(w *World) bool { return killed || Finished(w) },
+				Do:   (*World).DropStatus,
+			},
+		}
 		transcript, err := Run(uint64(pass), s)
 		g.Expect(err).NotTo(HaveOccurred(), "pass %d\n%s", pass, transcript)
 		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())

@@ -19,14 +19,19 @@ func TestVolumesAreRegisteredWithinAnInterval(t *testing.T) {
 	s := with(func(s *Scenario) { s.RegisteredBy, s.MaxTicks = "volumes.example.com", 4000 })
 	var configured, rolled time.Duration
 	s.Interventions = []Intervention{
-		{Name: "sees the machine-controller", When: func(w *World) bool { return w.facts().MachineControllerConfiguredAt != nil }, Do: func(w *World) { configured = w.elapsed() }},
+		{
+			Name: "sees the machine-controller",
+			When: func(w *World) bool { return w.facts().MachineControllerConfiguredAt != nil },
+			Do:   func(w *World) { configured = w.elapsed() },
+		},
 		{Name: "sees the first roll", When: rolling, Do: func(w *World) { rolled = w.elapsed() }},
 	}
 	transcript, err := Run(1, s)
 	g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 	g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(transcript.Says("waits RegisteringVolumes", "PersistentVolume data")).To(BeTrue(), transcript.String())
-	g.Expect(rolled-configured).To(BeNumerically("~", observation.RegistrationInterval, 10*time.Second), "nothing is drained before, and then it goes on")
+	g.Expect(rolled-configured).To(BeNumerically("~", observation.RegistrationInterval, 10*time.Second), "nothing is drained "+
+		"before, and then it goes on")
 }
 
 func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
@@ -45,7 +50,11 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 			g.Expect(future.Endless).To(BeFalse())
 			g.Expect(future.Last.Step).To(Equal(ucv1.StepFinished), "%+v", future.Last)
 			g.Expect(future.Registering).To(BeNumerically("~", test.want, time.Minute))
-			g.Expect(slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) })).To(BeTrue())
+			g.Expect(
+				slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) }),
+			).To(
+				BeTrue(),
+			)
 		})
 	}
 }

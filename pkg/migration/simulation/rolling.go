@@ -139,7 +139,11 @@ func (w *World) rollDeployment(d *machineDeployment) {
 	switch {
 	case !exists:
 		// Without operating-system-manager there is no bootstrap configuration, and the machine-controller waits for it.
-		if _, running := w.runs("operating-system-manager", "external-cloud-provider"); running || w.scenario.WithoutOperatingSystemManager {
+		if _, running := w.runs(
+			"operating-system-manager",
+			"external-cloud-provider",
+		); running ||
+			w.scenario.WithoutOperatingSystemManager {
 			set := w.createSet(d)
 			set.replicas = d.newReplicas(set, old)
 		}

@@ -102,7 +102,8 @@ func (w *World) changing() bool {
 // idle says that the controller does nothing and waits for nothing but a person.
 func (w *World) idle() bool {
 	d := w.last
-	return d.Action == nil && d.Wait == nil && (d.Failure != nil || d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack || w.cluster.Spec.Paused)
+	return d.Action == nil && d.Wait == nil &&
+		(d.Failure != nil || d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack || w.cluster.Spec.Paused)
 }
 
 func (w *World) finish() {

@@ -59,7 +59,8 @@ func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"a paused MachineDeployment is Stalled with its name while the others are rolled": {
 			scenario: with(func(s *Scenario) { s.Pools[0].Paused = true }),
-			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "MachineDeployment kube-system/a is paused"},
+			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "MachineDeployment kube-system/a is " +
+				"paused"},
 		},
 		"a paused MachineDeployment that is scaled up stays outdated although its Machine is annotated": {
 			scenario: with(func(s *Scenario) {
@@ -72,7 +73,8 @@ func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 		},
 		"a standalone Machine is Stalled with its name": {
 			scenario: with(func(s *Scenario) { s.Standalone = []string{"alone"} }),
-			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "Machine kube-system/alone has no MachineDeployment"},
+			ends:     ucv1.StepRoll, reason: ucv1.BlockedMachinesReason, says: []string{"STALLED", "Machine kube-system/alone has no " +
+				"MachineDeployment"},
 		},
 		"a Node without a Machine is Stalled with its name": {
 			scenario: with(func(s *Scenario) { s.Strangers = []string{"edge"} }),
@@ -115,7 +117,10 @@ func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromString("half")) }
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.InputInvalidReason, says: []string{"allows nothing"}, never: []string{"RollMachineDeployment"},
+			ends:   ucv1.StepRoll,
+			reason: ucv1.InputInvalidReason,
+			says:   []string{"allows nothing"},
+			never:  []string{"RollMachineDeployment"},
 		},
 	})
 }
@@ -129,7 +134,9 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 		},
 		"an operating-system-manager that the spec denies costs the canary's Machine only": {
 			scenario: with(func(s *Scenario) {
-				s.Hidden, s.WaitsFor, s.UnreadBootstrap = []string{"operating-system-manager"}, ucv1.CanaryFailedReason, observation.BootstrapRefused
+				s.Hidden, s.WaitsFor, s.UnreadBootstrap = []string{
+					"operating-system-manager",
+				}, ucv1.CanaryFailedReason, observation.BootstrapRefused
 				s.Configure = func(c *ucv1.Cluster) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 				}
@@ -153,7 +160,8 @@ func TestMachineControllerThatIsNotFound(t *testing.T) {
 					c.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
 				}
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.BootstrapDataNotExternalReason, says: []string{"starts kubelets without --cloud-provider=external"},
+			ends: ucv1.StepRoll, reason: ucv1.BootstrapDataNotExternalReason, says: []string{"starts kubelets without " +
+				"--cloud-provider=external"},
 		},
 		"a webhook that is not found lets no Machine be rolled": {
 			scenario: with(func(s *Scenario) { s.Hidden = []string{"machine-controller-webhook"} }),
@@ -174,7 +182,9 @@ func TestTroubleWithOwners(t *testing.T) {
 					Do:   func(w *World) { w.deployments[0].restart = ""; w.deployments[0].generation++ },
 				}}
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.MachineDeploymentFieldConflictReason, says: []string{"STALLED", "lost annotation forceRestart"},
+			ends:   ucv1.StepRoll,
+			reason: ucv1.MachineDeploymentFieldConflictReason,
+			says:   []string{"STALLED", "lost annotation forceRestart"},
 		},
 		"a later revision that keeps the value is up-to-date": {
 			scenario: with(func(s *Scenario) {

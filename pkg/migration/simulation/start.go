@@ -46,7 +46,8 @@ func StartOf(w *World) Start {
 // modelled stays as it was.
 func (s *Start) complete(o *observation.Observation) {
 	seen := s.Observation
-	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection, observation.Absent[observation.ForeseenPlan]()
+	o.Contenders, o.CloudConfig, o.Connection, o.Plan = seen.Contenders, seen.CloudConfig, seen.Connection,
+		observation.Absent[observation.ForeseenPlan]()
 	o.Provider = seen.Provider
 	unseen(&o.Record, seen.Record)
 	unseen(&o.Keeper, seen.Keeper)
@@ -91,7 +92,9 @@ func withoutBlocking(seen observation.Observed[[]observation.Finding]) observati
 	if !known {
 		return seen
 	}
-	return observation.Known(slices.DeleteFunc(slices.Clone(findings), func(f observation.Finding) bool { return f.Severity == observation.Blocking }))
+	return observation.Known(
+		slices.DeleteFunc(slices.Clone(findings), func(f observation.Finding) bool { return f.Severity == observation.Blocking }),
+	)
 }
 
 // WorldOf builds the world that was observed. People are absent from it, and everybody else acts at once.
@@ -151,7 +154,10 @@ func (w *World) takeCluster(o observation.Observation) {
 func (w *World) takeControlPlane(o observation.Observation) {
 	controlPlane, known := o.ControlPlane.Get()
 	for _, name := range slices.Sorted(maps.Keys(controlPlane.ManagementNodes)) {
-		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: w.now})
+		w.managementNodes = append(
+			w.managementNodes,
+			&managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: w.now},
+		)
 	}
 	if !known {
 		return
@@ -183,15 +189,28 @@ func (w *World) takeMachineController(o observation.Observation) {
 // take a Deployment, or the static pods of a component, with its pods and processes.
 func (w *World) take(name, flag string, seen observation.Component) *workload {
 	d := &workload{
-		name: name, container: seen.Container, uid: seen.UID, flag: flag, replicas: int(seen.Replicas), arguments: maps.Clone(seen.Arguments.Flags),
-		generation: 1, observed: 1, fieldOwner: seen.FieldOwner, real: &seen,
+		name:       name,
+		container:  seen.Container,
+		uid:        seen.UID,
+		flag:       flag,
+		replicas:   int(seen.Replicas),
+		arguments:  maps.Clone(seen.Arguments.Flags),
+		generation: 1,
+		observed:   1,
+		fieldOwner: seen.FieldOwner,
+		real:       &seen,
 	}
 	w.workloads = append(w.workloads, d)
 	static := 0
 	for _, process := range seen.Pods {
 		p := &pod{
-			name: process.PodName, uid: process.PodUID, node: process.NodeName, arguments: process.Arguments.Flags, createdAt: process.StartedAt,
-			cost: process.DeletionCost, real: &process,
+			name:      process.PodName,
+			uid:       process.PodUID,
+			node:      process.NodeName,
+			arguments: process.Arguments.Flags,
+			createdAt: process.StartedAt,
+			cost:      process.DeletionCost,
+			real:      &process,
 		}
 		if seen.RolledOut || maps.Equal(p.arguments, d.arguments) || process.ConfigHash != "" {
 			p.generation = d.generation

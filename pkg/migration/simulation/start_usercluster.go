@@ -76,7 +76,8 @@ func (w *World) nodeFrom(seen observation.Node) *node {
 
 func (w *World) registers(seen observation.Node) bool {
 	drivers := w.provider().CSIDrivers
-	return len(drivers) > 0 && !slices.ContainsFunc(drivers, func(driver string) bool { return !slices.Contains(seen.CSIDrivers, driver) })
+	return len(drivers) > 0 &&
+		!slices.ContainsFunc(drivers, func(driver string) bool { return !slices.Contains(seen.CSIDrivers, driver) })
 }
 
 func (w *World) takeCanary(seen observation.CanaryWorkload) {
@@ -98,7 +99,10 @@ func (w *World) takeAddons(start Start) {
 		}
 	}
 	w.agents = start.NodeAgents
-	w.obsolete = slices.DeleteFunc(slices.Clone(addons.Obsolete), func(object observation.Ref) bool { return w.ccm.present[object] || w.csi.present[object] })
+	w.obsolete = slices.DeleteFunc(
+		slices.Clone(addons.Obsolete),
+		func(object observation.Ref) bool { return w.ccm.present[object] || w.csi.present[object] },
+	)
 	for _, agent := range w.agents {
 		if w.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
 			w.ccm.present[agent] = true
@@ -110,7 +114,13 @@ func (w *World) takeAddons(start Start) {
 	}
 	for range 2 {
 		w.replicas = append(w.replicas, &process{
-			id: w.id("container"), podName: w.id("cloud-controller-manager"), startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode,
+			id: w.id(
+				"container",
+			),
+			podName:   w.id("cloud-controller-manager"),
+			startedAt: w.now,
+			armed:     w.ccmArmed,
+			cloudNode: w.ccmCloudNode,
 		})
 	}
 }
@@ -120,7 +130,10 @@ func setFrom(name outcome.AddonSetName, start Start, seen observation.AddonSet, 
 	set := newAddonSet(name)
 	set.wanted, set.foreign, set.seen = start.Objects[name], seen.Foreign, seen
 	for _, object := range set.wanted {
-		theirs := slices.ContainsFunc(seen.Foreign, func(foreign string) bool { return strings.HasPrefix(foreign+" ", object.String()+" ") })
+		theirs := slices.ContainsFunc(
+			seen.Foreign,
+			func(foreign string) bool { return strings.HasPrefix(foreign+" ", object.String()+" ") },
+		)
 		unwanted := seen.Withdrawn || seen.WorkloadWithheld && isWorkload(object.Kind)
 		differs := slices.Contains(seen.Drifted, object)
 		if !theirs && unwanted == slices.Contains(obsolete, object) && (!differs || slices.Contains(start.Differing, object)) {

@@ -12,7 +12,15 @@ import (
 // Stories are scenarios without chance, one for each way that a migration can go; tests, plan and the demo tell them.
 func Stories() []Scenario {
 	return []Scenario{
-		HighlyAvailable(), CreatedWithFeature(), OneOfEach(), ZeroMachines(), KilledInTheMiddle(), UndoneAndRedone(), OtherAddresses(), BrokenHalfWay(), SlowNodes(),
+		HighlyAvailable(),
+		CreatedWithFeature(),
+		OneOfEach(),
+		ZeroMachines(),
+		KilledInTheMiddle(),
+		UndoneAndRedone(),
+		OtherAddresses(),
+		BrokenHalfWay(),
+		SlowNodes(),
 	}
 }
 
@@ -85,9 +93,13 @@ func UndoneAndRedone() Scenario {
 func OtherAddresses() Scenario {
 	s := HighlyAvailable()
 	s.Name, s.CloudNodeLater, s.OtherAddresses = "eta", true, true
-	s.Interventions = []Intervention{{
-		Name: "corrects the networks in the cloud configuration", When: Stalled(ucv1.NodeAddressesDifferReason), Do: (*World).FixAddresses,
-	}}
+	s.Interventions = []Intervention{
+		{
+			Name: "corrects the networks in the cloud configuration",
+			When: Stalled(ucv1.NodeAddressesDifferReason),
+			Do:   (*World).FixAddresses,
+		},
+	}
 	return s
 }
 
@@ -95,9 +107,13 @@ func OtherAddresses() Scenario {
 func SlowNodes() Scenario {
 	s := HighlyAvailable()
 	s.Name, s.SlowNodes = "iota", 70*tick
-	s.Interventions = []Intervention{{
-		Name: "gives the CCM a larger quota of requests", When: Stalled(ucv1.SLOViolatedReason), Do: func(w *World) { w.FixNodes(); w.CountAgain() },
-	}}
+	s.Interventions = []Intervention{
+		{
+			Name: "gives the CCM a larger quota of requests",
+			When: Stalled(ucv1.SLOViolatedReason),
+			Do:   func(w *World) { w.FixNodes(); w.CountAgain() },
+		},
+	}
 	return s
 }
 

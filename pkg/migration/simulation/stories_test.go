@@ -58,10 +58,16 @@ func TestStoriesEndWell(t *testing.T) {
 			story: ZeroMachines, origin: ucv1.OriginMigrating, says: []string{"ccm: initializes Node"},
 		},
 		"a CCM that is too slow halts the roll until a person looks": {
-			story: SlowNodes, replaced: 5, origin: ucv1.OriginMigrating, says: []string{"STALLED SLOViolated", "took more than 1m0s", "at least 1m"},
+			story:    SlowNodes,
+			replaced: 5,
+			origin:   ucv1.OriginMigrating,
+			says:     []string{"STALLED SLOViolated", "took more than 1m0s", "at least 1m"},
 		},
 		"a CCM that sees other addresses than the kubelets is stopped before a Machine is touched": {
-			story: OtherAddresses, replaced: 5, origin: ucv1.OriginMigrating, says: []string{"STALLED NodeAddressesDiffer", "had InternalIP 10.0.0.1"},
+			story:    OtherAddresses,
+			replaced: 5,
+			origin:   ucv1.OriginMigrating,
+			says:     []string{"STALLED NodeAddressesDiffer", "had InternalIP 10.0.0.1"},
 		},
 		"a controller that is killed after rolling rolls nothing twice": {
 			story: KilledInTheMiddle, replaced: 5, origin: ucv1.OriginMigrating, says: []string{"controller: killed", "before its facts"},

@@ -40,6 +40,7 @@ func (t *Transcript) add(at time.Duration, line string) {
 // String is the transcript as it stands in golden files.
 func (t *Transcript) String() string {
 	o := t.Outcome
-	return strings.Join(t.Lines, "\n") + fmt.Sprintf("\nended: step %s, reason %q, %d machines replaced, %d load balancers created\n",
+	return strings.Join(t.Lines, "\n") + fmt.Sprintf("\nended: step %s, reason %q, %d machines replaced, %d load balancers "+
+		"created\n",
 		o.Step, o.Reason, o.Replaced, o.Created)
 }

@@ -39,7 +39,10 @@ type truth struct {
 
 // idle are those of the objects that are not counted as busy yet.
 func (t truth) idle(objects []observation.Ref) []observation.Ref {
-	return slices.DeleteFunc(slices.Clone(objects), func(object observation.Ref) bool { return slices.Contains(t.names, object.UID) })
+	return slices.DeleteFunc(
+		slices.Clone(objects),
+		func(object observation.Ref) bool { return slices.Contains(t.names, object.UID) },
+	)
 }
 
 func (w *World) truth() truth {

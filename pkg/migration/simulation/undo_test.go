@@ -30,7 +30,10 @@ func TestUndoStories(t *testing.T) {
 					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
 				}
 			}),
-			ends: ucv1.StepRoll, reason: ucv1.RollbackRefusedReason, says: []string{"STALLED", "PersistentVolume late"}, never: []string{"Removing"},
+			ends:   ucv1.StepRoll,
+			reason: ucv1.RollbackRefusedReason,
+			says:   []string{"STALLED", "PersistentVolume late"},
+			never:  []string{"Removing"},
 		},
 		"when it is taken away the undo begins": {
 			scenario: with(func(s *Scenario) {
@@ -49,7 +52,10 @@ func TestUndoStories(t *testing.T) {
 					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
 				}
 			}),
-			ends: ucv1.StepVerify, reason: ucv1.RollbackRefusedReason, says: []string{"STALLED", "Machine kube-system/pet"}, never: []string{"Removing -node"},
+			ends:   ucv1.StepVerify,
+			reason: ucv1.RollbackRefusedReason,
+			says:   []string{"STALLED", "Machine kube-system/pet"},
+			never:  []string{"Removing -node"},
 		},
 		"what is completed stays so": {
 			scenario: with(func(s *Scenario) {
@@ -142,7 +148,10 @@ func TestUndoWithAddonsAndDeletion(t *testing.T) {
 				s.Interventions = append(undone(rolled)[:1],
 					Intervention{Name: "makes a volume", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { w.MakeVolume("late") }})
 			}),
-			ends: ucv1.StepUndoAddons, reason: ucv1.VolumesNeedDriverReason, says: []string{"STALLED", "PersistentVolume late"}, never: []string{"UndoAddons: Prune"},
+			ends:   ucv1.StepUndoAddons,
+			reason: ucv1.VolumesNeedDriverReason,
+			says:   []string{"STALLED", "PersistentVolume late"},
+			never:  []string{"UndoAddons: Prune"},
 		},
 		"a Cluster that is deleted in an undo goes when KCM has its loops back": {
 			scenario: with(func(s *Scenario) {
@@ -161,7 +170,11 @@ func TestUndoInTheGap(t *testing.T) {
 		return with(func(s *Scenario) {
 			s.Gates, s.MaxTicks = map[string]bool{"CSIMigrationSimcloud": true}, 2000
 			s.Interventions = append([]Intervention{
-				{Name: "loses the CCM, and the CSI driver attaches volumes", When: loopsOff, Do: func(w *World) { w.StopCCM(); w.AttachByCSI() }},
+				{
+					Name: "loses the CCM, and the CSI driver attaches volumes",
+					When: loopsOff,
+					Do:   func(w *World) { w.StopCCM(); w.AttachByCSI() },
+				},
 				{Name: "asks for the undo", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { w.Undo(true) }},
 			}, then...)
 			change(s)
@@ -177,23 +190,36 @@ func TestUndoInTheGap(t *testing.T) {
 			says: []string{"its cloud loops back: the CCM is silent"}, never: []string{"its feature gates: the CCM"},
 		},
 		"the gates follow when they are detached": {
-			scenario: gap(func(*Scenario) {}, detaches), ends: ucv1.StepRolledBack, says: []string{"UndoVolumes", "Switching feature gates back"},
+			scenario: gap(
+				func(*Scenario) {},
+				detaches,
+			),
+			ends: ucv1.StepRolledBack,
+			says: []string{"UndoVolumes", "Switching feature gates back"},
 		},
 		"where nothing is attached both come in one change": {
 			scenario: gap(func(s *Scenario) { s.Interventions[0].Do = (*World).StopCCM }), ends: ucv1.StepRolledBack,
-			says: []string{"its cloud loops back, and its feature gates"}, never: []string{"Switching feature gates back in Deployment user-plain/kube-controller-manager"},
+			says: []string{"its cloud loops back, and its feature gates"}, never: []string{"Switching feature gates back in Deployment " +
+				"user-plain/kube-controller-manager"},
 		},
 		"so it is with the migration lock": {
 			scenario: gap(func(s *Scenario) { byLock(s); kept(s) }), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
 		},
 		"so it is where the CCM was not applied yet": {
-			scenario: gap(func(s *Scenario) { s.LeasesAreFree = true; kept(s) }), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+			scenario: gap(
+				func(s *Scenario) { s.LeasesAreFree = true; kept(s) },
+			),
+			ends:   ucv1.StepUndoVolumes,
+			reason: ucv1.WaitingForVolumesReason,
 		},
 		"a CCM that leads is taken back before volumes are waited for, too": {
 			scenario: gap(func(s *Scenario) {
 				kept(s)
-				s.Interventions = []Intervention{{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { w.AttachByCSI(); w.Undo(true) }}}
-			}), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is silent"},
+				s.Interventions = []Intervention{
+					{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { w.AttachByCSI(); w.Undo(true) }},
+				}
+			}), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is " +
+				"silent"},
 		},
 	})
 }

@@ -176,7 +176,14 @@ func (w *World) keepLeader(uid string) {
 func (w *World) createPod(d *workload, generation int, arguments map[string]string) {
 	node := w.managementNodes[w.rng.IntN(len(w.managementNodes))]
 	p := &pod{
-		name: w.id(d.name), uid: w.id("pod"), node: node.name, generation: generation, arguments: maps.Clone(arguments), createdAt: w.now,
+		name: w.id(
+			d.name,
+		),
+		uid:        w.id("pod"),
+		node:       node.name,
+		generation: generation,
+		arguments:  maps.Clone(arguments),
+		createdAt:  w.now,
 	}
 	d.pods = append(d.pods, p)
 }

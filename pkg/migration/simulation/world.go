@@ -167,7 +167,11 @@ func (w *World) makeCluster() {
 			Cloud: ucv1.CloudSpec{
 				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: s.Name + "-cloud-config"},
 			},
-			Rollout: ucv1.RolloutSpec{NodeDeadlineSeconds: new(int32(120)), InitializationDeadlineSeconds: new(int32(10)), SoakSeconds: new(int32(10))},
+			Rollout: ucv1.RolloutSpec{
+				NodeDeadlineSeconds:           new(int32(120)),
+				InitializationDeadlineSeconds: new(int32(10)),
+				SoakSeconds:                   new(int32(10)),
+			},
 		},
 	}
 	if s.WithoutOperatingSystemManager {

@@ -42,7 +42,8 @@ func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 		"names without regard to case":       secret("[GLOBAL]\nzone=eu-central-1a\nkubernetesclusterid=alpha\n"),
 		"quotes, comments and a byte order mark": secret(
 			"\ufeff; one\n# two\r\n[Global] # three\r\nZone = \"eu-central-1a\" ; four\n\tKubernetesClusterID = al\"pha#\"; five\n"),
-		"keys without values, as some generators write them": secret(minimal + "VPC=\nSubnetID = \"\"\nRoleARN=\nKubernetesClusterTag=\n"),
+		"keys without values, as some generators write them": secret(minimal +
+			"VPC=\nSubnetID = \"\"\nRoleARN=\nKubernetesClusterTag=\n"),
 		"switches": secret(minimal + "DisableSecurityGroupIngress\nDisableStrictZoneCheck = Yes\n"),
 		"everything": secret(minimal + "VPC=vpc-0a\nSubnetID=subnet-0a\nRouteTableID=rtb-0a\nElbSecurityGroup=sg-0a\n" +
 			"RoleARN=arn:aws:iam::123456789012:role/a\nSourceARN=arn:aws:eks:a:123456789012:cluster/a\n" +
@@ -82,24 +83,34 @@ func brokenFiles() map[string]problem {
 			global + "has Zone and Region that disagree: remove one, the AWS cloud-controller-manager believes Zone"},
 		"the whole tag": {secret("[Global]\nZone=eu-central-1a\nKubernetesClusterID=kubernetes.io/cluster/alpha\n"),
 			global + "key KubernetesClusterID, is the whole key of the tag: write what follows kubernetes.io/cluster/"},
-		"a key twice":      {secret(minimal + "zone=eu-west-1a\n"), "key cloud.conf, line 4, has Zone for the second time in section Global: keep one of them"},
-		"no zone at all":   {secret("[Global]\nZone=" + password), global + "key Zone, is no availability zone: write it like eu-central-1a"},
+		"a key twice": {secret(minimal +
+			"zone=eu-west-1a\n"), "key cloud.conf, line 4, has Zone for the second time in section Global: keep one of them"},
+		"no zone at all": {secret("[Global]\nZone=" + password), global +
+			"key Zone, is no availability zone: write it like eu-central-1a"},
 		"no region at all": {secret("[Global]\nRegion=" + password), global + "key Region, is no region: write it like eu-central-1"},
-		"a VPC by name":    {secret(minimal + "VPC=" + password), global + "key VPC, is no ID of a VPC: write it like vpc-0123456789abcdef0"},
-		"a subnet by CIDR": {secret(minimal + "SubnetID=10.0.0.0/24"), global + "key SubnetID, is no ID of a subnet: write it like subnet-0123456789abcdef0"},
-		"a role by name":   {secret(minimal + "RoleARN=" + password), global + "key RoleARN, is no ARN: write it like arn:aws:iam::123456789012:role/name"},
-		"no switch":        {secret(minimal + "DisableSecurityGroupIngress=maybe"), global + "key DisableSecurityGroupIngress, is neither true nor false"},
-		"an empty switch":  {secret(minimal + "DisableSecurityGroupIngress="), global + "key DisableSecurityGroupIngress, is neither true nor false"},
+		"a VPC by name": {secret(minimal + "VPC=" + password), global +
+			"key VPC, is no ID of a VPC: write it like vpc-0123456789abcdef0"},
+		"a subnet by CIDR": {secret(minimal + "SubnetID=10.0.0.0/24"), global +
+			"key SubnetID, is no ID of a subnet: write it like subnet-0123456789abcdef0"},
+		"a role by name": {secret(minimal + "RoleARN=" + password), global +
+			"key RoleARN, is no ARN: write it like arn:aws:iam::123456789012:role/name"},
+		"no switch": {secret(minimal + "DisableSecurityGroupIngress=maybe"), global +
+			"key DisableSecurityGroupIngress, is neither true nor false"},
+		"an empty switch": {secret(minimal + "DisableSecurityGroupIngress="), global +
+			"key DisableSecurityGroupIngress, is neither true nor false"},
 		"two families in one line": {secret(minimal + "NodeIPFamilies=ipv4,ipv6"),
 			global + "key NodeIPFamilies, is neither ipv4 nor ipv6: write one line for each family"},
-		"no expression": {secret(minimal + "SupportedTopologyInstanceTypePattern=(p5"), global + "key SupportedTopologyInstanceTypePattern, is no regular expression"},
+		"no expression": {secret(minimal + "SupportedTopologyInstanceTypePattern=(p5"), global +
+			"key SupportedTopologyInstanceTypePattern, is no regular expression"},
 		"no port": {secret(minimal + "ClusterServiceSharedLoadBalancerHealthProbePort=http"),
 			global + "key ClusterServiceSharedLoadBalancerHealthProbePort, is no port: write a number from 1 to 65535"},
 		"a key without value": {secret(minimal + "VPC\n"), "key cloud.conf, line 4, key VPC, has no value: write it like key = value"},
 		"a key that no one knows": {secret(minimal + "VCP=" + password),
-			"key cloud.conf, line 4, has a key that the AWS cloud-controller-manager does not know in section Global: correct it or remove it"},
+			"key cloud.conf, line 4, has a key that the AWS cloud-controller-manager does not know in section Global: correct it or " +
+				"remove it"},
 		"a section that no one knows": {secret(minimal + "[Globl]\n"),
-			"key cloud.conf, line 4, begins a section that the AWS cloud-controller-manager does not know: it knows Global and ServiceOverride"},
+			"key cloud.conf, line 4, begins a section that the AWS cloud-controller-manager does not know: it knows Global and " +
+				"ServiceOverride"},
 		"the configuration of OpenStack": {secret("[Global]\nauth-url=https://keystone.example.com\npassword=" + password),
 			"key cloud.conf, line 2, has auth-url, a key of OpenStack: put the configuration of AWS there"},
 		"the configuration of vSphere": {secret("[VirtualCenter \"vc.example.com\"]\npassword=" + password),
@@ -107,24 +118,38 @@ func brokenFiles() map[string]problem {
 		"the configuration of Google Cloud": {secret("[Global]\nproject-id=alpha\n"),
 			"key cloud.conf, line 2, has project-id, a key of Google Cloud: put the configuration of AWS there"},
 		"the configuration of Azure": {secret("{\"aadClientSecret\": \"" + password + "\"}"),
-			"key cloud.conf, line 1, stands before the first section: it looks like JSON, which the configuration of Azure is; " +
-				"put the configuration of AWS there, which begins with [Global]"},
+			"key cloud.conf, line 1, stands before the first section: it looks like JSON, which the configuration of Azure is; put the " +
+				"configuration of AWS there, which begins with [Global]"},
 	}
 }
 
 // brokenValues cannot be read, or are not what they have to be.
 func brokenValues() map[string]problem {
-	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section ServiceOverride, the one that is number 2, "
+	const first, second = "key cloud.conf, section ServiceOverride, the one that is number 1, ", "key cloud.conf, section " +
+		"ServiceOverride, the one that is number 2, "
 	return map[string]problem{
-		"a key before any section":    {secret("Zone=eu-central-1a\n"), "key cloud.conf, line 1, stands before the first section: begin the file with [Global]"},
-		"a line that is none":         {secret(minimal + "=" + password), "key cloud.conf, line 4, is no setting: write it like key = value"},
-		"a section that does not end": {secret("[Global\n"), "key cloud.conf, line 1, is a section that does not end, or whose name is none: write it like [Global] or [ServiceOverride \"1\"]"},
-		"a label too much":            {secret("[Global \"a\"]\n"), "key cloud.conf, line 1, gives section Global a label: write [Global]"},
-		"a label too few":             {secret("[ServiceOverride]\n"), `key cloud.conf, line 1, gives section ServiceOverride no label: write [ServiceOverride "1"]`},
-		"a backslash":                 {secret(minimal + `VPC=a\b`), "key cloud.conf, line 4, key VPC, has a backslash outside of quotation marks: put the value into quotation marks"},
+		"a key before any section": {secret("Zone=eu-central-1a\n"), "key cloud.conf, line 1, stands before the first section: " +
+			"begin the file with [Global]"},
+		"a line that is none": {secret(minimal + "=" +
+			password), "key cloud.conf, line 4, is no setting: write it like key = value"},
+		"a section that does not end": {secret("[Global\n"), "key cloud.conf, line 1, is a section that does not end, or whose name " +
+			"is none: write it like [Global] or [ServiceOverride \"1\"]"},
+		"a label too much": {secret("[Global \"a\"]\n"), "key cloud.conf, line 1, gives section Global a label: write [Global]"},
+		"a label too few": {
+			secret("[ServiceOverride]\n"),
+			`key cloud.conf, line 1, gives section ServiceOverride no label: write [ServiceOverride "1"]`,
+		},
+		"a backslash": {
+			secret(minimal + `VPC=a\b`),
+			"key cloud.conf, line 4, key VPC, has a backslash outside of quotation marks: put the value into quotation marks",
+		},
 		"an escape": {secret(minimal + `VPC="a\n"`),
-			"key cloud.conf, line 4, key VPC, has a backslash that is followed by neither a backslash nor a quotation mark: write two of them"},
-		"an open quotation":   {secret(minimal + `VPC="` + password), "key cloud.conf, line 4, key VPC, has a quotation mark that is not closed"},
+			"key cloud.conf, line 4, key VPC, has a backslash that is followed by neither a backslash nor a quotation mark: write two " +
+				"of them"},
+		"an open quotation": {
+			secret(minimal + `VPC="` + password),
+			"key cloud.conf, line 4, key VPC, has a quotation mark that is not closed",
+		},
 		"a control character": {secret(minimal + "VPC=a\x00"), "key cloud.conf, line 4, has a control character: remove it"},
 		"no text":             {secret("[Global]\xff"), "key cloud.conf is no UTF-8 text: save it as such"},
 		"an override that lacks a key": {secret(minimal + override + "[ServiceOverride \"2\"]\nService=kms\n"),
@@ -138,7 +163,8 @@ func brokenValues() map[string]problem {
 			"it has key accessKeyId but lacks secretAccessKey: add it, or remove both to use the IAM roles of the instances"},
 		"the other half": {withKeys("", password),
 			"it has key secretAccessKey but lacks accessKeyId: add it, or remove both to use the IAM roles of the instances"},
-		"a temporary access key": {withKeys("ASIAEXAMPLE", password), "key accessKeyId is a temporary one, which runs out: make an access key of an IAM user"},
+		"a temporary access key": {withKeys("ASIAEXAMPLE", password), "key accessKeyId is a temporary one, which runs out: make an " +
+			"access key of an IAM user"},
 		"an access key in two lines": {withKeys("AKIA\nEXAMPLE", password),
 			"key accessKeyId has a character that no access key ID has: put the ID there, and nothing else"},
 		"a secret that brings a setting along": {withKeys("AKIAEXAMPLE", password+"\nrole_arn = a"),

@@ -9,7 +9,8 @@ import (
 func FuzzCloudConfig(f *testing.F) {
 	for _, seed := range []string{
 		"", "[Global]\nZone = eu-central-1a\nKubernetesClusterID = alpha\n",
-		"[Global]\nRegion=eu-central-1\nKubernetesClusterTag=\"al\\\\ph\\\"a\" ; b\nDisableStrictZoneCheck\nNodeIPFamilies=ipv6\nNodeIPFamilies=ipv4\n",
+		"[Global]\nRegion=eu-central-1\nKubernetesClusterTag=\"al\\\\ph\\\"a\" ; " +
+			"b\nDisableStrictZoneCheck\nNodeIPFamilies=ipv6\nNodeIPFamilies=ipv4\n",
 		"[Global]\n[ServiceOverride \"a\\\"b\"]\nService=ec2\nRegion=a\nURL=https://b\nSigningRegion=c\n[global]\nZone=\" a \"b # c",
 		"[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n" +
 			"[ServiceOverride \"1\"]\nService=elasticloadbalancing\nRegion=a\nURL=https://b\nSigningRegion=c\n" +

@@ -35,7 +35,8 @@ func one(g Gomega, objects []*unstructured.Unstructured, kind string, into any) 
 
 func TestTheFileOfTheCCM(t *testing.T) {
 	const regions = "[Global]\nRegion=us-gov-west-1\nKubernetesClusterID=alpha\nDisableStrictZoneCheck\n"
-	const balancing = "[ServiceOverride \"2\"]\nService=elasticloadbalancing\nRegion=eu-central-1\nURL=https://elb.example.com\nSigningRegion=a\nSigningName=b\n"
+	const balancing = "[ServiceOverride " +
+		"\"2\"]\nService=elasticloadbalancing\nRegion=eu-central-1\nURL=https://elb.example.com\nSigningRegion=a\nSigningName=b\n"
 	const quoted = "[Global]\nZone = \"eu-central-1a\"\nKubernetesClusterID = \"alpha\"\n"
 	tests := map[string]struct{ version, conf, want string }{
 		"1.26 knows no region": {"1.26.0", regions,
@@ -43,15 +44,20 @@ func TestTheFileOfTheCCM(t *testing.T) {
 		"1.26 keeps a zone":        {"1.26.0", minimal + "Region=eu-central-1\n", quoted},
 		"1.27 knows no zone check": {"1.27.0", regions, "[Global]\nRegion = \"us-gov-west-1\"\nKubernetesClusterID = \"alpha\"\n"},
 		"1.28 overrides by the names of the first SDK": {"1.28.0", minimal + override, quoted +
-			"[ServiceOverride \"1\"]\nService = \"ec2\"\nRegion = \"eu-central-1\"\nURL = \"https://ec2.example.com\"\nSigningRegion = \"eu-central-1\"\n"},
+			"[ServiceOverride \"1\"]\nService = \"ec2\"\nRegion = \"eu-central-1\"\nURL = \"https://ec2.example.com\"\nSigningRegion = " +
+			"\"eu-central-1\"\n"},
 		"1.29 overrides by those of the second": {"1.29.0", minimal + override + balancing, quoted +
-			"[ServiceOverride \"1\"]\nService = \"EC2\"\nRegion = \"eu-central-1\"\nURL = \"https://ec2.example.com\"\nSigningRegion = \"eu-central-1\"\n" +
+			"[ServiceOverride \"1\"]\nService = \"EC2\"\nRegion = \"eu-central-1\"\nURL = \"https://ec2.example.com\"\nSigningRegion = " +
+			"\"eu-central-1\"\n" +
 			"SigningName = \"ec2\"\n" +
-			"[ServiceOverride \"2\"]\nService = \"Elastic Load Balancing\"\nRegion = \"eu-central-1\"\nURL = \"https://elb.example.com\"\nSigningRegion = \"a\"\n" +
+			"[ServiceOverride \"2\"]\nService = \"Elastic Load Balancing\"\nRegion = \"eu-central-1\"\nURL = " +
+			"\"https://elb.example.com\"\nSigningRegion = \"a\"\n" +
 			"SigningName = \"b\"\n" +
-			"[ServiceOverride \"2-v2\"]\nService = \"Elastic Load Balancing v2\"\nRegion = \"eu-central-1\"\nURL = \"https://elb.example.com\"\nSigningRegion = \"a\"\n" +
+			"[ServiceOverride \"2-v2\"]\nService = \"Elastic Load Balancing v2\"\nRegion = \"eu-central-1\"\nURL = " +
+			"\"https://elb.example.com\"\nSigningRegion = \"a\"\n" +
 			"SigningName = \"b\"\n"},
-		"what has the new name already stays": {"1.36.0", minimal + "[ServiceOverride \"1\"]\nService=EC2\nRegion=a\nURL=https://b\nSigningRegion=c\n" +
+		"what has the new name already stays": {"1.36.0", minimal +
+			"[ServiceOverride \"1\"]\nService=EC2\nRegion=a\nURL=https://b\nSigningRegion=c\n" +
 			"[ServiceOverride \"2\"]\nService=ec2\nRegion=a\nURL=https://b\nSigningRegion=c\n", quoted +
 			"[ServiceOverride \"1\"]\nService = \"EC2\"\nRegion = \"a\"\nURL = \"https://b\"\nSigningRegion = \"c\"\n" +
 			"[ServiceOverride \"2\"]\nService = \"ec2\"\nRegion = \"a\"\nURL = \"https://b\"\nSigningRegion = \"c\"\n"},

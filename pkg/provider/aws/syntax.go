@@ -102,7 +102,10 @@ func (c *config) add(line string) string {
 	case !known && foreign(found[1]) != "":
 		return fmt.Sprintf("has %s, a key of %s: put the configuration of AWS there", strings.ToLower(found[1]), foreign(found[1]))
 	case !known:
-		return fmt.Sprintf("has a key that the AWS cloud-controller-manager does not know in section %s: correct it or remove it", open.name)
+		return fmt.Sprintf(
+			"has a key that the AWS cloud-controller-manager does not know in section %s: correct it or remove it",
+			open.name,
+		)
 	case key != familiesKey && slices.ContainsFunc(open.settings, func(s setting) bool { return s.key == key }):
 		return fmt.Sprintf("has %s for the second time in section %s: keep one of them", key, open.name)
 	}

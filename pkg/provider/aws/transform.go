@@ -43,7 +43,8 @@ func (c config) region() string {
 // endpoint of a service where it is overridden, in either spelling.
 func (c config) endpoint(service string) string {
 	for _, section := range c.sections {
-		if section.name == overrideSection && strings.EqualFold(section.value("Service"), service) && section.value("Region") == c.region() {
+		if section.name == overrideSection && strings.EqualFold(section.value("Service"), service) &&
+			section.value("Region") == c.region() {
 			return section.value("URL")
 		}
 	}

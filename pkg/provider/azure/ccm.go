@@ -21,20 +21,25 @@ const (
 func ccm(in manifest.RenderInput, settings config, release release, minor int) (manifest.Set, error) {
 	const name = "azure-cloud-controller-manager"
 	return manifest.CCM{
-		Provider: Name, Name: name, Identity: Profile{}.Identity(),
-		Image:   manifest.ImageOf(release.registry+"kubernetes/"+name, release.tag),
-		Command: []string{"cloud-controller-manager"},
+		Provider: Name,
+		Name:     name,
+		Identity: Profile{}.Identity(),
+		Image:    manifest.ImageOf(release.registry+"kubernetes/"+name, release.tag),
+		Command:  []string{"cloud-controller-manager"},
 		// It has a main of its own, which in no minor has flags for webhooks:
 		// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/cmd/cloud-controller-manager/app/options/options.go#L138-L152
-		LibraryMinor: release.library, NoWebhooks: true,
-		Arguments: []string{"--v=2"},
+		LibraryMinor: release.library,
+		NoWebhooks:   true,
+		Arguments:    []string{"--v=2"},
 		// Nodes are initialized by the cloud-node-manager, and their CIDRs go on being given out by kube-controller-manager: two
 		// that do either would overwrite each other.
 		Controllers: []string{"-cloud-node", "-node-ipam"},
 		ConfigFile:  configDir + "/" + fileKey,
-		Secrets:     []manifest.Secret{{Name: "azure-ccm-cloud-config", Data: settings.files(fileKey, in.CloudConfig), MountPath: configDir}},
-		Rules:       ccmRules(settings, minor),
-		User:        65532,
+		Secrets: []manifest.Secret{
+			{Name: "azure-ccm-cloud-config", Data: settings.files(fileKey, in.CloudConfig), MountPath: configDir},
+		},
+		Rules: ccmRules(settings, minor),
+		User:  65532,
 	}.Set(in, release.tag)
 }
 

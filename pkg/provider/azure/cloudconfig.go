@@ -106,7 +106,8 @@ func (k key) problem(value any) string {
 
 // plain names can be read back by every parser.
 func plain(name string) bool {
-	return name != "" && len(name) <= 100 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	return name != "" && len(name) <= 100 &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
 
 // explained says what is wrong with a document in words that hold none of it but the name of a known key.

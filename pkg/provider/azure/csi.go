@@ -64,16 +64,26 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	sidecars.Snapshotter.Timeout = "20m"
 	// One attachment changes the whole machine, and so waits for others of the same Node.
 	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m"}
-	sidecars.Provisioner.Arguments = append(sidecars.Provisioner.Arguments, "--feature-gates=Topology=true", "--strict-topology=true")
+	sidecars.Provisioner.Arguments = append(
+		sidecars.Provisioner.Arguments,
+		"--feature-gates=Topology=true",
+		"--strict-topology=true",
+	)
 	return manifest.CSI{
-		Provider: Name, Sidecars: sidecars, Secrets: secrets, Controller: controller, Node: node,
+		Provider:   Name,
+		Sidecars:   sidecars,
+		Secrets:    secrets,
+		Controller: controller,
+		Node:       node,
 		Driver: &storagev1.CSIDriver{
 			ObjectMeta: metav1.ObjectMeta{Name: diskDriver},
 			Spec: storagev1.CSIDriverSpec{
 				AttachRequired: new(true), PodInfoOnMount: new(false), FSGroupPolicy: new(storagev1.FileFSGroupPolicy),
 			},
 		},
-		Classes: []*storagev1.StorageClass{storageClass(diskClass, diskDriver, "StandardSSD_LRS", storagev1.VolumeBindingWaitForFirstConsumer)},
+		Classes: []*storagev1.StorageClass{
+			storageClass(diskClass, diskDriver, "StandardSSD_LRS", storagev1.VolumeBindingWaitForFirstConsumer),
+		},
 	}
 }
 
@@ -97,14 +107,32 @@ func file(files map[string][]byte, release driverRelease) manifest.CSI {
 	// Making a storage account takes minutes.
 	sidecars.Provisioner.Timeout = "20m"
 	class := storageClass("azure-file-csi", fileDriver, "Standard_LRS", storagev1.VolumeBindingImmediate)
-	class.MountOptions = []string{"dir_mode=0777", "file_mode=0777", "mfsymlinks", "cache=strict", "nosharesock", "actimeo=30", "nobrl"}
+	class.MountOptions = []string{
+		"dir_mode=0777",
+		"file_mode=0777",
+		"mfsymlinks",
+		"cache=strict",
+		"nosharesock",
+		"actimeo=30",
+		"nobrl",
+	}
 	return manifest.CSI{
-		Provider: Name, Sidecars: sidecars, Secrets: []manifest.Secret{secret}, Controller: controller, Node: node, SnapshotsElsewhere: true,
+		Provider:           Name,
+		Sidecars:           sidecars,
+		Secrets:            []manifest.Secret{secret},
+		Controller:         controller,
+		Node:               node,
+		SnapshotsElsewhere: true,
 		Driver: &storagev1.CSIDriver{
 			ObjectMeta: metav1.ObjectMeta{Name: fileDriver},
 			Spec: storagev1.CSIDriverSpec{
-				AttachRequired: new(false), PodInfoOnMount: new(true), FSGroupPolicy: new(storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy),
-				VolumeLifecycleModes: []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral},
+				AttachRequired: new(false),
+				PodInfoOnMount: new(true),
+				FSGroupPolicy:  new(storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy),
+				VolumeLifecycleModes: []storagev1.VolumeLifecycleMode{
+					storagev1.VolumeLifecyclePersistent,
+					storagev1.VolumeLifecycleEphemeral,
+				},
 			},
 		},
 		Classes: []*storagev1.StorageClass{class},

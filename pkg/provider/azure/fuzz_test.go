@@ -10,7 +10,8 @@ func FuzzCloudConfig(f *testing.F) {
 	for _, seed := range []string{
 		`{"tenantId": "t", "aadClientSecret": "s", "useManagedIdentityExtension": true, "cloudProviderBackoffExponent": 1.5}`,
 		"tenantId: t\ntagsMap:\n  a: b\n", "? {a: 1e400}\n: [&x 1, *x]", `{"a": 18446744073709551616, "b": -0.0, "c": 1e3}`,
-		"[Global]\npassword=p\n", `{"tags": "é\ufeff"}`, `{"tags": "a\u007fb", "x": {"` + "\u2028" + `": null}}`, "a: .nan", "a: 0x10", "-",
+		"[Global]\npassword=p\n", `{"tags": "é\ufeff"}`, `{"tags": "a\u007fb", "x": {"` + "\u2028" +
+			`": null}}`, "a: .nan", "a: 0x10", "-",
 	} {
 		f.Add([]byte(seed), []byte(`{"cloudConfigType": "secret"}`))
 	}

@@ -21,7 +21,11 @@ func nodeManager(g Gomega, version string, inherited ucv1.InheritedConfiguration
 		CloudConfig: inFile(client + `, "vmType": "vmss", "loadBalancerSku": "standard", "routeTableName": "nodes"`)})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := addons.Nodes
-	g.Expect(set.Workloads).To(Equal([]observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}))
+	g.Expect(
+		set.Workloads,
+	).To(
+		Equal([]observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}),
+	)
 	made := &appsv1.DaemonSet{}
 	last := set.Objects[len(set.Objects)-1]
 	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(last.Object, made, true)).To(Succeed())
@@ -60,7 +64,12 @@ func TestNodesWaitForRoutesOnlyIfTheCCMMakesThem(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			inherited := ucv1.InheritedConfiguration{ClusterName: "a", ClusterCIDR: "10.0.0.0/8", ConfigureCloudRoutes: true, Loops: test.loops}
+			inherited := ucv1.InheritedConfiguration{
+				ClusterName:          "a",
+				ClusterCIDR:          "10.0.0.0/8",
+				ConfigureCloudRoutes: true,
+				Loops:                test.loops,
+			}
 			g.Expect(nodeManager(g, "1.30.0", inherited).Spec.Template.Spec.Containers[0].Args).To(ContainElement(test.want))
 		})
 	}

@@ -120,7 +120,8 @@ func (c config) identityProblem() string {
 			return !c.has(name) && !c.flag(name)
 		}), ", ") + " is not in the catalogue: use a client with a secret, or " + managedIdentity
 	case c.flag(managedIdentity) && (!placeholder(clientID) || !placeholder(clientSecret) || c.has(certificatePath)):
-		return "it has both " + managedIdentity + " and " + clientID + ", " + clientSecret + " or " + certificatePath + ": keep one identity"
+		return "it has both " + managedIdentity + " and " + clientID + ", " + clientSecret + " or " + certificatePath +
+			": keep one identity"
 	case c.has(clientSecret) && c.has(certificatePath):
 		return "it has both " + clientSecret + " and " + certificatePath + ": keep one"
 	}
@@ -137,11 +138,13 @@ func (c config) certificateProblem(data map[string][]byte) string {
 	name := path.Base(file)
 	content := data[name]
 	if path.Dir(file) != configDir || name == fileKey || name == secretKey || len(content) == 0 {
-		return certificatePath + " is not in this Secret: add the certificate to the Secret under a key and write " + configDir + "/<key>"
+		return certificatePath + " is not in this Secret: add the certificate to the Secret under a key and write " + configDir +
+			"/<key>"
 	}
 	// PKCS #12 is a sequence in DER.
 	if block, _ := pem.Decode(content); block == nil && content[0] != 0x30 {
-		return "key " + name + ", which " + certificatePath + " names, is neither PEM nor PKCS #12: put the certificate with its key there"
+		return "key " + name + ", which " + certificatePath +
+			" names, is neither PEM nor PKCS #12: put the certificate with its key there"
 	}
 	return ""
 }

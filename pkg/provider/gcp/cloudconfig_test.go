@@ -31,8 +31,9 @@ func keyFile(file string) map[string][]byte {
 
 func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 	tests := map[string]map[string][]byte{
-		"what is needed":               secret(minimal),
-		"names without regard to case": secret(strings.ToUpper("[global]\nproject-id=") + "a\nLocal-Zone=us-central1-ai1a\nNETWORK-NAME=n\n"),
+		"what is needed": secret(minimal),
+		"names without regard to case": secret(strings.ToUpper("[global]\nproject-id=") +
+			"a\nLocal-Zone=us-central1-ai1a\nNETWORK-NAME=n\n"),
 		"the network as a URL": secret(strings.Replace(minimal, "default",
 			"https://www.googleapis.com/compute/v1/projects/p/global/networks/n", 1)),
 		"words for true and false": secret(minimal + "multizone\nregional=OFF\n"),
@@ -74,29 +75,33 @@ func configProblems() map[string]problem {
 	)
 	with := func(old, other string) map[string][]byte { return secret(strings.Replace(minimal, old, other, 1)) }
 	return map[string]problem{
-		"no Secret data":               {nil, nothing},
-		"an empty file":                {secret(" \n"), nothing},
-		"another provider's key":       {map[string][]byte{"cloud.conf": []byte(minimal)}, nothing},
-		"another provider's INI":       {secret("[Global]\nauth-url=https://k\npassword=" + hidden + "\n"), another},
-		"another provider's JSON":      {secret(`{"aadClientSecret": "` + hidden + `"}`), "key gce.conf, line 1, " + early},
-		"another provider's YAML":      {secret("global:\n  password: " + hidden + "\n"), "key gce.conf, line 1, " + early},
-		"another section":              {secret("[globals]\nproject-id=a\n"), another},
-		"a zone and nothing else":      {secret("[global]\nlocal-zone=europe-west3-a\n"), global + "lacks project-id, network-name: add it"},
-		"an empty value":               {with("alpha", ""), global + "lacks project-id: add it"},
-		"a value that is all comment":  {with("alpha", "#alpha"), global + "lacks project-id: add it"},
-		"a region instead of a zone":   {with("europe-west3-a", "europe-west3"), zone},
-		"a zone in capitals":           {with("europe-west3-a", "Europe-West3-A"), zone},
-		"a part of a network's URL":    {with("default", "global/networks/default"), part},
-		"an unknown stack":             {secret(minimal + "stack-type=ipv4\n"), stack},
-		"a key for the second time":    {secret(minimal + "Project-ID=" + hidden + "\n"), fifth + "project-id for the second time: keep one of them"},
-		"a section for the 2nd time":   {secret(minimal + minimal), "key gce.conf, line 6, has project-id for the second time: keep one of them"},
-		"a number for a truth":         {secret(minimal + "multizone=2\n"), fifth + "a value of multizone" + truth},
-		"nothing for a truth":          {secret(minimal + "regional=\n"), fifth + "a value of regional" + truth},
-		"quotes that do not end":       {secret(minimal + "token-body=\"" + hidden + "\n"), fifth + "a value of token-body " + ends},
-		"an escape that is none":       {secret(minimal + `token-body=a\q` + hidden), fifth + "a value of token-body " + ends},
-		"a line that goes on":          {secret(minimal + "node-tags=a\\\nb\n"), fifth + "a value of node-tags " + ends},
-		"bytes that are no text":       {secret(minimal + "node-tags=\xff\n"), fifth + "a value of node-tags " + ends},
-		"a section that does not end":  {secret("[global\ntoken-body=" + hidden), "key gce.conf, line 1, is a section without its closing bracket: add it"},
+		"no Secret data":          {nil, nothing},
+		"an empty file":           {secret(" \n"), nothing},
+		"another provider's key":  {map[string][]byte{"cloud.conf": []byte(minimal)}, nothing},
+		"another provider's INI":  {secret("[Global]\nauth-url=https://k\npassword=" + hidden + "\n"), another},
+		"another provider's JSON": {secret(`{"aadClientSecret": "` + hidden + `"}`), "key gce.conf, line 1, " + early},
+		"another provider's YAML": {secret("global:\n  password: " + hidden + "\n"), "key gce.conf, line 1, " + early},
+		"another section":         {secret("[globals]\nproject-id=a\n"), another},
+		"a zone and nothing else": {secret("[global]\nlocal-zone=europe-west3-a\n"), global +
+			"lacks project-id, network-name: add it"},
+		"an empty value":              {with("alpha", ""), global + "lacks project-id: add it"},
+		"a value that is all comment": {with("alpha", "#alpha"), global + "lacks project-id: add it"},
+		"a region instead of a zone":  {with("europe-west3-a", "europe-west3"), zone},
+		"a zone in capitals":          {with("europe-west3-a", "Europe-West3-A"), zone},
+		"a part of a network's URL":   {with("default", "global/networks/default"), part},
+		"an unknown stack":            {secret(minimal + "stack-type=ipv4\n"), stack},
+		"a key for the second time": {secret(minimal + "Project-ID=" + hidden + "\n"), fifth +
+			"project-id for the second time: keep one of them"},
+		"a section for the 2nd time": {secret(minimal + minimal), "key gce.conf, line 6, has project-id for the second time: keep " +
+			"one of them"},
+		"a number for a truth":   {secret(minimal + "multizone=2\n"), fifth + "a value of multizone" + truth},
+		"nothing for a truth":    {secret(minimal + "regional=\n"), fifth + "a value of regional" + truth},
+		"quotes that do not end": {secret(minimal + "token-body=\"" + hidden + "\n"), fifth + "a value of token-body " + ends},
+		"an escape that is none": {secret(minimal + `token-body=a\q` + hidden), fifth + "a value of token-body " + ends},
+		"a line that goes on":    {secret(minimal + "node-tags=a\\\nb\n"), fifth + "a value of node-tags " + ends},
+		"bytes that are no text": {secret(minimal + "node-tags=\xff\n"), fifth + "a value of node-tags " + ends},
+		"a section that does not end": {secret("[global\ntoken-body=" +
+			hidden), "key gce.conf, line 1, is a section without its closing bracket: add it"},
 		"a key before the 1st section": {secret("token-body=" + hidden + "\n" + minimal), "key gce.conf, line 1, " + early},
 	}
 }
@@ -109,15 +114,21 @@ func keyFileProblems() map[string]problem {
 		"an empty key file":    {keyFile("\n"), "it lacks key cloud-sa.json" + again},
 		"no JSON":              {keyFile("token=" + hidden), "key cloud-sa.json is not a JSON object of text fields" + again},
 		"JSON that breaks off": {keyFile(account[:80]), "key cloud-sa.json is not a JSON object of text fields" + again},
-		"a number for a text":  {keyFile(`{"type": "service_account", "project_id": 5}`), "key cloud-sa.json is not a JSON object of text fields" + again},
-		"base64 of no JSON":    {keyFile("ZXhhbXBsZQ=="), "key cloud-sa.json is not a JSON object of text fields" + again},
+		"a number for a text": {
+			keyFile(`{"type": "service_account", "project_id": 5}`),
+			"key cloud-sa.json is not a JSON object of text fields" + again,
+		},
+		"base64 of no JSON": {keyFile("ZXhhbXBsZQ=="), "key cloud-sa.json is not a JSON object of text fields" + again},
 		"a person's credentials": {
 			keyFile(`{"type": "authorized_user", "refresh_token": "` + hidden + `"}`),
 			"key cloud-sa.json is not the key of a service account: its field type has to be service_account" + again,
 		},
 		"no project":     {without("project_id"), "key cloud-sa.json lacks project_id" + again},
 		"no private key": {without(`private_key"`), "key cloud-sa.json is not a JSON object of text fields" + again},
-		"almost nothing": {keyFile(`{"type": "service_account"}`), "key cloud-sa.json lacks project_id, private_key_id, private_key, client_email" + again},
+		"almost nothing": {
+			keyFile(`{"type": "service_account"}`),
+			"key cloud-sa.json lacks project_id, private_key_id, private_key, client_email" + again,
+		},
 		"a private key that is no PEM": {
 			keyFile(strings.ReplaceAll(account, "EXAMPLE-----", hidden)), "key cloud-sa.json has a private_key that is not PEM" + again,
 		},
@@ -157,11 +168,13 @@ func TestTransformer(t *testing.T) {
 	const disks = "[global]\nproject-id = alpha\ntoken-url = nil\nzone = europe-west3-a\n"
 	tests := map[string]struct{ conf, want string }{
 		"tokens come from the key file, and Nodes may be in any zone": {
-			minimal, "[global]\nlocal-zone = europe-west3-a\nmultizone = true\nnetwork-name = default\nproject-id = alpha\ntoken-url = nil\n",
+			minimal, "[global]\nlocal-zone = europe-west3-a\nmultizone = true\nnetwork-name = default\nproject-id = alpha\ntoken-url = " +
+				"nil\n",
 		},
 		"what is said of zones holds": {
 			minimal + "multizone=no\nregional=yes\n",
-			"[global]\nlocal-zone = europe-west3-a\nmultizone = false\nnetwork-name = default\nproject-id = alpha\nregional = true\ntoken-url = nil\n",
+			"[global]\nlocal-zone = europe-west3-a\nmultizone = false\nnetwork-name = default\nproject-id = alpha\nregional = " +
+				"true\ntoken-url = nil\n",
 		},
 		"tokens of the control plane's hosts are not used, and go nowhere": {
 			minimal + "token-url=https://tokens.example.com\ntoken-body=" + hidden + "\nunknown=" + hidden + "\n[other]\nnode-tags=c\n",

@@ -104,7 +104,8 @@ func parse(file []byte) (global, string) {
 			continue
 		}
 		if header == "" {
-			return nil, here + "comes before section [global]: write the configuration of the in-tree provider gce, in the form of an INI file"
+			return nil, here + "comes before section [global]: write the configuration of the in-tree provider gce, in the form of an " +
+				"INI file"
 		}
 		if header != "global" {
 			continue

@@ -41,22 +41,32 @@ func settings() []setting {
 			// What a header Authorization: Bearer takes: https://www.rfc-editor.org/rfc/rfc6750#section-2.1
 			tokenKey, "HCLOUD_TOKEN", "HCLOUD_TOKEN", `^[A-Za-z0-9._~+/-]+=*$`, "an API token and nothing else",
 			"API token of the Hetzner Cloud project, with permission to read and write.",
-		}, {
+		},
+		{
 			networkKey, "HCLOUD_NETWORK", "", `^[^\s\pC]([^\pC]*[^\s\pC])?$`, "the ID or the name of a network",
 			"Private network of the servers, by ID or name: Nodes get their addresses in it as InternalIP. The route loop needs it.",
-		}, {
+		},
+		{
 			robotUserKey, "ROBOT_USER", "", `^[!-9;-~]+$`, "the name of a user of the Robot web service",
 			"User of the Robot web service, for clusters with dedicated servers.",
-		}, {
+		},
+		{
 			robotPasswordKey, "ROBOT_PASSWORD", "", `^[^\pC]+$`, "a password of one line", "Password of that user.",
-		}, {
+		},
+		{
 			locationKey, "HCLOUD_LOAD_BALANCERS_LOCATION", "HCLOUD_VOLUME_DEFAULT_LOCATION", `^[a-z]+[0-9]*$`,
 			"the name of a location, such as fsn1 (fsn1-dc14 is a data center)",
 			"Location of load balancers whose Service names none, and of volumes that do not wait for a Pod.",
-		}, {
-			networkZoneKey, "HCLOUD_LOAD_BALANCERS_NETWORK_ZONE", "", `^[a-z]+(-[a-z]+)+$`, "the name of a network zone, such as eu-central",
+		},
+		{
+			networkZoneKey,
+			"HCLOUD_LOAD_BALANCERS_NETWORK_ZONE",
+			"",
+			`^[a-z]+(-[a-z]+)+$`,
+			"the name of a network zone, such as eu-central",
 			"Network zone of load balancers whose Service names none, in place of location.",
-		}, {
+		},
+		{
 			addressFamilyKey, "HCLOUD_INSTANCES_ADDRESS_FAMILY", "", `^(ipv4|ipv6|dualstack)$`, "ipv4, ipv6 or dualstack",
 			"Family of the Nodes' public addresses; ipv4 without it.",
 		},

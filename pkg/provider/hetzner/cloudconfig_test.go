@@ -60,28 +60,36 @@ func TestCloudConfigProblems(t *testing.T) {
 		data map[string][]byte
 		want string
 	}{
-		"no Secret data":                    {nil, lacks},
-		"an empty token":                    {with("token", ""), lacks},
-		"a token that is a line break":      {with("token", "\n"), lacks},
-		"the configuration of OpenStack":    {map[string][]byte{"cloud.conf": []byte("[Global]\npassword=" + token)}, lacks},
-		"the keys of AWS":                   {map[string][]byte{"accessKeyId": []byte(token), "secretAccessKey": []byte(token)}, lacks},
-		"a file as the token":               {with("token", "[Global]\npassword="+token), isNone},
-		"JSON as the token":                 {with("token", `{"token":"`+token+`"}`), isNone},
-		"an assignment as the token":        {with("token", "HCLOUD_TOKEN="+token), isNone},
-		"two tokens":                        {with("token", token+"\n"+token), isNone},
-		"bytes as the token":                {with("token", "\xff\xfe"), isNone},
-		"a token under its variable":        {map[string][]byte{"HCLOUD_TOKEN": []byte(token)}, "key HCLOUD_TOKEN is not read: name it token; " + lacks},
-		"a token twice":                     {with("hcloudToken", token), "key hcloudToken is not read: name it token"},
-		"keys in other spellings":           {with("Network", "a", "robot_user", "b"), "key Network is not read: name it network; key robot_user is not read: name it robot-user"},
-		"an empty network":                  {with("network", ""), "key network is empty: fill it in, or remove it"},
-		"a network of several lines":        {with("network", "a\nb"), "key network is not the ID or the name of a network: correct it"},
-		"a user without a password":         {with("robot-user", "alpha"), half},
-		"a password without a user":         {with("robot-password", password), half},
-		"a user that is an address":         {with("robot-user", "a:b", "robot-password", password), "key robot-user is not the name of a user of the Robot web service: correct it"},
-		"a password of several lines":       {with("robot-user", "a", "robot-password", password+"\n"+password), "key robot-password is not a password of one line: correct it"},
-		"a data center for a location":      {with("location", "fsn1-dc14"), location},
-		"a location for a network zone":     {with("network-zone", "fsn1"), "key network-zone is not the name of a network zone, such as eu-central: correct it"},
-		"a location and a network zone":     {with("location", "fsn1", "network-zone", "eu-central"), "keys location and network-zone exclude each other: remove one"},
+		"no Secret data":                 {nil, lacks},
+		"an empty token":                 {with("token", ""), lacks},
+		"a token that is a line break":   {with("token", "\n"), lacks},
+		"the configuration of OpenStack": {map[string][]byte{"cloud.conf": []byte("[Global]\npassword=" + token)}, lacks},
+		"the keys of AWS":                {map[string][]byte{"accessKeyId": []byte(token), "secretAccessKey": []byte(token)}, lacks},
+		"a file as the token":            {with("token", "[Global]\npassword="+token), isNone},
+		"JSON as the token":              {with("token", `{"token":"`+token+`"}`), isNone},
+		"an assignment as the token":     {with("token", "HCLOUD_TOKEN="+token), isNone},
+		"two tokens":                     {with("token", token+"\n"+token), isNone},
+		"bytes as the token":             {with("token", "\xff\xfe"), isNone},
+		"a token under its variable": {map[string][]byte{"HCLOUD_TOKEN": []byte(token)}, "key HCLOUD_TOKEN is not read: name " +
+			"it token; " + lacks},
+		"a token twice": {with("hcloudToken", token), "key hcloudToken is not read: name it token"},
+		"keys in other spellings": {with("Network", "a", "robot_user", "b"), "key Network is not read: name it network; key " +
+			"robot_user is not read: name it robot-user"},
+		"an empty network":           {with("network", ""), "key network is empty: fill it in, or remove it"},
+		"a network of several lines": {with("network", "a\nb"), "key network is not the ID or the name of a network: correct it"},
+		"a user without a password":  {with("robot-user", "alpha"), half},
+		"a password without a user":  {with("robot-password", password), half},
+		"a user that is an address": {with("robot-user", "a:b", "robot-password", password), "key robot-user is not the name of a " +
+			"user of the Robot web service: correct it"},
+		"a password of several lines": {
+			with("robot-user", "a", "robot-password", password+"\n"+password),
+			"key robot-password is not a password of one line: correct it",
+		},
+		"a data center for a location": {with("location", "fsn1-dc14"), location},
+		"a location for a network zone": {with("network-zone", "fsn1"), "key network-zone is not the name of a network zone, such " +
+			"as eu-central: correct it"},
+		"a location and a network zone": {with("location", "fsn1", "network-zone", "eu-central"), "keys location and network-zone " +
+			"exclude each other: remove one"},
 		"an unknown family":                 {with("address-family", "IPv4"), "key address-family is not ipv4, ipv6 or dualstack: correct it"},
 		"several problems are said at once": {with("token", token+" ", "location", "Falkenstein"), isNone + "; " + location},
 	}
@@ -195,10 +203,14 @@ func TestRoutesThatAreRefused(t *testing.T) {
 		data      map[string][]byte
 		want      string
 	}{
-		"without a network":      {routes("10.244.0.0/16"), with(), "lacks key network: add the network of the servers"},
-		"with dedicated servers": {routes("10.244.0.0/16"), with("network", "a", "robot-user", "a", "robot-password", password), "none together with Robot"},
-		"of two families":        {routes("10.244.0.0/16,fd00::/48"), with("network", "a"), "more than one cluster CIDR"},
-		"without a CIDR":         {routes(""), with("network", "a"), "has routes but no cluster CIDR"},
+		"without a network": {routes("10.244.0.0/16"), with(), "lacks key network: add the network of the servers"},
+		"with dedicated servers": {
+			routes("10.244.0.0/16"),
+			with("network", "a", "robot-user", "a", "robot-password", password),
+			"none together with Robot",
+		},
+		"of two families": {routes("10.244.0.0/16,fd00::/48"), with("network", "a"), "more than one cluster CIDR"},
+		"without a CIDR":  {routes(""), with("network", "a"), "has routes but no cluster CIDR"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

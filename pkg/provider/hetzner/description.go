@@ -20,13 +20,14 @@ func (Profile) Describe() manifest.Description {
 		// Cloud servers, dedicated servers, and what a fork of the CCM gave to dedicated servers, which is still read:
 		// https://github.com/hetznercloud/hcloud-cloud-controller-manager/blob/v1.35.0/internal/providerid/providerid.go#L9-L73
 		ProviderID: `^(hcloud://(bm-)?|hrobot://)[0-9]+$`,
-		NodeNames: "A Node has the name of its server in the project; once it has a providerID, the server may be renamed. " +
-			"A dedicated server keeps the name of its Node for good.",
-		LoadBalancers: "A new one is named by annotation load-balancer.hetzner.cloud/name of the Service, or a and the Service's UID without " +
-			"its dashes. The CCM goes on with the one whose label hcloud-ccm/service-uid is the Service's UID, else with one of that " +
-			"name, which it adopts. The name of the cluster plays no part.",
+		NodeNames: "A Node has the name of its server in the project; once it has a providerID, the server may be renamed. A " +
+			"dedicated server keeps the name of its Node for good.",
+		LoadBalancers: "A new one is named by annotation load-balancer.hetzner.cloud/name of the Service, or a and the Service's " +
+			"UID without its dashes. The CCM goes on with the one whose label hcloud-ccm/service-uid is the Service's UID, else with " +
+			"one of that name, which it adopts. The name of the cluster plays no part.",
 		Routes: "The route loop needs the network of the servers, one IPv4 CIDR for Pods and a pod network that uses it. It deletes " +
-			"each route of that network within the cluster CIDR whose gateway is no server that it knows, and those that no Node explains.",
+			"each route of that network within the cluster CIDR whose gateway is no server that it knows, and those that no Node " +
+			"explains.",
 		HonoursLeaderMigration: true,
 		Hazards:                hazards(),
 		Broken:                 broken(),
@@ -46,24 +47,24 @@ func (Profile) Example() map[string][]byte {
 func hazards() []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			Text: "Upstream tests none of the working releases with Kubernetes 1.31 and older. The catalogue has its oldest working pair " +
-				"there; upgrade the cluster to a minor that upstream tests.",
+			Text: "Upstream tests none of the working releases with Kubernetes 1.31 and older. The catalogue has its oldest working " +
+				"pair there; upgrade the cluster to a minor that upstream tests.",
 			Link: policy,
 		}, {
-			Text: "An existing CCM was often installed with --leader-elect=false, and then no Lease shows that it runs. " +
-				"Look for Deployment or DaemonSet hcloud-cloud-controller-manager, and remove it before the new CCM starts.",
+			Text: "An existing CCM was often installed with --leader-elect=false, and then no Lease shows that it runs. Look for " +
+				"Deployment or DaemonSet hcloud-cloud-controller-manager, and remove it before the new CCM starts.",
 			Link: ccmSource + "chart/templates/deployment.yaml#L95-L97",
 		}, {
-			Text: "At its start the CCM calls the cloud, and ends when the token is wrong, the network is not found, or the API does not " +
-				"answer; one that runs goes on. Try a new token before it is put into the Secret.",
+			Text: "At its start the CCM calls the cloud, and ends when the token is wrong, the network is not found, or the API does " +
+				"not answer; one that runs goes on. Try a new token before it is put into the Secret.",
 			Link: ccmSource + "hcloud/cloud.go#L144-L148",
 		}, {
-			Text: "A token sees its own project only, and all of it. With a token of another project no server is found, and Nodes that " +
-				"are not ready are deleted; and two clusters of one project must not have servers of the same name.",
+			Text: "A token sees its own project only, and all of it. With a token of another project no server is found, and Nodes " +
+				"that are not ready are deleted; and two clusters of one project must not have servers of the same name.",
 			Link: ccmSource + "hcloud/instances.go#L81-L157",
 		}, {
-			Text: "A Service of type LoadBalancer gets none when neither it nor the cloud configuration has a location or a network zone. " +
-				"Set key location or network-zone.",
+			Text: "A Service of type LoadBalancer gets none when neither it nor the cloud configuration has a location or a network " +
+				"zone. Set key location or network-zone.",
 			Link: ccmSource + "internal/hcops/load_balancer.go#L149",
 		}, {
 			Text: "Without key network a Node has no InternalIP of the cloud, and one whose kubelet runs with --node-ip of a private " +
@@ -94,8 +95,8 @@ func broken() []manifest.BrokenRelease {
 			Reason: "It panics since 2026-07-01, when the cloud's API lost the data centers of servers.", Link: ccmProject + "/pull/1159",
 		}, {
 			Image: csiImage, Before: "v2.19.0", Tags: []string{"v2.20.1"},
-			Reason: "Up to v2.18.3 the controller reads the data center of the server that it runs on, which the cloud's API lost, and ends at " +
-				"its start; the labels of v2.14.0 are not valid, and v2.20.1 cuts them short.",
+			Reason: "Up to v2.18.3 the controller reads the data center of the server that it runs on, which the cloud's API lost, and " +
+				"ends at its start; the labels of v2.14.0 are not valid, and v2.20.1 cuts them short.",
 			Link: csiSource + "CHANGELOG.md",
 		},
 	}
@@ -105,13 +106,14 @@ func rules() []manifest.VersionRule {
 	return []manifest.VersionRule{
 		{
 			Operations: []manifest.Operation{manifest.Migrate},
-			Reason: "Hetzner was never a part of Kubernetes, so there is nothing to migrate from: " +
-				"delete the Cluster, which leaves the user cluster as it is, and create it with the feature.",
+			Reason: "Hetzner was never a part of Kubernetes, so there is nothing to migrate from: delete the Cluster, which leaves the " +
+				"user cluster as it is, and create it with the feature.",
 			Link: "https://github.com/kubernetes/kubernetes/blob/v1.24.17/pkg/cloudprovider/providers/providers.go",
 		}, {
 			To: firstMinor - 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade}, Condition: manifest.WhileExternal,
-			Reason: "All releases of the CCM for these minors panic with the cloud's API of today: use Kubernetes 1.24 or newer, best 1.32 or newer.",
-			Link:   policy,
+			Reason: "All releases of the CCM for these minors panic with the cloud's API of today: use Kubernetes 1.24 or newer, best " +
+				"1.32 or newer.",
+			Link: policy,
 		},
 	}
 }

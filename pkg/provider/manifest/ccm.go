@@ -179,7 +179,10 @@ func (c CCM) health(probe corev1.Probe) *corev1.Probe {
 
 // ToleratesBootstrap says whether a toleration is one of those.
 func ToleratesBootstrap(toleration corev1.Toleration) bool {
-	return slices.ContainsFunc(bootstrapTolerations(), func(other corev1.Toleration) bool { return other.MatchToleration(&toleration) })
+	return slices.ContainsFunc(
+		bootstrapTolerations(),
+		func(other corev1.Toleration) bool { return other.MatchToleration(&toleration) },
+	)
 }
 
 // bootstrapTolerations let the CCM start where nothing else does.

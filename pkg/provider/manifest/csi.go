@@ -93,7 +93,9 @@ const (
 func (c CSI) Set(in RenderInput, version string) (Set, error) {
 	objects := objectsOf(c.Secrets)
 	objects = append(objects, ServiceAccount(c.Controller.Name), ServiceAccount(c.Node.Name))
-	objects = append(objects, ClusterAccess(c.Controller.Name, c.Controller.Name, append(c.Sidecars.rules(), c.Controller.Rules...))...)
+	objects = append(
+		objects,
+		ClusterAccess(c.Controller.Name, c.Controller.Name, append(c.Sidecars.rules(), c.Controller.Rules...))...)
 	objects = append(objects, c.elections()...)
 	if len(c.Node.Rules) > 0 {
 		objects = append(objects, ClusterAccess(c.Node.Name, c.Node.Name, c.Node.Rules)...)
@@ -150,7 +152,11 @@ func (c CSI) controller() *appsv1.Deployment {
 func (c CSI) node() *appsv1.DaemonSet {
 	socket := corev1.VolumeMount{Name: "socket", MountPath: socketDir}
 	registration := corev1.VolumeMount{Name: "registration", MountPath: "/registration"}
-	kubelet := corev1.VolumeMount{Name: "kubelet", MountPath: kubeletDir, MountPropagation: new(corev1.MountPropagationBidirectional)}
+	kubelet := corev1.VolumeMount{
+		Name:             "kubelet",
+		MountPath:        kubeletDir,
+		MountPropagation: new(corev1.MountPropagationBidirectional),
+	}
 	devices := corev1.VolumeMount{Name: "devices", MountPath: "/dev", MountPropagation: new(corev1.MountPropagationHostToContainer)}
 	plugin := path.Join(kubeletDir, "plugins", c.Driver.Name)
 	pod := corev1.PodSpec{
@@ -229,5 +235,8 @@ func (p Plugin) container(security *corev1.SecurityContext, mounts ...corev1.Vol
 }
 
 func (h HostPath) volume() corev1.Volume {
-	return corev1.Volume{Name: h.Name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: h.Path, Type: &h.Type}}}
+	return corev1.Volume{
+		Name:         h.Name,
+		VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: h.Path, Type: &h.Type}},
+	}
 }

@@ -71,14 +71,16 @@ func VolumeHazards(plugins string) []Hazard {
 	const controller = "https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/controller/volume/persistentvolume/"
 	return []Hazard{
 		{
-			Text: "PersistentVolumes of " + plugins + " keep pv.kubernetes.io/provisioned-by as it is. Because of it kube-controller-manager adds " +
-				"pv.kubernetes.io/migrated-to, by which csi-provisioner deletes them and csi-attacher keeps its finalizer. Do not overwrite it: " +
-				"kube-controller-manager would take the other one away again.",
+			Text: "PersistentVolumes of " + plugins +
+				" keep pv.kubernetes.io/provisioned-by as it is. Because of it kube-controller-manager adds pv.kubernetes.io/migrated-to, " +
+				"by which csi-provisioner deletes them and csi-attacher keeps its finalizer. Do not overwrite it: kube-controller-manager " +
+				"would take the other one away again.",
 			Link: controller + "pv_controller_base.go",
 		},
 		{
-			Text: "A PersistentVolume of " + plugins + " that was made by hand has neither of the two. With reclaim policy Delete it becomes Failed " +
-				"when its claim goes, and its disk stays: set the policy to Retain, and delete such disks yourself.",
+			Text: "A PersistentVolume of " + plugins +
+				" that was made by hand has neither of the two. With reclaim policy Delete it becomes Failed when its claim goes, and its " +
+				"disk stays: set the policy to Retain, and delete such disks yourself.",
 			Link: controller + "pv_controller.go",
 		},
 	}

@@ -45,8 +45,9 @@ func untyped(typed Object) (*unstructured.Unstructured, error) {
 // kindOf looks in the packages that the catalogue takes its types from.
 func kindOf(typed Object) (schema.GroupVersionKind, bool) {
 	for version, samples := range map[schema.GroupVersion][]Object{
-		corev1.SchemeGroupVersion:          {&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}},
-		rbacv1.SchemeGroupVersion:          {&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}},
+		corev1.SchemeGroupVersion: {&corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}},
+		rbacv1.SchemeGroupVersion: {&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.Role{},
+			&rbacv1.RoleBinding{}},
 		appsv1.SchemeGroupVersion:          {&appsv1.Deployment{}, &appsv1.DaemonSet{}},
 		policyv1.SchemeGroupVersion:        {&policyv1.PodDisruptionBudget{}},
 		storagev1.SchemeGroupVersion:       {&storagev1.CSIDriver{}, &storagev1.StorageClass{}},

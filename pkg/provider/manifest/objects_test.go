@@ -32,7 +32,15 @@ func TestRulesOfOneResourceAreMerged(t *testing.T) {
 	named := manifest.Rule("", "nodes", "delete")
 	named.ResourceNames = []string{"a"}
 	objects := manifest.ClusterAccess("a", "a", []rbacv1.PolicyRule{
-		manifest.Rule("", "nodes", "get", "list"), manifest.Rule("apps", "nodes", "get"), named, manifest.Rule("", "nodes", "list", "patch"),
+		manifest.Rule(
+			"",
+			"nodes",
+			"get",
+			"list",
+		),
+		manifest.Rule("apps", "nodes", "get"),
+		named,
+		manifest.Rule("", "nodes", "list", "patch"),
 	})
 	g.Expect(objects[0].(*rbacv1.ClusterRole).Rules).To(Equal([]rbacv1.PolicyRule{
 		manifest.Rule("", "nodes", "get", "list", "patch"), manifest.Rule("apps", "nodes", "get"), named,

@@ -15,7 +15,9 @@ func TestWhatWorkloadsNeed(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: manifest.Namespace, Name: "a"}
 	set, err := manifest.NewSet("part", "v1", []manifest.Object{
 		&appsv1.Deployment{ObjectMeta: meta},
-		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name, Annotations: manifest.Needing(manifest.Privileged)}},
+		&appsv1.DaemonSet{
+			ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name, Annotations: manifest.Needing(manifest.Privileged)},
+		},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(set.PodSecurity(set.Workloads[0])).To(Equal(manifest.Restricted), "nothing is said of it")

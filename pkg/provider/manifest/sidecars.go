@@ -90,8 +90,8 @@ func (s Sidecars) rules() []rbacv1.PolicyRule {
 }
 
 // leases that they are elected by, for a driver. Facts from the main.go of each, such as
-// https://github.com/kubernetes-csi/external-resizer/blob/v1.9.2/cmd/csi-resizer/main.go; what such a name may not have is replaced:
-// https://github.com/kubernetes-csi/csi-lib-utils/blob/v0.14.0/leaderelection/leader_election.go
+// https://github.com/kubernetes-csi/external-resizer/blob/v1.9.2/cmd/csi-resizer/main.go; what such a name may not have is
+// replaced: https://github.com/kubernetes-csi/csi-lib-utils/blob/v0.14.0/leaderelection/leader_election.go
 func (s Sidecars) leases(driver string) []string {
 	var names []string
 	for _, kind := range s.elected() {
@@ -116,7 +116,8 @@ func (s Sidecars) controller(port int32, socket corev1.VolumeMount) []corev1.Con
 
 // node makes those of the DaemonSet; the kubelet finds the driver's socket by its path on the Node.
 func (s Sidecars) node(socketOnNode string, port int32, socket, registration corev1.VolumeMount) []corev1.Container {
-	registrar := s.Registrar.container("csi-node-driver-registrar", []string{"--kubelet-registration-path=" + socketOnNode}, socket, registration)
+	registrar := s.Registrar.container("csi-node-driver-registrar", []string{"--kubelet-registration-path=" +
+		socketOnNode}, socket, registration)
 	registrar.Name = "node-driver-registrar"
 	return []corev1.Container{registrar, s.liveness(port, socket)}
 }

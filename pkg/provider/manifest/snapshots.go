@@ -99,10 +99,15 @@ func snapshotControllerPod(tag string) corev1.PodSpec {
 		ServiceAccountName: SnapshotController, PriorityClassName: ClusterCritical,
 		DNSPolicy: corev1.DNSDefault, Tolerations: bootstrapTolerations()[:3], NodeSelector: linux(),
 		Affinity: apart(SnapshotController), SecurityContext: RunAs(65532),
-		Containers: []corev1.Container{{
-			Name: SnapshotController, Image: ImageOf(sidecarImages+SnapshotController, tag), Args: []string{"--leader-election=true", "--v=2"},
-			Resources: Requests("10m", "32Mi"), SecurityContext: Unprivileged(),
-		}},
+		Containers: []corev1.Container{
+			{
+				Name:            SnapshotController,
+				Image:           ImageOf(sidecarImages+SnapshotController, tag),
+				Args:            []string{"--leader-election=true", "--v=2"},
+				Resources:       Requests("10m", "32Mi"),
+				SecurityContext: Unprivileged(),
+			},
+		},
 	}
 }
 
@@ -182,7 +187,11 @@ func snapshot(minor int) *apiextensionsv1.CustomResourceDefinition {
 
 // definition of a kind in the one version that there is; its schema is still to be made. Groups of *.k8s.io need the annotation:
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/2337-k8s.io-group-protection
-func definition(kind, plural string, scope apiextensionsv1.ResourceScope, short ...string) *apiextensionsv1.CustomResourceDefinition {
+func definition(
+	kind, plural string,
+	scope apiextensionsv1.ResourceScope,
+	short ...string,
+) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + snapshotGroup, Annotations: map[string]string{
 			apiextensionsv1.KubeAPIApprovedAnnotation: "https://github.com/kubernetes-csi/external-snapshotter/pull/814",

@@ -30,7 +30,8 @@ func read(data map[string][]byte) (config, string) {
 	file := bytes.TrimSpace(data[configKey])
 	switch {
 	case len(file) == 0:
-		return nil, "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack cloud-controller-manager"
+		return nil, "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack " +
+			"cloud-controller-manager"
 	case file[0] == '{':
 		return nil, "key cloud.conf is JSON, and looks like the configuration of another provider: put the one of OpenStack there"
 	}
@@ -110,8 +111,8 @@ func (c config) choiceProblem() string {
 	// Up to 1.31 such a CCM has no load balancers, from 1.32 on it ends:
 	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.32.1/pkg/openstack/openstack.go#L369
 	if version := c.value(balancerSection, "lb-version"); version != "" && version != "v2" {
-		return "section LoadBalancer, has an lb-version other than v2, which no cloud-controller-manager knows: move the load balancers to " +
-			"Octavia, then remove it"
+		return "section LoadBalancer, has an lb-version other than v2, which no cloud-controller-manager knows: move the load " +
+			"balancers to Octavia, then remove it"
 	}
 	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/util/metadata/metadata.go#L315
 	if order := c.value(metadataSection, "search-order"); order != "" {
@@ -121,7 +122,8 @@ func (c config) choiceProblem() string {
 			return name == "configDrive" || name == "metadataService"
 		}
 		if len(names) > 2 || slices.ContainsFunc(names, func(name string) bool { return !known(name) }) {
-			return "section Metadata, has a search-order of other words than configDrive and metadataService: write one of them, or both with a comma"
+			return "section Metadata, has a search-order of other words than configDrive and metadataService: write one of them, or " +
+				"both with a comma"
 		}
 	}
 	return ""
@@ -140,7 +142,8 @@ func (s section) filesProblem(data map[string][]byte) string {
 		}
 		name := path.Base(file)
 		if content[key] = data[name]; name == configKey || len(data[name]) == 0 {
-			return "section Global, has a " + key + " that is not in this Secret: add the file to the Secret, under its name without its folder"
+			return "section Global, has a " + key +
+				" that is not in this Secret: add the file to the Secret, under its name without its folder"
 		}
 	}
 	if bundle, named := content["ca-file"]; named && !x509.NewCertPool().AppendCertsFromPEM(bundle) {
@@ -154,7 +157,8 @@ func (s section) filesProblem(data map[string][]byte) string {
 	if certificate != nil {
 		// The error is not shown: it may say what the file has.
 		if _, err := tls.X509KeyPair(certificate, key); err != nil {
-			return "section Global, has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct them in this Secret"
+			return "section Global, has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct " +
+				"them in this Secret"
 		}
 	}
 	return ""

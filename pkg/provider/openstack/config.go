@@ -54,10 +54,19 @@ func kinds(section string) map[string]kind {
 		return map[string]kind{"use-clouds": boolean, "tls-insecure": exactBoolean}
 	case balancerSection:
 		return map[string]kind{
-			"enabled": boolean, "use-octavia": boolean, "create-monitor": boolean, "manage-security-groups": boolean, "internal-lb": boolean,
-			"cascade-delete": boolean, "enable-ingress-hostname": boolean, "provider-requires-serial-api-calls": boolean,
-			"monitor-delay": duration, "monitor-timeout": duration,
-			"monitor-max-retries": number, "monitor-max-retries-down": number, "max-shared-lb": number,
+			"enabled":                            boolean,
+			"use-octavia":                        boolean,
+			"create-monitor":                     boolean,
+			"manage-security-groups":             boolean,
+			"internal-lb":                        boolean,
+			"cascade-delete":                     boolean,
+			"enable-ingress-hostname":            boolean,
+			"provider-requires-serial-api-calls": boolean,
+			"monitor-delay":                      duration,
+			"monitor-timeout":                    duration,
+			"monitor-max-retries":                number,
+			"monitor-max-retries-down":           number,
+			"max-shared-lb":                      number,
 		}
 	case volumeSection:
 		return map[string]kind{
@@ -186,7 +195,8 @@ func (c config) render() []byte {
 
 // titled is the name as the documentation spells it.
 func titled(name string) string {
-	for _, title := range []string{"Global", "LoadBalancer", "LoadBalancerClass", "BlockStorage", "Networking", "Route", "Metadata"} {
+	for _, title := range []string{"Global", "LoadBalancer", "LoadBalancerClass", "BlockStorage", "Networking", "Route",
+		"Metadata"} {
 		if strings.ToLower(title) == name {
 			return title
 		}

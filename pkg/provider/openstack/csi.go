@@ -67,11 +67,15 @@ func storageClass() *storagev1.StorageClass {
 
 func sidecars(release release, minor int) manifest.Sidecars {
 	made := manifest.Sidecars{
-		Attacher:      manifest.Sidecar{Tag: release.attacher},
-		Provisioner:   manifest.Sidecar{Tag: release.provisioner, Arguments: []string{"--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata"}},
+		Attacher: manifest.Sidecar{Tag: release.attacher},
+		Provisioner: manifest.Sidecar{
+			Tag:       release.provisioner,
+			Arguments: []string{"--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata"},
+		},
 		Resizer:       manifest.Sidecar{Tag: release.resizer, Arguments: []string{"--handle-volume-inuse-error=false"}},
 		Snapshotter:   manifest.Sidecar{Tag: release.snapshotter, Arguments: []string{"--extra-create-metadata"}},
-		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe}, Registrar: manifest.Sidecar{Tag: release.registrar},
+		LivenessProbe: manifest.Sidecar{Tag: release.livenessprobe},
+		Registrar:     manifest.Sidecar{Tag: release.registrar},
 	}
 	if minor >= 26 {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.26.4/manifests/cinder-csi-plugin/cinder-csi-controllerplugin.yaml

@@ -13,8 +13,8 @@ func (Profile) Describe() manifest.Description {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
 		NodeNames:  "The server of the project has the Node's name; two servers of one name are an error.",
-		LoadBalancers: "New ones are called kube_service_CLUSTER_NAMESPACE_SERVICE; the in-tree provider's, called a and the Service's UID, " +
-			"are found and kept as long as they are there. The in-tree provider finds none of the new ones.",
+		LoadBalancers: "New ones are called kube_service_CLUSTER_NAMESPACE_SERVICE; the in-tree provider's, called a and the " +
+			"Service's UID, are found and kept as long as they are there. The in-tree provider finds none of the new ones.",
 		Routes: "Needs router-id. Static routes of the router within --cluster-cidr whose next hop is no Node are deleted.",
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go
 		HonoursLeaderMigration: true,
@@ -23,8 +23,8 @@ func (Profile) Describe() manifest.Description {
 		Rules: []manifest.VersionRule{{
 			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,
-			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade. A cluster that " +
-				"is external already is created with the feature.",
+			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade. A " +
+				"cluster that is external already is created with the feature.",
 			Link: "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",
 		}},
 	}
@@ -41,12 +41,15 @@ func describedKeys() []manifest.Key {
 		},
 		auth,
 		key("username, user-id, password", "A user, with tenant-id or tenant-name; or a trust-id beside it."),
-		key("application-credential-id, application-credential-secret", "Or an application credential; with its name instead of the ID it needs the user."),
+		key("application-credential-id, application-credential-secret", "Or an application credential; with its name instead of the "+
+			"ID it needs the user."),
 		key("ca-file, cert-file, key-file", "PEM files that are keys of this Secret, under their names without folders."),
-		key("section LoadBalancer, LoadBalancerClass, Route, Networking", "Go to the CCM, without lb-version, and from 1.26 on without use-octavia."),
+		key("section LoadBalancer, LoadBalancerClass, Route, Networking", "Go to the CCM, without lb-version, and from 1.26 on "+
+			"without use-octavia."),
 		key("section BlockStorage", "Goes to the CSI driver, without bs-version and trust-device-path."),
 		key("section Metadata", "Goes to both."),
-		key("secret-name, secret-namespace, kubeconfig-path", "Not used: only the in-tree provider reads its credentials from a Secret."),
+		key("secret-name, secret-namespace, kubeconfig-path", "Not used: only the in-tree provider reads its credentials from a "+
+			"Secret."),
 		key(`section Global "name"`, "Further clouds, which the CSI driver knows from 1.31 on."),
 	}
 }
@@ -60,17 +63,18 @@ func (Profile) Example() map[string][]byte {
 func hazards(source string) []manifest.Hazard {
 	return []manifest.Hazard{
 		{
-			Text: "lb-version with another value than v2 is refused: up to 1.31 the CCM has no load balancers and says so in its log only, from 1.32 " +
-				"on it ends. Move such load balancers to Octavia first.",
+			Text: "lb-version with another value than v2 is refused: up to 1.31 the CCM has no load balancers and says so in its log " +
+				"only, from 1.32 on it ends. Move such load balancers to Octavia first.",
 			Link: source + "/blob/v1.32.1/pkg/openstack/openstack.go#L369",
 		},
 		{
-			Text: "In-tree without use-octavia made load balancers of Neutron LBaaS, which the CCM does not find from 1.26 on. Look whether Octavia lists " +
-				"them before you migrate.",
+			Text: "In-tree without use-octavia made load balancers of Neutron LBaaS, which the CCM does not find from 1.26 on. Look " +
+				"whether Octavia lists them before you migrate.",
 			Link: source + "/blob/v1.36.0/docs/openstack-cloud-controller-manager/using-openstack-cloud-controller-manager.md",
 		},
 		{
-			Text: "Without lb-provider the in-tree provider takes the cloud's default, the CCM asks for amphora: a cloud with OVN only needs lb-provider.",
+			Text: "Without lb-provider the in-tree provider takes the cloud's default, the CCM asks for amphora: a cloud with OVN only " +
+				"needs lb-provider.",
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L212",
 		},
 		{
@@ -78,13 +82,13 @@ func hazards(source string) []manifest.Hazard {
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L347",
 		},
 		{
-			Text: "secret-name and kubeconfig-path in section Global are the in-tree provider's only, as are OS_* in the environment of " +
-				"kube-controller-manager: the credentials have to be in the file.",
+			Text: "secret-name and kubeconfig-path in section Global are the in-tree provider's only, as are OS_* in the environment " +
+				"of kube-controller-manager: the credentials have to be in the file.",
 			Link: "https://github.com/kubernetes/legacy-cloud-providers/blob/v0.25.16/openstack/openstack.go#L305",
 		},
 		{
-			Text: "A key that a component does not know is ignored without a word, so a misspelled one does nothing. Compare its spelling when a " +
-				"setting has no effect.",
+			Text: "A key that a component does not know is ignored without a word, so a misspelled one does nothing. Compare its " +
+				"spelling when a setting has no effect.",
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L231",
 		},
 		{
@@ -92,8 +96,8 @@ func hazards(source string) []manifest.Hazard {
 			Link: source + "/blob/v1.36.0/pkg/client/client.go#L271",
 		},
 		{
-			Text: "With ignore-volume-az in section BlockStorage new volumes go to Cinder's own zone, with the CSI driver as in-tree. Keep it: volumes " +
-				"and servers of such a cloud have zones of different names.",
+			Text: "With ignore-volume-az in section BlockStorage new volumes go to Cinder's own zone, with the CSI driver as in-tree. " +
+				"Keep it: volumes and servers of such a cloud have zones of different names.",
 			Link: source + "/blob/v1.36.0/docs/cinder-csi-plugin/using-cinder-csi-plugin.md#block-storage",
 		},
 	}

@@ -79,7 +79,11 @@ func (Profile) Describe() manifest.Description {
 
 // Example is a cloud configuration that is complete.
 func (Profile) Example() map[string][]byte {
-	return map[string][]byte{"endpoint": []byte("http://127.0.0.1:8080"), "cluster": []byte("alpha"), "token": []byte("example-only")}
+	return map[string][]byte{
+		"endpoint": []byte("http://127.0.0.1:8080"),
+		"cluster":  []byte("alpha"),
+		"token":    []byte("example-only"),
+	}
 }
 
 // Release says which tag of CCM and CSI driver runs with a version of Kubernetes.

@@ -22,12 +22,15 @@ func TestCloudConfigProblems(t *testing.T) {
 		data map[string][]byte
 		want string
 	}{
-		"all keys":                   {secret("http://127.0.0.1:1", "alpha", token), ""},
-		"a line end behind a value":  {secret("http://127.0.0.1:1\n", "alpha\n", token+"\n"), ""},
-		"no data":                    {nil, "it lacks endpoint, cluster, token: add them, simcloud needs endpoint, cluster, token"},
-		"keys that are empty":        {secret("http://a", " ", ""), "it lacks cluster, token: add them, simcloud needs endpoint, cluster, token"},
-		"a value that adds keys":     {secret("http://a", "alpha\ntoken=x", token), "key cluster has more than one line: cloud.conf takes one line for each key"},
-		"an endpoint without a host": {secret(token, "alpha", token), "key endpoint is not a URL with a host: write it like http://host:port"},
+		"all keys":                  {secret("http://127.0.0.1:1", "alpha", token), ""},
+		"a line end behind a value": {secret("http://127.0.0.1:1\n", "alpha\n", token+"\n"), ""},
+		"no data":                   {nil, "it lacks endpoint, cluster, token: add them, simcloud needs endpoint, cluster, token"},
+		"keys that are empty": {secret("http://a", " ", ""), "it lacks cluster, token: add them, simcloud needs endpoint, cluster, " +
+			"token"},
+		"a value that adds keys": {secret("http://a", "alpha\ntoken=x", token), "key cluster has more than one line: cloud.conf " +
+			"takes one line for each key"},
+		"an endpoint without a host": {secret(token, "alpha", token), "key endpoint is not a URL with a host: write it like " +
+			"http://host:port"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

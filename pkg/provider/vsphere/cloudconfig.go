@@ -132,7 +132,8 @@ func (n nodes) problem() string {
 		return "has the name of a network with a control character: correct it"
 	}
 	for _, list := range []string{
-		n.InternalNetworkSubnetCIDR, n.ExternalNetworkSubnetCIDR, n.ExcludeInternalNetworkSubnetCIDR, n.ExcludeExternalNetworkSubnetCIDR,
+		n.InternalNetworkSubnetCIDR, n.ExternalNetworkSubnetCIDR, n.ExcludeInternalNetworkSubnetCIDR,
+		n.ExcludeExternalNetworkSubnetCIDR,
 	} {
 		for cidr := range strings.SplitSeq(list, ",") {
 			if _, _, err := net.ParseCIDR(cidr); list != "" && err != nil {
@@ -186,7 +187,8 @@ func (v *connection) readCredentials(fromSecret bool, data map[string][]byte) (p
 	case user != "" && password != "":
 		v.User, v.Password = user, password
 	case fromSecret || user != "" || password != "":
-		return fmt.Sprintf("takes the credentials from a Secret: add %s.username and %s.password to this Secret, as keys beside vsphere.conf",
+		return fmt.Sprintf("takes the credentials from a Secret: add %s.username and %s.password to this Secret, as keys beside "+
+			"vsphere.conf",
 			v.Server, v.Server)
 	case v.User == "" || v.Password == "":
 		return fmt.Sprintf("lacks user or password of vCenter %s: add both, or keys %s.username and %s.password of this Secret",
@@ -222,8 +224,9 @@ func (v connection) problem(data map[string][]byte) string {
 		}
 	}
 	if v.CAFile != "" && !x509.NewCertPool().AppendCertsFromPEM(data[path.Base(v.CAFile)]) {
-		return "has a ca-file" + of + " that is not in this Secret, or has no certificates as PEM: add it under the file's name, without " +
-			"its folder, as a key, or remove ca-file"
+		return "has a ca-file" + of +
+			" that is not in this Secret, or has no certificates as PEM: add it under the file's name, without its folder, as a key, " +
+			"or remove ca-file"
 	}
 	return ""
 }

@@ -20,16 +20,21 @@ const (
 )
 
 // csi of vSphere. Facts from manifests/vanilla/vsphere-csi-driver.yaml of
-// https://github.com/kubernetes-sigs/vsphere-csi-driver, tags v3.3.1 to v3.7.2. It is in kube-system and not in a namespace of its
-// own, which it learns from CSI_NAMESPACE.
+// https://github.com/kubernetes-sigs/vsphere-csi-driver, tags v3.3.1 to v3.7.2. It is in kube-system and not in a namespace of
+// its own, which it learns from CSI_NAMESPACE.
 func csi(in manifest.RenderInput, conf configuration, release release) (manifest.Set, error) {
 	id := clusterID(in)
 	if id == "" {
-		return manifest.Set{}, errors.New("the cluster's UID is not known, and the CSI driver marks volumes with it: give key cluster-id")
+		return manifest.Set{}, errors.New("the cluster's UID is not known, and the CSI driver marks volumes with it: give key " +
+			"cluster-id")
 	}
 	secret := manifest.Secret{
-		Name: "vsphere-csi-config", MountPath: configDir,
-		Data: conf.withCertificates(map[string][]byte{csiConfigKey: conf.csiConfig(id, trimmed(in.CloudConfig[datastoreKey]))}, in.CloudConfig),
+		Name:      "vsphere-csi-config",
+		MountPath: configDir,
+		Data: conf.withCertificates(
+			map[string][]byte{csiConfigKey: conf.csiConfig(id, trimmed(in.CloudConfig[datastoreKey]))},
+			in.CloudConfig,
+		),
 	}
 	const controllerName, nodeName = "vsphere-csi-controller", "vsphere-csi-node"
 	controller := manifest.Plugin{

@@ -44,14 +44,21 @@ func mountedFile(file string) string {
 }
 
 // credentials are the files that the CCM reads them from. An address with colons cannot be a part of their names:
-// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.30.2/pkg/common/credentialmanager/credentialmanager.go (parseConfig)
+// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.30.2/pkg/common/credentialmanager/credentialmanager.go
+// (parseConfig).
 func (c configuration) credentials() map[string][]byte {
 	files := map[string][]byte{}
 	for at, server := range c.servers() {
 		center := c.VCenter[server]
 		if net.ParseIP(server) != nil && strings.Contains(server, ":") {
 			id := strconv.Itoa(at)
-			files["server_"+id], files["username_"+id], files["password_"+id] = []byte(server), []byte(center.User), []byte(center.Password)
+			files["server_"+id], files["username_"+id], files["password_"+id] = []byte(
+				server,
+			), []byte(
+				center.User,
+			), []byte(
+				center.Password,
+			)
 			continue
 		}
 		files[server+".username"], files[server+".password"] = []byte(center.User), []byte(center.Password)

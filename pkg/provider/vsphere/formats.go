@@ -210,8 +210,8 @@ func (s section) problem(entry gcfg.Entry) string {
 	_, given := s[entry.Key]
 	switch known := slices.Contains(inTreeKeys(entry.Section), entry.Key); {
 	case !known || (entry.Section == "virtualcenter") != (entry.Subsection != ""):
-		return "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and whether it is the " +
-			"configuration of another provider"
+		return "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and whether it is " +
+			"the configuration of another provider"
 	case entry.Implied && entry.Key != "insecure-flag" && entry.Key != "secret-not-managed":
 		return entry.Key + " has no value: add it, or remove the line"
 	case given && entry.Key != "":

@@ -11,12 +11,15 @@ import (
 // FuzzCloudConfig: what is read can be written and read again, in both forms, and nothing panics.
 func FuzzCloudConfig(f *testing.F) {
 	for _, seed := range []string{
-		"[Global]\nuser = \"a@b\"\npassword = \"p\\\\\\\"#;\"\nport=443\ninsecure-flag\n[VirtualCenter \"vc\"] ; c\ndatacenters = a, b\n",
-		"[Global]\r\nuser=a@b\r\npassword=a \\\r\n b\r\nserver=10.0.0.1\r\n[Labels]\r\nzone=z\r\nregion=r\r\n[Network]\npublic-network=VM N\n",
+		"[Global]\nuser = \"a@b\"\npassword = \"p\\\\\\\"#;\"\nport=443\ninsecure-flag\n[VirtualCenter \"vc\"] ; c\ndatacenters = " +
+			"a, b\n",
+		"[Global]\r\nuser=a@b\r\npassword=a \\\r\n " +
+			"b\r\nserver=10.0.0.1\r\n[Labels]\r\nzone=z\r\nregion=r\r\n[Network]\npublic-network=VM N\n",
 		"[VirtualCenter \"fd00::1\"]\nuser=\"A\\\\b\"\npassword=p\nsoap-roundtrip-count=3\nthumbprint=AA\n",
 		"global: {user: a@b, password: \"\\u00e9'\\\"\"}\n" +
 			"vcenter:\n  a: {server: vc, ipFamily: [ipv4, ipv6], datacenters: [x]}\nlabels: {zone: z, region: r}\n",
-		"vcenter: {a: {server: vc, user: a@b, password: p}}\nnodes: {internalNetworkSubnetCidr: 10.0.0.0/8, externalVmNetworkName: n}\n",
+		"vcenter: {a: {server: vc, user: a@b, password: p}}\nnodes: {internalNetworkSubnetCidr: 10.0.0.0/8, externalVmNetworkName: " +
+			"n}\n",
 		"{\"global\": {\"server\": \"vc\", \"secretName\": \"s\"}}",
 	} {
 		f.Add(seed)

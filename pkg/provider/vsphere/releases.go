@@ -25,8 +25,8 @@ type release struct {
 
 // releases from 1.28 on, one for each minor. CCM: a tag that is promoted to registry.k8s.io, which is not always the newest
 // (there is no image v1.29.2). Up to 1.32, and up to v3.7.2 of the CSI driver, the promotion was read from
-// https://github.com/kubernetes/k8s.io/tree/06ce83c280033da3c5b91a61489b3ee25b9f2fad/registry.k8s.io/images, k8s-staging-csi-vsphere and
-// k8s-staging-cloud-pv-vsphere; later ones of the CCM are those that KubeOne and Kubermatic run.
+// https://github.com/kubernetes/k8s.io/tree/06ce83c280033da3c5b91a61489b3ee25b9f2fad/registry.k8s.io/images,
+// k8s-staging-csi-vsphere and k8s-staging-cloud-pv-vsphere; later ones of the CCM are those that KubeOne and Kubermatic run.
 //
 // CSI driver: the minors of Kubernetes that each supports are in https://github.com/vsphere-tmm/helm-charts/issues/106 and in its
 // release notes.

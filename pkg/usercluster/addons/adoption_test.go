@@ -49,12 +49,23 @@ func TestAdoptionPlan(t *testing.T) {
 	var count atomic.Int32
 	replicas := int32(1)
 	labels := map[string]string{"app": "theirs"}
-	s, _ := installerWith(dryRuns(&count),
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-config"}, Data: map[string][]byte{"cloud.conf": []byte("theirs")}},
-		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"}, Spec: appsv1.DeploymentSpec{
-			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "theirs:1"}}}},
-		}},
+	s, _ := installerWith(
+		dryRuns(&count),
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-config"},
+			Data:       map[string][]byte{"cloud.conf": []byte("theirs")},
+		},
+		&appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager"},
+			Spec: appsv1.DeploymentSpec{
+				Replicas: &replicas,
+				Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "theirs:1"}}},
+				},
+			},
+		},
 	)
 	addons := renderSimcloud(t)
 	plans, err := s.AdoptionPlan(t.Context(), nil, addons)
@@ -66,15 +77,27 @@ func TestAdoptionPlan(t *testing.T) {
 
 	observed := s.Observe(t.Context(), nil, addons).Value().CCM
 	g.Expect(observed.Foreign).To(HaveLen(2))
-	g.Expect(observed.Takeovers).To(ContainElement(And(HaveField("Kind", "Deployment"), HaveField("Fields", ContainElement("spec.replicas")))))
+	g.Expect(
+		observed.Takeovers,
+	).To(
+		ContainElement(And(HaveField("Kind", "Deployment"), HaveField("Fields", ContainElement("spec.replicas")))),
+	)
 	live := &appsv1.Deployment{}
-	g.Expect(s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, live)).To(Succeed())
+	g.Expect(
+		s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, live),
+	).To(
+		Succeed(),
+	)
 	g.Expect(*live.Spec.Replicas).To(Equal(replicas), "nothing is changed")
 }
 
 func TestRefusals(t *testing.T) {
 	kind := schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	invalid := apierrors.NewInvalid(kind, "ccm", field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), secretToken, "field is immutable")})
+	invalid := apierrors.NewInvalid(
+		kind,
+		"ccm",
+		field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), secretToken, "field is immutable")},
+	)
 	for name, tc := range map[string]struct {
 		err  error
 		want string
@@ -98,12 +121,16 @@ func TestDriverThatServesNoOne(t *testing.T) {
 	}
 	theirs := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "csi"},
-		Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}}},
-		Status:     appsv1.DeploymentStatus{Replicas: 1},
+		Spec: appsv1.DeploymentSpec{
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}},
+		},
+		Status: appsv1.DeploymentStatus{Replicas: 1},
 	}
 	s, _ := installerWith(interceptor.Funcs{}, append(append(node("a"), node("b")...), theirs)...)
-	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x (Helm release csi)")).To(Equal("CSIDriver x (Helm release csi) does not satisfy what is wanted: " +
-		"it is registered on 0 of 2 Nodes; by its image it is run by Deployment infra/csi (0 of 1 pods available). Repair it, or uninstall it with its CSIDriver."))
+	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x (Helm release csi)")).To(Equal("CSIDriver x (Helm release " +
+		"csi) does not satisfy what is wanted: it is registered on 0 of 2 Nodes; by its image it is run by Deployment infra/csi (0 " +
+		"of 1 pods available). Repair it, or uninstall it with its CSIDriver."))
 	s, _ = installerWith(interceptor.Funcs{})
-	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x")).To(ContainSubstring("0 of 0 Nodes, and no workload runs its program."))
+	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x")).To(ContainSubstring("0 of 0 Nodes, and no workload runs " +
+		"its program."))
 }

@@ -80,7 +80,8 @@ func (b Beside) generations(ctx context.Context, set provider.Set) ([]int64, err
 // tokenDue says whether the CCM needs another token. While its Secret or its ServiceAccount are to be applied anyway, that
 // is not asked: applying renews the token too.
 func (in *Installer) tokenDue(ctx context.Context, set provider.Set, found comparison) (bool, error) {
-	if set.Access == nil || set.Withdrawn || slices.Contains(found.drifted, set.Access.Secret) || slices.Contains(found.drifted, set.Access.Account) {
+	if set.Access == nil || set.Withdrawn || slices.Contains(found.drifted, set.Access.Secret) ||
+		slices.Contains(found.drifted, set.Access.Account) {
 		return false, nil
 	}
 	account, err := in.account(ctx, set)
@@ -131,7 +132,9 @@ func (in *Installer) renewToken(ctx context.Context, set provider.Set) error {
 	if due, err := in.isTokenDue(ctx, set, account); err != nil || !due {
 		return err
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenLifetime.Seconds()))}}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenLifetime.Seconds()))},
+	}
 	now := in.clock.Now()
 	if err := in.client.SubResource("token").Create(ctx, account, request); err != nil {
 		return fmt.Errorf("ask for a token of %s in the user cluster: %w", set.Access.Account, err)
@@ -150,7 +153,12 @@ func (in *Installer) writeToken(ctx context.Context, access manifest.Access, tok
 	secret.SetNamespace(access.Secret.Namespace)
 	secret.SetName(access.Secret.Name)
 	secret.SetAnnotations(annotations)
-	err := in.beside.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(secret), client.FieldOwner(ucv1.TokenFieldManager), client.ForceOwnership)
+	err := in.beside.Client.Apply(
+		ctx,
+		client.ApplyConfigurationFromUnstructured(secret),
+		client.FieldOwner(ucv1.TokenFieldManager),
+		client.ForceOwnership,
+	)
 	if err != nil {
 		return fmt.Errorf("write the token of %s into %s: %w", access.Account, access.Secret, err)
 	}

@@ -44,7 +44,9 @@ func newHosted(t *testing.T) *hosted {
 		request.Status.ExpirationTimestamp = metav1.NewTime(h.clock.Now().Add(24 * time.Hour))
 		return nil
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager", UID: "1"}}
+	account := &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cloud-controller-manager", UID: "1"},
+	}
 	h.Installer, h.clock = installerWith(faults, account)
 	beforeManagement := dryRuns(&count)
 	writes := beforeManagement.Patch
@@ -54,7 +56,11 @@ func newHosted(t *testing.T) *hosted {
 		}
 		return writes(ctx, c, obj, patch, opts...)
 	}
-	h.management = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().WithInterceptorFuncs(beforeManagement).Build()
+	h.management = fake.NewClientBuilder().WithScheme(
+		scheme.Scheme,
+	).WithReturnManagedFields().WithInterceptorFuncs(
+		beforeManagement,
+	).Build()
 	h.beside = Beside{Client: h.management, Live: h.management, Namespace: "user-a"}
 	var err error
 	h.set, err = provider.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: []byte("of the CCM")}.Put(renderSimcloud(t).CCM)
@@ -64,7 +70,13 @@ func newHosted(t *testing.T) *hosted {
 
 func (h *hosted) secret(t *testing.T) *corev1.Secret {
 	secret := &corev1.Secret{}
-	NewWithT(t).Expect(h.management.Get(t.Context(), client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager-kubeconfig"}, secret)).To(Succeed())
+	NewWithT(
+		t,
+	).Expect(
+		h.management.Get(t.Context(), client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager-kubeconfig"}, secret),
+	).To(
+		Succeed(),
+	)
 	return secret
 }
 
@@ -83,7 +95,11 @@ func TestPodsBesideComeLastAndFindAToken(t *testing.T) {
 	g.Expect(h.wrote[len(h.wrote)-1]).To(Equal("Deployment"))
 	g.Expect(string(h.secret(t).Data["token"])).To(Equal("token 1 of cloud-controller-manager"))
 	g.Expect(h.look(t).Drifted).To(BeEmpty())
-	g.Expect(h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{})).NotTo(Succeed())
+	g.Expect(
+		h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{}),
+	).NotTo(
+		Succeed(),
+	)
 
 	g.Expect(h.Apply(t.Context(), h.set)).To(Succeed())
 	g.Expect(h.tokens.Load()).To(Equal(int32(1)), "it is good for a while")
@@ -152,7 +168,8 @@ func TestWhatIsBesideIsPrunedThereAndOnlyThere(t *testing.T) {
 	inventory := InventoryOf(h.set.Objects)
 	encoded, err := EncodeInventory(inventory)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(encoded)).NotTo(ContainSubstring("user-a"), "an inventory cannot name another namespace of the management cluster")
+	g.Expect(string(encoded)).NotTo(ContainSubstring("user-a"), "an inventory cannot name another namespace of the management "+
+		"cluster")
 	inventory, err = DecodeInventory(encoded)
 	g.Expect(err).NotTo(HaveOccurred())
 

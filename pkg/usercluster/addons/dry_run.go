@@ -16,7 +16,11 @@ import (
 
 // DryObjects is what the API server's dry run says of the objects of the sets, by their names. What would not change is not
 // there.
-func (in *Installer) DryObjects(ctx context.Context, inventory []InventoryEntry, sets ...provider.Set) (map[string]plan.Object, error) {
+func (in *Installer) DryObjects(
+	ctx context.Context,
+	inventory []InventoryEntry,
+	sets ...provider.Set,
+) (map[string]plan.Object, error) {
 	var objects []*unstructured.Unstructured
 	for _, set := range sets {
 		set, err := in.WithoutForeign(ctx, inventory, set)

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -24,36 +25,36 @@ func (in *Installer) driverProblem(ctx context.Context, set provider.Set, descri
 	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
 	images := programsOf(set)
 	var workloads []string
-	_ = reads.Pages(ctx, in.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
+	note := func(kind string, object metav1.ObjectMeta, pod corev1.PodSpec, available, wanted int32) {
+		if runs(pod, images) {
+			ref := observation.Ref{Kind: kind, Namespace: object.Namespace, Name: object.Name}
+			workloads = append(workloads, reads.Keep(ctx, fmt.Sprintf("%s (%d of %d pods available)", ref, available, wanted)))
+		}
+	}
+	newDeployments := func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }
+	_ = reads.Pages(ctx, in.client, "Deployments", newDeployments, func(list *appsv1.DeploymentList) {
 		for _, item := range list.Items {
-			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, reads.Keep(ctx, availability("Deployment", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
-			}
+			note("Deployment", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
 		}
 	})
-	_ = reads.Pages(ctx, in.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
+	newStatefulSets := func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }
+	_ = reads.Pages(ctx, in.client, "StatefulSets", newStatefulSets, func(list *appsv1.StatefulSetList) {
 		for _, item := range list.Items {
-			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, reads.Keep(ctx, availability("StatefulSet", item.Namespace, item.Name, item.Status.AvailableReplicas, item.Status.Replicas)))
-			}
+			note("StatefulSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
 		}
 	})
-	_ = reads.Pages(ctx, in.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
+	newDaemonSets := func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }
+	_ = reads.Pages(ctx, in.client, "DaemonSets", newDaemonSets, func(list *appsv1.DaemonSetList) {
 		for _, item := range list.Items {
-			if runs(item.Spec.Template.Spec, images) {
-				workloads = append(workloads, reads.Keep(ctx, availability("DaemonSet", item.Namespace, item.Name, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)))
-			}
+			note("DaemonSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)
 		}
 	})
 	if len(workloads) == 0 {
 		return problem + ", and no workload runs its program. Repair it, or uninstall it with its CSIDriver."
 	}
 	slices.Sort(workloads)
-	return problem + "; by its image it is run by " + strings.Join(workloads, ", ") + ". Repair it, or uninstall it with its CSIDriver."
-}
-
-func availability(kind, namespace, name string, available, wanted int32) string {
-	return fmt.Sprintf("%s (%d of %d pods available)", observation.Ref{Kind: kind, Namespace: namespace, Name: name}, available, wanted)
+	return problem + "; by its image it is run by " + strings.Join(workloads, ", ") +
+		". Repair it, or uninstall it with its CSIDriver."
 }
 
 // programsOf are the images of a set's own program, by the last element of their names, so that mirrors count. Sidecars are
@@ -63,7 +64,8 @@ func programsOf(set provider.Set) []string {
 	for _, object := range set.Objects {
 		content, found, err := unstructured.NestedMap(object.Object, "spec", "template", "spec")
 		pod := corev1.PodSpec{}
-		if !found || err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) != nil || len(pod.Containers) == 0 {
+		if !found || err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) != nil ||
+			len(pod.Containers) == 0 {
 			continue
 		}
 		names = append(names, manifest.ImageName(pod.Containers[len(pod.Containers)-1].Image))

@@ -24,7 +24,9 @@ func node(name string, drivers ...string) []client.Object {
 }
 
 func TestCSIDriverOfSomeoneElse(t *testing.T) {
-	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: csiDriver, Annotations: map[string]string{"meta.helm.sh/release-name": "csi"}}}
+	driver := &storagev1.CSIDriver{
+		ObjectMeta: metav1.ObjectMeta{Name: csiDriver, Annotations: map[string]string{"meta.helm.sh/release-name": "csi"}},
+	}
 	const described = "CSIDriver " + csiDriver + " (Helm release csi)"
 	for name, tc := range map[string]struct {
 		nodes     []client.Object
@@ -87,7 +89,11 @@ func TestHealthOfAddons(t *testing.T) {
 			s, _, addons, inventory := applied(t, &count, tc.objects...)
 			if tc.change != nil {
 				deployment := &appsv1.Deployment{}
-				g.Expect(s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, deployment)).To(Succeed())
+				g.Expect(
+					s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, deployment),
+				).To(
+					Succeed(),
+				)
 				tc.change(deployment)
 				g.Expect(s.client.Status().Update(t.Context(), deployment)).To(Succeed())
 			}

@@ -104,7 +104,13 @@ func (e InventoryEntry) object() *unstructured.Unstructured {
 
 func entryOf(object *unstructured.Unstructured) InventoryEntry {
 	kind := object.GroupVersionKind()
-	entry := InventoryEntry{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	entry := InventoryEntry{
+		Group:     kind.Group,
+		Version:   kind.Version,
+		Kind:      kind.Kind,
+		Namespace: object.GetNamespace(),
+		Name:      object.GetName(),
+	}
 	if entry.BesideControlPlane = manifest.BesideControlPlane(object); entry.BesideControlPlane {
 		entry.Namespace = ""
 	}

@@ -30,7 +30,11 @@ const compareInterval = 10 * time.Minute
 
 // Observe compares the CCM and the CSI driver with the user cluster. An object that exists is ours only if the inventory
 // has it.
-func (in *Installer) Observe(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) observation.Observed[observation.Addons] {
+func (in *Installer) Observe(
+	ctx context.Context,
+	inventory []InventoryEntry,
+	sets provider.Addons,
+) observation.Observed[observation.Addons] {
 	ccmSet, err := in.observeSet(ctx, outcome.CCMSet, inventory, sets.CCM)
 	if err != nil {
 		return observation.Unknown[observation.Addons](err.Error())
@@ -40,12 +44,20 @@ func (in *Installer) Observe(ctx context.Context, inventory []InventoryEntry, se
 		return observation.Unknown[observation.Addons](err.Error())
 	}
 	addons := observation.Addons{CCM: ccmSet, CSI: csiSet, InventoryObjects: len(inventory)}
-	addons.Obsolete = in.refsOf(Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))))
+	addons.Obsolete = in.refsOf(
+		Subtract(inventory, InventoryOf(slices.Concat(sets.CCM.Wanted(), sets.CSI.Wanted(), sets.Probe.Objects))),
+	)
 	return observation.Known(addons)
 }
 
 // Probe looks at the probe of the CCM while it is wanted, and for what is left of it while it is not.
-func (in *Installer) Probe(ctx context.Context, inventory []InventoryEntry, set provider.Set, id provider.Identity, wanted bool) observation.Observed[observation.Probe] {
+func (in *Installer) Probe(
+	ctx context.Context,
+	inventory []InventoryEntry,
+	set provider.Set,
+	id provider.Identity,
+	wanted bool,
+) observation.Observed[observation.Probe] {
 	if !wanted {
 		others := Subtract(inventory, InventoryOf(set.Objects))
 		return observation.Known(observation.Probe{Left: in.refsOf(Subtract(inventory, others))})
@@ -74,7 +86,12 @@ func (in *Installer) refsOf(inventory []InventoryEntry) []observation.Ref {
 	return refs
 }
 
-func (in *Installer) observeSet(ctx context.Context, name outcome.AddonSetName, inventory []InventoryEntry, set provider.Set) (observation.AddonSet, error) {
+func (in *Installer) observeSet(
+	ctx context.Context,
+	name outcome.AddonSetName,
+	inventory []InventoryEntry,
+	set provider.Set,
+) (observation.AddonSet, error) {
 	result := observation.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
 	compared, err := in.compare(ctx, name, inventory, set)
 	if err != nil {
@@ -173,7 +190,12 @@ func (m *addonMemory) keep(name outcome.AddonSetName, clean cleanComparison, cha
 
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
 // at again in every pass: someone is about to fix it.
-func (in *Installer) compare(ctx context.Context, name outcome.AddonSetName, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+func (in *Installer) compare(
+	ctx context.Context,
+	name outcome.AddonSetName,
+	inventory []InventoryEntry,
+	set provider.Set,
+) (comparison, error) {
 	generations, err := in.beside.generations(ctx, set)
 	if err != nil {
 		return comparison{}, err

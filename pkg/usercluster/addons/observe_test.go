@@ -38,20 +38,22 @@ func renderSimcloud(t *testing.T) provider.Addons {
 
 // dryRuns gives the fake client what it lacks, server-side apply as a dry run, and counts them.
 func dryRuns(count *atomic.Int32) interceptor.Funcs {
-	return interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-		options := (&client.PatchOptions{}).ApplyOptions(opts)
-		if len(options.DryRun) == 0 {
-			return c.Patch(ctx, obj, patch, opts...)
-		}
-		count.Add(1)
-		builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields()
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
-		if err := c.Get(ctx, client.ObjectKeyFromObject(obj), live); err == nil {
-			builder = builder.WithObjects(live)
-		}
-		return builder.Build().Patch(ctx, obj, patch, client.ForceOwnership, client.FieldOwner(options.FieldManager))
-	}}
+	return interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			options := (&client.PatchOptions{}).ApplyOptions(opts)
+			if len(options.DryRun) == 0 {
+				return c.Patch(ctx, obj, patch, opts...)
+			}
+			count.Add(1)
+			builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields()
+			live := &unstructured.Unstructured{}
+			live.SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
+			if err := c.Get(ctx, client.ObjectKeyFromObject(obj), live); err == nil {
+				builder = builder.WithObjects(live)
+			}
+			return builder.Build().Patch(ctx, obj, patch, client.ForceOwnership, client.FieldOwner(options.FieldManager))
+		},
+	}
 }
 
 func refs(objects []*unstructured.Unstructured) []observation.Ref {
@@ -63,7 +65,11 @@ func refs(objects []*unstructured.Unstructured) []observation.Ref {
 }
 
 // applied is an installer with a user cluster to which both sets are applied, and the inventory of that.
-func applied(t *testing.T, count *atomic.Int32, objects ...client.Object) (*Installer, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
+func applied(
+	t *testing.T,
+	count *atomic.Int32,
+	objects ...client.Object,
+) (*Installer, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
 	g := NewWithT(t)
 	s, clk := installerWith(dryRuns(count), objects...)
 	addons := renderSimcloud(t)

@@ -49,7 +49,10 @@ func (in *Installer) WithoutForeign(ctx context.Context, inventory []InventoryEn
 		whose, shared := found[entry]
 		return shared && (whose == othersOwn || whose == unowned && taken && entry.Kind != "CustomResourceDefinition")
 	}
-	set.Objects = slices.DeleteFunc(slices.Clone(set.Objects), func(object *unstructured.Unstructured) bool { return others(entryOf(object)) })
+	set.Objects = slices.DeleteFunc(
+		slices.Clone(set.Objects),
+		func(object *unstructured.Unstructured) bool { return others(entryOf(object)) },
+	)
 	set.Workloads = slices.DeleteFunc(slices.Clone(set.Workloads), func(ref observation.Ref) bool {
 		return !slices.ContainsFunc(set.Objects, func(object *unstructured.Unstructured) bool { return reads.RefOf(object) == ref })
 	})
@@ -84,13 +87,18 @@ func (in *Installer) snapshotsTaken(ctx context.Context, found map[InventoryEntr
 		return false, nil
 	}
 	taken := false
-	err := reads.List(ctx, in.client, func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(page *appsv1.DeploymentList) {
-		taken = taken || slices.ContainsFunc(page.Items, func(deployment appsv1.Deployment) bool {
-			// Under our own name it was looked at above.
-			own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
-			return !own && slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, isSnapshotController)
-		})
-	})
+	err := reads.List(
+		ctx,
+		in.client,
+		func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} },
+		func(page *appsv1.DeploymentList) {
+			taken = taken || slices.ContainsFunc(page.Items, func(deployment appsv1.Deployment) bool {
+				// Under our own name it was looked at above.
+				own := deployment.Namespace == manifest.Namespace && deployment.Name == manifest.SnapshotController
+				return !own && slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, isSnapshotController)
+			})
+		},
+	)
 	if err != nil {
 		return false, reads.Unseen(reads.Because("listing Deployments", err))
 	}

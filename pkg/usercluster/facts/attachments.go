@@ -25,8 +25,11 @@ func (r *Reader) attachments(ctx context.Context) ([]observation.Attachment, err
 	err := reads.List(ctx, r.client, empty, func(page *storagev1.VolumeAttachmentList) {
 		for _, item := range page.Items {
 			attachments = append(attachments, reads.Keep(ctx, observation.Attachment{
-				Name: item.Name, Attacher: item.Spec.Attacher, Node: item.Spec.NodeName, Volume: ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
-				Problem: attachmentProblem(item.Status),
+				Name:     item.Name,
+				Attacher: item.Spec.Attacher,
+				Node:     item.Spec.NodeName,
+				Volume:   ptr.Deref(item.Spec.Source.PersistentVolumeName, ""),
+				Problem:  attachmentProblem(item.Status),
 			}))
 		}
 	})

@@ -20,5 +20,9 @@ func TestAttachments(t *testing.T) {
 	)
 	attachments, known := s.Attachments(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(attachments).To(Equal([]observation.Attachment{{Name: "a", Attacher: "d", Node: "n", Volume: "pv"}, {Name: "inline", Attacher: "d"}}))
+	g.Expect(
+		attachments,
+	).To(
+		Equal([]observation.Attachment{{Name: "a", Attacher: "d", Node: "n", Volume: "pv"}, {Name: "inline", Attacher: "d"}}),
+	)
 }

@@ -72,7 +72,11 @@ func (m *ccmMetrics) add(pod string, histograms map[slo.Indicator]slo.Histogram,
 func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (map[slo.Indicator]slo.Histogram, error) {
 	ctx, cancel := context.WithTimeout(ctx, reads.RequestTimeout)
 	defer cancel()
-	body, err := c.Get().AbsPath(fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/metrics", namespace, pod, ccmPort)).Stream(ctx)
+	body, err := c.Get().AbsPath(
+		fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/metrics", namespace, pod, ccmPort),
+	).Stream(
+		ctx,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of pod %s/%s: %w", namespace, pod, err)
 	}
@@ -81,7 +85,11 @@ func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (
 }
 
 // WithCCM adds what the CCM itself says to what was measured.
-func (r *Reader) WithCCM(ctx context.Context, measured observation.Observed[slo.Seen], id provider.Identity) observation.Observed[slo.Seen] {
+func (r *Reader) WithCCM(
+	ctx context.Context,
+	measured observation.Observed[slo.Seen],
+	id provider.Identity,
+) observation.Observed[slo.Seen] {
 	seen, known := measured.Get()
 	if !known {
 		return measured

@@ -27,14 +27,18 @@ func TestWhatTheCCMSays(t *testing.T) {
 		asked.Add(1)
 		g.Expect(r.URL.Path).To(Equal("/api/v1/namespaces/kube-system/pods/https:ccm:10258/proxy/metrics"))
 		w.WriteHeader(int(status.Load()))
-		_, err := fmt.Fprintf(w, "node_controller_initial_node_sync_delay_seconds_bucket{le=\"16\"} %d\nnode_controller_initial_node_sync_delay_seconds_count %d\n",
+		_, err := fmt.Fprintf(w, "node_controller_initial_node_sync_delay_seconds_bucket{le=\"16\"} "+
+			"%d\nnode_controller_initial_node_sync_delay_seconds_count %d\n",
 			synced.Load(), synced.Load())
 		g.Expect(err).NotTo(HaveOccurred())
 	}))
 	defer server.Close()
 	identity := simcloud.Profile{}.Identity()
-	s, clk := readerWith(interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: identity.ServiceAccountNamespace, Name: "ccm"},
-		Spec: corev1.PodSpec{ServiceAccountName: identity.ServiceAccountName}})
+	s, clk := readerWith(
+		interceptor.Funcs{},
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: identity.ServiceAccountNamespace, Name: "ccm"},
+			Spec: corev1.PodSpec{ServiceAccountName: identity.ServiceAccountName}},
+	)
 	s.network = networkOf(t, server)
 	says := func(after time.Duration) map[slo.Indicator]slo.Counts {
 		clk.Step(after)
@@ -45,7 +49,8 @@ func TestWhatTheCCMSays(t *testing.T) {
 	g.Expect(asked.Load()).To(BeEquivalentTo(1), "who is refused asks seldom")
 	status.Store(http.StatusOK)
 	synced.Store(7)
-	g.Expect(says(time.Minute)).To(Equal(map[slo.Indicator]slo.Counts{slo.InitialSync: {}}), "what came before the first look counts for nothing")
+	g.Expect(says(time.Minute)).To(Equal(map[slo.Indicator]slo.Counts{slo.InitialSync: {}}), "what came before the first look "+
+		"counts for nothing")
 	synced.Store(10)
 	g.Expect(says(59 * time.Second)[slo.InitialSync]).To(Equal(slo.Counts{}), "it is asked once a minute")
 	g.Expect(says(time.Second)[slo.InitialSync]).To(Equal(slo.Counts{Within: 3}))

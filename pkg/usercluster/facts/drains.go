@@ -79,11 +79,16 @@ func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []ob
 		pod := &pods[i]
 		_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 		owner := metav1.GetControllerOf(pod)
-		if mirror || owner != nil && owner.Kind == "DaemonSet" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if mirror || owner != nil && owner.Kind == "DaemonSet" || pod.Status.Phase == corev1.PodSucceeded ||
+			pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
 		drained = append(drained, observation.DrainedPod{
-			Namespace: pod.Namespace, Name: pod.Name, Budget: blockingBudget(pod, budgets), Going: pod.DeletionTimestamp != nil, Finalizers: pod.Finalizers,
+			Namespace:  pod.Namespace,
+			Name:       pod.Name,
+			Budget:     blockingBudget(pod, budgets),
+			Going:      pod.DeletionTimestamp != nil,
+			Finalizers: pod.Finalizers,
 		})
 	}
 	return drained

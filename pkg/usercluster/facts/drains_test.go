@@ -16,7 +16,10 @@ import (
 func TestDrains(t *testing.T) {
 	g := NewWithT(t)
 	pod := func(name string, labels map[string]string, change func(*corev1.Pod)) corev1.Pod {
-		made := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, Labels: labels}, Spec: corev1.PodSpec{NodeName: "n"}}
+		made := corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, Labels: labels},
+			Spec:       corev1.PodSpec{NodeName: "n"},
+		}
 		if change != nil {
 			change(&made)
 		}
@@ -24,8 +27,12 @@ func TestDrains(t *testing.T) {
 	}
 	budget := func(name string, match map[string]string, allowed int32) policyv1.PodDisruptionBudget {
 		return policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name}, Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
-			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: match}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "web",
+				Name:      name,
+			},
+			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed},
+			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: match}},
 		}
 	}
 	front, twice := map[string]string{"app": "front"}, map[string]string{"app": "twice"}

@@ -14,7 +14,10 @@ import (
 )
 
 func podOn(name, node string, change func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{NodeName: node}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "web", Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{NodeName: node},
+	}
 	if change != nil {
 		change(pod)
 	}
@@ -37,7 +40,11 @@ func TestPodsThatHaveToMove(t *testing.T) {
 			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1},
 		},
 		&policyv1.PodDisruptionBudget{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "all"}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "elsewhere",
+				Name:      "all",
+			},
+			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
 		},
 	)
 	pods, known := session.Evictable(t.Context()).Get()

@@ -66,7 +66,10 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	g := NewWithT(t)
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	node := func(uid string, taints ...corev1.Taint) corev1.Node {
-		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID(uid), CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))}, Spec: corev1.NodeSpec{Taints: taints}}
+		return corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "n", UID: types.UID(uid), CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
+			Spec:       corev1.NodeSpec{Taints: taints},
+		}
 	}
 	memory := &kubeletMemory{}
 	look := func(now time.Time, nodes ...corev1.Node) bool {
@@ -88,7 +91,11 @@ func TestKubeletProofsAreKept(t *testing.T) {
 	g.Expect(look(now.Add(2*eventsLive), node("b"))).To(BeFalse(), "its event is gone")
 
 	event := func(uid, component string) corev1.Event {
-		return corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Node", UID: types.UID(uid)}, Reason: syncedEvent, Source: corev1.EventSource{Component: component}}
+		return corev1.Event{
+			InvolvedObject: corev1.ObjectReference{Kind: "Node", UID: types.UID(uid)},
+			Reason:         syncedEvent,
+			Source:         corev1.EventSource{Component: component},
+		}
 	}
 	memory.synced([]corev1.Event{event("b", "someone"), event("n", syncedComponent)})
 	g.Expect(memory.of("b")).To(BeZero(), "an event of another component, or of another Node, proves nothing")

@@ -22,7 +22,11 @@ type measurements struct {
 
 // Measure takes a look at the Nodes and load balancers that were just read, and says what the looks brought so far. A change of
 // them wakes us, so that looks are close together when it counts.
-func (r *Reader) Measure(ctx context.Context, nodes observation.Observed[[]observation.Node], inventory observation.Observed[observation.Inventory]) observation.Observed[slo.Seen] {
+func (r *Reader) Measure(
+	ctx context.Context,
+	nodes observation.Observed[[]observation.Node],
+	inventory observation.Observed[observation.Inventory],
+) observation.Observed[slo.Seen] {
 	seen, known := nodes.Get()
 	switch {
 	case !known:
@@ -76,20 +80,27 @@ func (r *Reader) serviceStates(ctx context.Context, balancers []observation.Load
 	for _, balancer := range balancers {
 		updates[balancer.UID] = 0
 	}
-	err := reads.Pages(ctx, r.client, "events of Services", func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
-		for i := range list.Items {
-			event := &list.Items[i]
-			uid := string(event.InvolvedObject.UID)
-			_, counted := updates[uid]
-			switch {
-			case !counted:
-			case event.Reason == updatedEvent:
-				updates[uid] += times(event)
-			case slices.Contains(failedEvents(), event.Reason):
-				failures[uid] += times(event)
+	err := reads.Pages(
+		ctx,
+		r.client,
+		"events of Services",
+		func() *corev1.EventList { return &corev1.EventList{} },
+		func(list *corev1.EventList) {
+			for i := range list.Items {
+				event := &list.Items[i]
+				uid := string(event.InvolvedObject.UID)
+				_, counted := updates[uid]
+				switch {
+				case !counted:
+				case event.Reason == updatedEvent:
+					updates[uid] += times(event)
+				case slices.Contains(failedEvents(), event.Reason):
+					failures[uid] += times(event)
+				}
 			}
-		}
-	}, client.MatchingFields{"involvedObject.kind": "Service"})
+		},
+		client.MatchingFields{"involvedObject.kind": "Service"},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,9 @@ func eventOf(kind, name, reason string, uid types.UID, count int32) *corev1.Even
 func TestMeasure(t *testing.T) {
 	g := NewWithT(t)
 	s, clk := withEvents(interceptor.Funcs{})
-	inventory := observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}})
+	inventory := observation.Known(
+		observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}},
+	)
 	look := func(after time.Duration, nodes ...observation.Node) slo.Seen {
 		clk.Step(after)
 		seen, known := s.Measure(t.Context(), observation.Known(nodes), inventory).Get()
@@ -80,31 +82,47 @@ func TestMeasure(t *testing.T) {
 
 func TestMeasureWithoutEvents(t *testing.T) {
 	g := NewWithT(t)
-	s, clk := withEvents(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-		if _, events := list.(*corev1.EventList); events {
-			return errors.New("no RBAC rule")
-		}
-		return c.List(ctx, list, options...)
-	}})
+	s, clk := withEvents(
+		interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if _, events := list.(*corev1.EventList); events {
+					return errors.New("no RBAC rule")
+				}
+				return c.List(ctx, list, options...)
+			},
+		},
+	)
 	balanced := observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{UID: "lb"}}})
 	s.Measure(t.Context(), observation.Known([]observation.Node{}), balanced)
 	clk.Step(time.Second)
-	seen := s.Measure(t.Context(), observation.Known([]observation.Node{{UID: "u", ProviderID: "p", Addresses: []string{"a"}}}), balanced).Value()
+	seen := s.Measure(
+		t.Context(),
+		observation.Known([]observation.Node{{UID: "u", ProviderID: "p", Addresses: []string{"a"}}}),
+		balanced,
+	).Value()
 	g.Expect(seen.Samples).To(HaveLen(2), "Nodes are measured all the same")
 	g.Expect([]any{seen.LoadBalancers, seen.EventsSince.IsZero()}).To(Equal([]any{1, true}))
 
 	g.Expect(s.Measure(t.Context(), observation.Unknown[[]observation.Node]("timeout"), balanced).Why()).To(Equal("timeout"))
-	g.Expect(s.Measure(t.Context(), observation.Known([]observation.Node{}), observation.Unknown[observation.Inventory]("refused")).Why()).To(Equal("refused"))
+	g.Expect(
+		s.Measure(t.Context(), observation.Known([]observation.Node{}), observation.Unknown[observation.Inventory]("refused")).Why(),
+	).To(
+		Equal("refused"),
+	)
 }
 
 func TestInventoryOfStorageAndAnnotations(t *testing.T) {
 	g := NewWithT(t)
 	volume := "pv"
-	s, _ := readerWith(interceptor.Funcs{},
+	s, _ := readerWith(
+		interceptor.Funcs{},
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "lb", Annotations: map[string]string{
 			corev1.LastAppliedConfigAnnotation: "{}", "short": "value", "long": strings.Repeat("x", 300),
 		}}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}},
-		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{defaultClassAnnotation: "true"}}, Provisioner: "p"},
+		&storagev1.StorageClass{
+			ObjectMeta:  metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{defaultClassAnnotation: "true"}},
+			Provisioner: "p",
+		},
 		&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: storagev1.VolumeAttachmentSpec{
 			Attacher: "d", NodeName: "n2", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}},
 			Status: storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Message: "secret"}}},
@@ -119,7 +137,13 @@ func TestInventoryOfStorageAndAnnotations(t *testing.T) {
 	g.Expect(annotations["short"]).To(Equal("value"))
 	g.Expect(annotations["long"]).To(HavePrefix("sha256:"))
 	g.Expect(cmp.Diff([]observation.Attachment{
-		{Name: "a", Attacher: "d", Node: "n1", Volume: "pv"}, {Name: "b", Attacher: "d", Node: "n2", Volume: "pv", Problem: "attaching"},
+		{
+			Name:     "a",
+			Attacher: "d",
+			Node:     "n1",
+			Volume:   "pv",
+		},
+		{Name: "b", Attacher: "d", Node: "n2", Volume: "pv", Problem: "attaching"},
 	}, inventory.Attachments)).To(BeEmpty())
 	g.Expect(inventory.StorageClasses).To(Equal([]observation.ClassRecord{{Name: "standard", Provisioner: "p", Default: true}}))
 }
@@ -135,7 +159,10 @@ func TestRoutesAreThoseOfTheRouteLoop(t *testing.T) {
 		"another condition of that reason": {corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "RouteCreated"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			node := &corev1.Node{Spec: corev1.NodeSpec{PodCIDR: "10.1.0.0/24"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{test.condition}}}
+			node := &corev1.Node{
+				Spec:   corev1.NodeSpec{PodCIDR: "10.1.0.0/24"},
+				Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{test.condition}},
+			}
 			seen := toNode(node, nil)
 			g := NewWithT(t)
 			g.Expect(seen.Routed).To(Equal(test.want))

@@ -20,11 +20,16 @@ const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 // Nodes reads all Nodes, with the CSI drivers that registered on them.
 func (r *Reader) Nodes(ctx context.Context) observation.Observed[[]observation.Node] {
 	registered := map[string][]string{}
-	err := reads.List(ctx, r.client, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }, func(page *storagev1.CSINodeList) {
-		for _, item := range page.Items {
-			registered[reads.Keep(ctx, item.Name)] = reads.Keep(ctx, driversOf(item))
-		}
-	})
+	err := reads.List(
+		ctx,
+		r.client,
+		func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} },
+		func(page *storagev1.CSINodeList) {
+			for _, item := range page.Items {
+				registered[reads.Keep(ctx, item.Name)] = reads.Keep(ctx, driversOf(item))
+			}
+		},
+	)
 	if err != nil {
 		return observation.Unknown[[]observation.Node](reads.Because("listing CSINodes", err))
 	}
@@ -57,7 +62,10 @@ func driversOf(node storagev1.CSINode) []string {
 
 func toNode(node *corev1.Node, drivers []string) observation.Node {
 	ready := corev1.NodeCondition{}
-	if at := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady }); at >= 0 {
+	if at := slices.IndexFunc(
+		node.Status.Conditions,
+		func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady },
+	); at >= 0 {
 		ready = node.Status.Conditions[at]
 	}
 	return observation.Node{

@@ -32,7 +32,15 @@ func TestNodes(t *testing.T) {
 		nodes[i].CreatedAt = nodes[i].CreatedAt.UTC()
 	}
 	g.Expect(cmp.Diff([]observation.Node{
-		{Name: "a", UID: "2", ProviderID: "simcloud://1", Ready: true, Uninitialized: true, CreatedAt: start, CSIDrivers: []string{"x", "y"}},
+		{
+			Name:          "a",
+			UID:           "2",
+			ProviderID:    "simcloud://1",
+			Ready:         true,
+			Uninitialized: true,
+			CreatedAt:     start,
+			CSIDrivers:    []string{"x", "y"},
+		},
 		{Name: "b", UID: "1"},
 	}, nodes)).To(BeEmpty())
 }
@@ -47,11 +55,23 @@ func TestNoNodesAreKnownToBeNone(t *testing.T) {
 
 func TestInventory(t *testing.T) {
 	g := NewWithT(t)
-	s, _ := readerWith(interceptor.Funcs{},
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "lb"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
-			Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.2"}, {IP: "192.0.2.1"}}}}},
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "lb", UID: "1"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}},
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "other"}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}},
+	s, _ := readerWith(
+		interceptor.Funcs{},
+		&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "lb"},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+			Status: corev1.ServiceStatus{
+				LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.2"}, {IP: "192.0.2.1"}}},
+			},
+		},
+		&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "lb", UID: "1"},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+		},
+		&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "other"},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP},
+		},
 		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v", UID: "2"},
 			Spec:   corev1.PersistentVolumeSpec{ClaimRef: &corev1.ObjectReference{Namespace: "a", Name: "claim"}},
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}},
@@ -67,6 +87,10 @@ func TestInventory(t *testing.T) {
 			{Namespace: "a", Name: "lb", UID: "1", Ingress: []string{}},
 			{Namespace: "b", Name: "lb", Ingress: []string{"192.0.2.1", "192.0.2.2"}},
 		},
-		Volumes: []observation.Volume{{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"}, {Name: "w", Driver: "d"}, {Name: "x", Plugin: "kubernetes.io/cinder"}},
+		Volumes: []observation.Volume{
+			{Name: "v", UID: "2", Phase: "Bound", Claim: "a/claim"},
+			{Name: "w", Driver: "d"},
+			{Name: "x", Plugin: "kubernetes.io/cinder"},
+		},
 	}, inventory)).To(BeEmpty())
 }

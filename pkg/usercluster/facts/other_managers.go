@@ -89,7 +89,12 @@ func (m *otherMemory) keep(found []observation.ForeignCCM, now time.Time, change
 // Look looks for cloud-controller-managers that are not ours, in all namespaces: workloads, and pods that none of them
 // answers for. What was found is looked at again in every pass, because someone is about to stop it; that there is none holds
 // until a workload changes, or for a while; fresh makes that short.
-func (o *Others) Look(ctx context.Context, recognize Recognize, ours Ours, fresh bool) observation.Observed[[]observation.ForeignCCM] {
+func (o *Others) Look(
+	ctx context.Context,
+	recognize Recognize,
+	ours Ours,
+	fresh bool,
+) observation.Observed[[]observation.ForeignCCM] {
 	now := o.clock.Now()
 	found, known, change := o.memory.recall(now, fresh)
 	if known {
@@ -142,31 +147,55 @@ type look struct {
 }
 
 func (l *look) deployments(ctx context.Context) error {
-	return reads.Pages(ctx, l.client, "Deployments", func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }, func(list *appsv1.DeploymentList) {
-		for i := range list.Items {
-			item := &list.Items[i]
-			l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
-		}
-	})
+	return reads.Pages(
+		ctx,
+		l.client,
+		"Deployments",
+		func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} },
+		func(list *appsv1.DeploymentList) {
+			for i := range list.Items {
+				item := &list.Items[i]
+				l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+			}
+		},
+	)
 }
 
 func (l *look) statefulSets(ctx context.Context) error {
-	return reads.Pages(ctx, l.client, "StatefulSets", func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }, func(list *appsv1.StatefulSetList) {
-		for i := range list.Items {
-			item := &list.Items[i]
-			l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
-		}
-	})
+	return reads.Pages(
+		ctx,
+		l.client,
+		"StatefulSets",
+		func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} },
+		func(list *appsv1.StatefulSetList) {
+			for i := range list.Items {
+				item := &list.Items[i]
+				l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+			}
+		},
+	)
 }
 
 func (l *look) daemonSets(ctx context.Context) error {
-	return reads.Pages(ctx, l.client, "DaemonSets", func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }, func(list *appsv1.DaemonSetList) {
-		for i := range list.Items {
-			item := &list.Items[i]
-			counted := item.Status.ObservedGeneration >= item.Generation
-			l.workload(ctx, "DaemonSet", item, &item.Spec.Template, counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0)
-		}
-	})
+	return reads.Pages(
+		ctx,
+		l.client,
+		"DaemonSets",
+		func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} },
+		func(list *appsv1.DaemonSetList) {
+			for i := range list.Items {
+				item := &list.Items[i]
+				counted := item.Status.ObservedGeneration >= item.Generation
+				l.workload(
+					ctx,
+					"DaemonSet",
+					item,
+					&item.Spec.Template,
+					counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0,
+				)
+			}
+		},
+	)
 }
 
 // stopped says that nothing is wanted and nothing runs. Pods that are ending are not counted there; they are looked at.
@@ -184,10 +213,23 @@ func (l *look) workload(ctx context.Context, kind string, object client.Object, 
 	}
 }
 
-func (l *look) add(ctx context.Context, ref observation.Ref, object client.Object, manager provider.Manager, pod *corev1.PodSpec, idle bool) {
+func (l *look) add(
+	ctx context.Context,
+	ref observation.Ref,
+	object client.Object,
+	manager provider.Manager,
+	pod *corev1.PodSpec,
+	idle bool,
+) {
 	found := observation.ForeignCCM{
-		Ref: ref, Owner: addons.OwnerHints(object), KnownBy: manager.KnownBy, Identity: identityOf(ref.Namespace, pod), NodesOnly: manager.NodesOnly,
-		Arguments: controlplane.ParseArguments(manager.Container), Idle: idle, SameName: l.ours.names(ref),
+		Ref:       ref,
+		Owner:     addons.OwnerHints(object),
+		KnownBy:   manager.KnownBy,
+		Identity:  identityOf(ref.Namespace, pod),
+		NodesOnly: manager.NodesOnly,
+		Arguments: controlplane.ParseArguments(manager.Container),
+		Idle:      idle,
+		SameName:  l.ours.names(ref),
 	}
 	found.UID = string(object.GetUID())
 	l.found = append(l.found, reads.Keep(ctx, found))

@@ -119,5 +119,6 @@ func (p *Preflight) Credentials(source string) observation.Observed[preflight.Cr
 
 // lasting says that nothing of it is about to change by itself.
 func lasting(read preflight.Read) bool {
-	return read.Complete() && !slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
+	return read.Complete() &&
+		!slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
 }

@@ -46,7 +46,9 @@ func rightsNeeded(id provider.Identity, machines []authorizationv1.ResourceAttri
 func (p *Preflight) denied(ctx context.Context, id provider.Identity) observation.Observed[[]string] {
 	denied := []string{}
 	for _, attributes := range rightsNeeded(id, p.rights) {
-		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
+		review := &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes},
+		}
 		if err := p.client.Create(ctx, review); err != nil {
 			return observation.Unknown[[]string](reads.Because("asking whether we may "+attributes.Verb+" "+attributes.Resource, err))
 		}
@@ -79,8 +81,15 @@ func (p *Preflight) server(ctx context.Context) observation.Observed[preflight.S
 	defer func() { _ = response.Body.Close() }()
 	between := before.Add(p.clock.Now().Sub(before) / 2)
 	info := version.Info{}
-	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil || response.StatusCode != http.StatusOK {
-		return observation.Unknown[preflight.Server](fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode))
+	if err := json.NewDecoder(
+		io.LimitReader(response.Body, 1<<16),
+	).Decode(
+		&info,
+	); err != nil ||
+		response.StatusCode != http.StatusOK {
+		return observation.Unknown[preflight.Server](
+			fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode),
+		)
 	}
 	date, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {

@@ -34,9 +34,16 @@ func (p *Preflight) Cloud(ctx context.Context, since time.Time) observation.Obse
 	latest := map[string]map[string]corev1.Event{}
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
 		latest[reason] = map[string]corev1.Event{}
-		if err := reads.Pages(ctx, p.client, "events "+reason, func() *corev1.EventList { return &corev1.EventList{} }, func(list *corev1.EventList) {
-			addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
-		}, client.MatchingFields{"reason": reason}); err != nil {
+		if err := reads.Pages(
+			ctx,
+			p.client,
+			"events "+reason,
+			func() *corev1.EventList { return &corev1.EventList{} },
+			func(list *corev1.EventList) {
+				addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
+			},
+			client.MatchingFields{"reason": reason},
+		); err != nil {
 			return observation.Unknown[preflight.Cloud](err.Error())
 		}
 	}
@@ -93,13 +100,20 @@ func (p *Preflight) routeless(ctx context.Context, needed bool) (routeless map[s
 
 func complaint(object string, event corev1.Event) preflight.Complaint {
 	// What was cut in the middle of a character would be stored as another text than it is computed as, in every pass again.
-	return preflight.Complaint{Object: object, Message: strings.ToValidUTF8(event.Message[:min(len(event.Message), maxComplaint)], "")}
+	return preflight.Complaint{
+		Object:  object,
+		Message: strings.ToValidUTF8(event.Message[:min(len(event.Message), maxComplaint)], ""),
+	}
 }
 
 // addLatest keeps the newest event of each object.
 func addLatest(ctx context.Context, latest map[string]corev1.Event, events []corev1.Event, since time.Time) {
 	for _, event := range events {
-		object := observation.Ref{Kind: event.InvolvedObject.Kind, Namespace: event.InvolvedObject.Namespace, Name: event.InvolvedObject.Name}.String()
+		object := observation.Ref{
+			Kind:      event.InvolvedObject.Kind,
+			Namespace: event.InvolvedObject.Namespace,
+			Name:      event.InvolvedObject.Name,
+		}.String()
 		if known, found := latest[object]; eventTime(event).Before(since) || found && eventTime(event).Before(eventTime(known)) {
 			continue
 		}

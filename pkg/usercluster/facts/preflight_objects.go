@@ -64,18 +64,30 @@ func toNodeDetail(node *corev1.Node) preflight.NodeDetail {
 
 func (p *Preflight) loadBalancers(ctx context.Context) observation.Observed[[]preflight.Service] {
 	services := []preflight.Service{}
-	err := reads.Pages(ctx, p.client, "Services", func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(list *corev1.ServiceList) {
-		for i := range list.Items {
-			service := &list.Items[i]
-			if service.Spec.Type != corev1.ServiceTypeLoadBalancer && !slices.Contains(service.Finalizers, cleanupFinalizer) {
-				continue
+	err := reads.Pages(
+		ctx,
+		p.client,
+		"Services",
+		func() *corev1.ServiceList { return &corev1.ServiceList{} },
+		func(list *corev1.ServiceList) {
+			for i := range list.Items {
+				service := &list.Items[i]
+				if service.Spec.Type != corev1.ServiceTypeLoadBalancer && !slices.Contains(service.Finalizers, cleanupFinalizer) {
+					continue
+				}
+				services = append(services, reads.Keep(ctx, preflight.Service{
+					Namespace: service.Namespace,
+					Name:      service.Name,
+					Class:     ptr.Deref(service.Spec.LoadBalancerClass, ""),
+					Ingress: toLoadBalancer(
+						service,
+					).Ingress,
+					Deleting:  service.DeletionTimestamp != nil,
+					CreatedAt: service.CreationTimestamp.Time,
+				}))
 			}
-			services = append(services, reads.Keep(ctx, preflight.Service{
-				Namespace: service.Namespace, Name: service.Name, Class: ptr.Deref(service.Spec.LoadBalancerClass, ""),
-				Ingress: toLoadBalancer(service).Ingress, Deleting: service.DeletionTimestamp != nil, CreatedAt: service.CreationTimestamp.Time,
-			}))
-		}
-	})
+		},
+	)
 	if err != nil {
 		return observation.Unknown[[]preflight.Service](err.Error())
 	}

@@ -27,12 +27,26 @@ type addonResource struct {
 
 func addonResources() []addonResource {
 	return []addonResource{
-		{group: "apps", resource: "deployments"}, {group: "apps", resource: "daemonsets"}, {resource: "pods"}, {resource: "serviceaccounts"},
-		{resource: "secrets"}, {resource: "configmaps"}, {group: "rbac.authorization.k8s.io", resource: "roles"},
-		{group: "rbac.authorization.k8s.io", resource: "rolebindings"}, {group: "policy", resource: "poddisruptionbudgets"},
+		{
+			group:    "apps",
+			resource: "deployments",
+		},
+		{group: "apps", resource: "daemonsets"},
+		{resource: "pods"},
+		{resource: "serviceaccounts"},
+		{resource: "secrets"},
+		{resource: "configmaps"},
+		{group: "rbac.authorization.k8s.io", resource: "roles"},
+		{group: "rbac.authorization.k8s.io", resource: "rolebindings"},
+		{group: "policy", resource: "poddisruptionbudgets"},
 		{group: "rbac.authorization.k8s.io", resource: "clusterroles", cluster: true},
 		{group: "rbac.authorization.k8s.io", resource: "clusterrolebindings", cluster: true},
-		{group: "storage.k8s.io", resource: "csidrivers", cluster: true}, {group: "storage.k8s.io", resource: "storageclasses", cluster: true},
+		{
+			group:    "storage.k8s.io",
+			resource: "csidrivers",
+			cluster:  true,
+		},
+		{group: "storage.k8s.io", resource: "storageclasses", cluster: true},
 	}
 }
 
@@ -86,26 +100,40 @@ func (p *Preflight) hooks(ctx context.Context) ([]hook, error) {
 	emptyValidating := func() *admissionregistrationv1.ValidatingWebhookConfigurationList {
 		return &admissionregistrationv1.ValidatingWebhookConfigurationList{}
 	}
-	err := reads.Pages(ctx, p.client, "ValidatingWebhookConfigurations", emptyValidating, func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
-		for _, item := range list.Items {
-			for _, w := range item.Webhooks {
-				hooks = append(hooks, reads.Keep(ctx, hook{"ValidatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+	err := reads.Pages(
+		ctx,
+		p.client,
+		"ValidatingWebhookConfigurations",
+		emptyValidating,
+		func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
+			for _, item := range list.Items {
+				for _, w := range item.Webhooks {
+					hooks = append(hooks, reads.Keep(ctx, hook{"ValidatingWebhookConfiguration " +
+						item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+				}
 			}
-		}
-	})
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
 	emptyMutating := func() *admissionregistrationv1.MutatingWebhookConfigurationList {
 		return &admissionregistrationv1.MutatingWebhookConfigurationList{}
 	}
-	err = reads.Pages(ctx, p.client, "MutatingWebhookConfigurations", emptyMutating, func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
-		for _, item := range list.Items {
-			for _, w := range item.Webhooks {
-				hooks = append(hooks, reads.Keep(ctx, hook{"MutatingWebhookConfiguration " + item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+	err = reads.Pages(
+		ctx,
+		p.client,
+		"MutatingWebhookConfigurations",
+		emptyMutating,
+		func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
+			for _, item := range list.Items {
+				for _, w := range item.Webhooks {
+					hooks = append(hooks, reads.Keep(ctx, hook{"MutatingWebhookConfiguration " +
+						item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
+				}
 			}
-		}
-	})
+		},
+	)
 	return hooks, err
 }
 
@@ -136,7 +164,8 @@ func (r addonResource) under(rule admissionregistrationv1.RuleWithOperations) bo
 	scope := ptr.Deref(rule.Scope, admissionregistrationv1.AllScopes)
 	scoped := scope == admissionregistrationv1.AllScopes || (scope == admissionregistrationv1.ClusterScope) == r.cluster
 	changes := slices.ContainsFunc(rule.Operations, func(operation admissionregistrationv1.OperationType) bool {
-		return operation == admissionregistrationv1.OperationAll || operation == admissionregistrationv1.Create || operation == admissionregistrationv1.Update
+		return operation == admissionregistrationv1.OperationAll || operation == admissionregistrationv1.Create ||
+			operation == admissionregistrationv1.Update
 	})
 	return scoped && changes && has(rule.APIGroups, "*", r.group) && has(rule.Resources, "*", "*/*", r.resource)
 }
@@ -156,11 +185,22 @@ func selects(selector *metav1.LabelSelector, set map[string]string) (bool, error
 // https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions
 func (p *Preflight) answers(ctx context.Context, namespace, name string) observation.Observed[bool] {
 	ready := false
-	err := reads.List(ctx, p.client, func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} }, func(page *discoveryv1.EndpointSliceList) {
-		for _, slice := range page.Items {
-			ready = ready || slices.ContainsFunc(slice.Endpoints, func(endpoint discoveryv1.Endpoint) bool { return ptr.Deref(endpoint.Conditions.Ready, true) })
-		}
-	}, client.InNamespace(namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name})
+	err := reads.List(
+		ctx,
+		p.client,
+		func() *discoveryv1.EndpointSliceList { return &discoveryv1.EndpointSliceList{} },
+		func(page *discoveryv1.EndpointSliceList) {
+			for _, slice := range page.Items {
+				ready = ready ||
+					slices.ContainsFunc(
+						slice.Endpoints,
+						func(endpoint discoveryv1.Endpoint) bool { return ptr.Deref(endpoint.Conditions.Ready, true) },
+					)
+			}
+		},
+		client.InNamespace(namespace),
+		client.MatchingLabels{discoveryv1.LabelServiceName: name},
+	)
 	if err != nil {
 		return observation.Unknown[bool](reads.Because("listing EndpointSlices of Service "+namespace+"/"+name, err))
 	}

@@ -37,7 +37,12 @@ func (r *Reader) RegisteredVolumes(ctx context.Context) observation.Observed[map
 	}
 	err := reads.List(ctx, r.client, empty, func(page *unstructured.UnstructuredList) {
 		for i := range page.Items {
-			if path, found, err := unstructured.NestedString(page.Items[i].Object, "spec", "volumepath"); found && err == nil && path != "" {
+			if path, found, err := unstructured.NestedString(
+				page.Items[i].Object,
+				"spec",
+				"volumepath",
+			); found && err == nil &&
+				path != "" {
 				paths[reads.Keep(ctx, path)] = true
 			}
 		}
@@ -52,7 +57,8 @@ func (r *Reader) RegisteredVolumes(ctx context.Context) observation.Observed[map
 }
 
 // pathToRegister is that of a volume which the syncer registers: one that was made by hand, or that KCM says to be migrated.
-// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/util.go (isValidvSphereVolume, getPVsInBoundAvailableOrReleased)
+// https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/syncer/util.go (isValidvSphereVolume,
+// getPVsInBoundAvailableOrReleased).
 func pathToRegister(volume *corev1.PersistentVolume) string {
 	source, by := volume.Spec.VsphereVolume, volume.Annotations[provisionedAnnotation]
 	if source == nil {

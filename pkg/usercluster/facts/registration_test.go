@@ -22,11 +22,17 @@ func TestRegisteredVolumes(t *testing.T) {
 		{Object: map[string]any{"spec": map[string]any{"volumeid": "2"}}},
 		{Object: map[string]any{"spec": "none"}},
 	}
-	s, _ := readerWith(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
-		g.Expect(list.GetObjectKind().GroupVersionKind()).To(Equal(schema.GroupVersionKind{Group: "cns.vmware.com", Version: "v1alpha1", Kind: "CnsVSphereVolumeMigrationList"}))
-		list.(*unstructured.UnstructuredList).Items = registrations
-		return nil
-	}})
+	s, _ := readerWith(
+		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+			g.Expect(
+				list.GetObjectKind().GroupVersionKind(),
+			).To(
+				Equal(schema.GroupVersionKind{Group: "cns.vmware.com", Version: "v1alpha1", Kind: "CnsVSphereVolumeMigrationList"}),
+			)
+			list.(*unstructured.UnstructuredList).Items = registrations
+			return nil
+		}},
+	)
 	paths, known := s.RegisteredVolumes(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(paths).To(Equal(map[string]bool{"[fast] a.vmdk": true}))
@@ -60,7 +66,10 @@ func TestPathToRegister(t *testing.T) {
 		"one of the CSI driver":                  {phase: corev1.VolumeBound, csi: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: test.annotations}, Status: corev1.PersistentVolumeStatus{Phase: test.phase}}
+			volume := &corev1.PersistentVolume{
+				ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: test.annotations},
+				Status:     corev1.PersistentVolumeStatus{Phase: test.phase},
+			}
 			want := ""
 			if !test.csi {
 				volume.Spec.VsphereVolume = &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[fast] a.vmdk"}

@@ -32,20 +32,22 @@ func renderSimcloud(t *testing.T) provider.Addons {
 
 // dryRuns gives the fake client what it lacks, server-side apply as a dry run, and counts them.
 func dryRuns(count *atomic.Int32) interceptor.Funcs {
-	return interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-		options := (&client.PatchOptions{}).ApplyOptions(opts)
-		if len(options.DryRun) == 0 {
-			return c.Patch(ctx, obj, patch, opts...)
-		}
-		count.Add(1)
-		builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields()
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
-		if err := c.Get(ctx, client.ObjectKeyFromObject(obj), live); err == nil {
-			builder = builder.WithObjects(live)
-		}
-		return builder.Build().Patch(ctx, obj, patch, client.ForceOwnership, client.FieldOwner(options.FieldManager))
-	}}
+	return interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			options := (&client.PatchOptions{}).ApplyOptions(opts)
+			if len(options.DryRun) == 0 {
+				return c.Patch(ctx, obj, patch, opts...)
+			}
+			count.Add(1)
+			builder := fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields()
+			live := &unstructured.Unstructured{}
+			live.SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
+			if err := c.Get(ctx, client.ObjectKeyFromObject(obj), live); err == nil {
+				builder = builder.WithObjects(live)
+			}
+			return builder.Build().Patch(ctx, obj, patch, client.ForceOwnership, client.FieldOwner(options.FieldManager))
+		},
+	}
 }
 
 // applied is a reader of a user cluster to which both sets are applied, and the installer that did it.

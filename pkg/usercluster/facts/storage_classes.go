@@ -44,11 +44,16 @@ func (r *Reader) StorageClasses(ctx context.Context) observation.Observed[[]obse
 }
 
 func (r *Reader) eachClass(ctx context.Context, do func(*storagev1.StorageClass)) error {
-	return reads.List(ctx, r.client, func() *storagev1.StorageClassList { return &storagev1.StorageClassList{} }, func(page *storagev1.StorageClassList) {
-		for i := range page.Items {
-			do(&page.Items[i])
-		}
-	})
+	return reads.List(
+		ctx,
+		r.client,
+		func() *storagev1.StorageClassList { return &storagev1.StorageClassList{} },
+		func(page *storagev1.StorageClassList) {
+			for i := range page.Items {
+				do(&page.Items[i])
+			}
+		},
+	)
 }
 
 // SwitchDefaultClass makes one of the classes the default, and none of the others, in their order. It looks again right before: a
@@ -76,7 +81,12 @@ func (r *Reader) SwitchDefaultClass(ctx context.Context, classes []observation.R
 			return err
 		}
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: ref.Name}}
-		if err := r.client.Patch(ctx, class, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.DefaultClassFieldManager)); err != nil {
+		if err := r.client.Patch(
+			ctx,
+			class,
+			client.RawPatch(types.MergePatchType, patch),
+			client.FieldOwner(ucv1.DefaultClassFieldManager),
+		); err != nil {
 			return fmt.Errorf("switch the default to StorageClass %s with %s: %w", name, ref, err)
 		}
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 func classOf(name string, annotations map[string]string) *storagev1.StorageClass {
-	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}, Provisioner: "kubernetes.io/cinder"}
+	return &storagev1.StorageClass{
+		ObjectMeta:  metav1.ObjectMeta{Name: name, Annotations: annotations},
+		Provisioner: "kubernetes.io/cinder",
+	}
 }
 
 func classRef(name string) observation.Ref { return observation.Ref{Kind: "StorageClass", Name: name} }
@@ -30,7 +33,11 @@ func TestStorageClasses(t *testing.T) {
 	of := func(name string, isDefault bool) observation.StorageClass {
 		return observation.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
 	}
-	g.Expect(s.StorageClasses(t.Context()).Value()).To(ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)))
+	g.Expect(
+		s.StorageClasses(t.Context()).Value(),
+	).To(
+		ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)),
+	)
 
 	s, _ = readerWith(failing(errors.New("timeout")))
 	g.Expect(s.StorageClasses(t.Context()).IsUnknown()).To(BeTrue())
@@ -40,7 +47,12 @@ func TestSwitchDefaultClass(t *testing.T) {
 	const current, old = "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"
 	g := NewWithT(t)
 	var count atomic.Int32
-	s, installer := applied(t, &count, classOf("standard", map[string]string{current: "true", "owner": "kept"}), classOf("ancient", map[string]string{old: "true"}))
+	s, installer := applied(
+		t,
+		&count,
+		classOf("standard", map[string]string{current: "true", "owner": "kept"}),
+		classOf("ancient", map[string]string{old: "true"}),
+	)
 	annotations := func(name string) map[string]string {
 		class := &storagev1.StorageClass{}
 		g.Expect(s.client.Get(t.Context(), client.ObjectKey{Name: name}, class)).To(Succeed())
@@ -50,7 +62,15 @@ func TestSwitchDefaultClass(t *testing.T) {
 		To(MatchError(ContainSubstring("StorageClass ancient became the default a moment ago")))
 	g.Expect(annotations("standard")).To(HaveKeyWithValue(current, "true"), "nothing was changed")
 
-	g.Expect(s.SwitchDefaultClass(t.Context(), []observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")}, "simcloud-csi")).To(Succeed())
+	g.Expect(
+		s.SwitchDefaultClass(
+			t.Context(),
+			[]observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")},
+			"simcloud-csi",
+		),
+	).To(
+		Succeed(),
+	)
 	g.Expect(annotations("standard")).To(Equal(map[string]string{current: "false", "owner": "kept"}))
 	g.Expect(annotations("ancient")).To(Equal(map[string]string{current: "false", old: "false"}))
 	g.Expect(annotations("simcloud-csi")).To(Equal(map[string]string{current: "true"}))

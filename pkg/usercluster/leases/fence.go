@@ -64,7 +64,12 @@ func subjectOf(id provider.Identity) subject {
 	return subject{user: UserName(id), groups: groups}
 }
 
-func (e *Elections) subjectMayUseLease(ctx context.Context, who subject, id provider.Identity, verb string) (allowed bool, problem string) {
+func (e *Elections) subjectMayUseLease(
+	ctx context.Context,
+	who subject,
+	id provider.Identity,
+	verb string,
+) (allowed bool, problem string) {
 	name := id.LeaseName
 	if verb == "create" {
 		name = "" // Creating with POST is authorized without a name.

@@ -17,13 +17,15 @@ import (
 
 // authorizer answers SubjectAccessReviews.
 func authorizer(answer func(*authorizationv1.SubjectAccessReview)) interceptor.Funcs {
-	return interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-		if review, ok := obj.(*authorizationv1.SubjectAccessReview); ok {
-			answer(review)
-			return nil
-		}
-		return c.Create(ctx, obj, opts...)
-	}}
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			if review, ok := obj.(*authorizationv1.SubjectAccessReview); ok {
+				answer(review)
+				return nil
+			}
+			return c.Create(ctx, obj, opts...)
+		},
+	}
 }
 
 func TestFenceOpensAndCloses(t *testing.T) {

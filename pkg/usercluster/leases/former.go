@@ -19,7 +19,12 @@ import (
 // Processes are those of an identity that may hold its Lease, when one of them was seen to end under the holder's hostname: then
 // its pods are listed, whoever made them. Otherwise there are none, which costs no request. management has the ends of those
 // beside the control plane.
-func (e *Elections) Processes(ctx context.Context, id provider.Identity, access *manifest.Access, lease observation.Lease, management *controlplane.Former,
+func (e *Elections) Processes(
+	ctx context.Context,
+	id provider.Identity,
+	access *manifest.Access,
+	lease observation.Lease,
+	management *controlplane.Former,
 ) observation.Observed[[]observation.Process] {
 	e.watchProcesses(id)
 	former := e.former.Processes(id.ServiceAccountNamespace, "")
@@ -39,7 +44,11 @@ func (e *Elections) Processes(ctx context.Context, id provider.Identity, access 
 }
 
 // processes that are there now.
-func (e *Elections) processes(ctx context.Context, id provider.Identity, access *manifest.Access) (processes []observation.Process, why string) {
+func (e *Elections) processes(
+	ctx context.Context,
+	id provider.Identity,
+	access *manifest.Access,
+) (processes []observation.Process, why string) {
 	err := reads.List(ctx, e.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			if page.Items[i].Spec.ServiceAccountName == id.ServiceAccountName {

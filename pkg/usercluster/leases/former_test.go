@@ -20,15 +20,17 @@ import (
 func ccmPod(name string, ended bool) *corev1.Pod {
 	id := simcloud.Profile{}.Identity()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: id.ServiceAccountNamespace, Name: name, UID: types.UID("uid-" + name), Finalizers: []string{"test/kept"}},
-		Spec:       corev1.PodSpec{ServiceAccountName: id.ServiceAccountName, NodeName: "n", Containers: []corev1.Container{{Name: "ccm"}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: id.ServiceAccountNamespace, Name: name, UID: types.UID("uid-" +
+			name), Finalizers: []string{"test/kept"}},
+		Spec: corev1.PodSpec{ServiceAccountName: id.ServiceAccountName, NodeName: "n", Containers: []corev1.Container{{Name: "ccm"}}},
 		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 			Name: "ccm", ContainerID: "c-" + name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}}},
 	}
 	if ended {
 		pod.DeletionTimestamp = new(metav1.NewTime(start))
-		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ContainerID: "c-" + name}}
+		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ContainerID: "c-" +
+			name}}
 	}
 	return pod
 }
@@ -36,10 +38,13 @@ func ccmPod(name string, ended bool) *corev1.Pod {
 func TestProcessesThatMayHoldTheLease(t *testing.T) {
 	g := NewWithT(t)
 	lists := 0
-	s, clk := electionsWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
-		lists++
-		return c.List(ctx, l, o...)
-	}}, ccmPod("b", false))
+	s, clk := electionsWith(
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+			lists++
+			return c.List(ctx, l, o...)
+		}},
+		ccmPod("b", false),
+	)
 	store := &formerStore{former: s.former, wake: func() {}}
 	look := func(holder string) []observation.Process {
 		seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, observation.Lease{Holder: holder}, nil)
@@ -75,7 +80,12 @@ func TestALeaseIsFreedAsItWasSeen(t *testing.T) {
 	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(renewed), renewed)).To(Succeed())
 	renewed.Annotations = map[string]string{"written": "since"}
 	g.Expect(s.client.Update(t.Context(), renewed)).To(Succeed())
-	g.Expect(s.FreeLease(t.Context(), seen)).To(MatchError(ContainSubstring("free Lease kube-system/manager")), "it was written since")
+	g.Expect(
+		s.FreeLease(t.Context(), seen),
+	).To(
+		MatchError(ContainSubstring("free Lease kube-system/manager")),
+		"it was written since",
+	)
 
 	g.Expect(s.FreeLease(t.Context(), s.Lease(t.Context(), "kube-system", "manager").Value())).To(Succeed())
 	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(renewed), renewed)).To(Succeed())

@@ -16,7 +16,11 @@ import (
 // LeaderNode is the Node that the CCM leads on; absent when none leads. A leader is known by its hostname: that is the name of
 // its pod, or of its Node when the pod has the network of the host.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go (leaderElectAndRun)
-func (e *Elections) LeaderNode(ctx context.Context, id provider.Identity, lease observation.Observed[observation.Lease]) observation.Observed[string] {
+func (e *Elections) LeaderNode(
+	ctx context.Context,
+	id provider.Identity,
+	lease observation.Observed[observation.Lease],
+) observation.Observed[string] {
 	seen, known := lease.Get()
 	hostname, _, _ := strings.Cut(seen.Holder, "_")
 	switch {

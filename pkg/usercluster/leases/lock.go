@@ -68,7 +68,10 @@ func (e *Elections) lockDenied(ctx context.Context, id provider.Identity) (denie
 			}
 		}
 		if len(verbs) > 0 {
-			denied = append(denied, fmt.Sprintf("%s may not %s Lease %s/%s.", manager.user, strings.Join(verbs, ", "), id.LeaseNamespace, id.LeaseName))
+			denied = append(
+				denied,
+				fmt.Sprintf("%s may not %s Lease %s/%s.", manager.user, strings.Join(verbs, ", "), id.LeaseNamespace, id.LeaseName),
+			)
 		}
 	}
 	return denied, ""
@@ -128,7 +131,8 @@ func (e *Elections) unrenewed(ctx context.Context, seen observation.Lease, to st
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s to %s it: %w", seen, to, err)
-	case ptr.Deref(lease.Spec.HolderIdentity, "") != seen.Holder || lease.Spec.RenewTime != nil && !lease.Spec.RenewTime.Time.Equal(seen.RenewTime):
+	case ptr.Deref(lease.Spec.HolderIdentity, "") != seen.Holder || lease.Spec.RenewTime != nil &&
+		!lease.Spec.RenewTime.Time.Equal(seen.RenewTime):
 		return nil, fmt.Errorf("%s was renewed a moment ago: look again who holds it", seen)
 	}
 	return lease, nil

@@ -18,7 +18,12 @@ import (
 func (e *Elections) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) observation.Observed[[]string] {
 	names := []string{}
 	err := reads.List(ctx, e.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
-		names = append(names, reads.Keep(ctx, unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }))...)
+		names = append(
+			names,
+			reads.Keep(
+				ctx,
+				unfinished(page, func(pod *corev1.Pod) bool { return pod.Spec.ServiceAccountName == id.ServiceAccountName }),
+			)...)
 	}, client.InNamespace(id.ServiceAccountNamespace))
 	if err != nil {
 		return observation.Unknown[[]string](reads.Because("listing Pods of "+id.ServiceAccountNamespace, err))
@@ -31,7 +36,9 @@ func (e *Elections) PodsOf(ctx context.Context, id provider.Identity, access *ma
 	if err := e.management.List(ctx, pods, client.InNamespace(access.Secret.Namespace)); err != nil {
 		return observation.Unknown[[]string]("listing Pods of " + access.Secret.Namespace + ": " + err.Error())
 	}
-	return observation.Known(append(names, unfinished(pods, func(pod *corev1.Pod) bool { return readsSecret(pod, access.Secret.Name) })...))
+	return observation.Known(
+		append(names, unfinished(pods, func(pod *corev1.Pod) bool { return readsSecret(pod, access.Secret.Name) })...),
+	)
 }
 
 func readsSecret(pod *corev1.Pod, secret string) bool {

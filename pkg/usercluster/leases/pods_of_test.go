@@ -46,7 +46,9 @@ func TestPodsBesideCountAsTheCCMs(t *testing.T) {
 	access := &manifest.Access{Secret: observation.Ref{Kind: "Secret", Namespace: "user-a", Name: "credentials"}}
 	mounting := func(namespace, name, secret string) *corev1.Pod {
 		pod := podOf(namespace, name, "", corev1.PodRunning)
-		pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}}
+		pod.Spec.Volumes = []corev1.Volume{
+			{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}},
+		}
 		return pod
 	}
 	for _, pod := range []*corev1.Pod{

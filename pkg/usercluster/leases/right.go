@@ -73,7 +73,12 @@ func (e *Elections) grantLease(ctx context.Context, lease observation.Ref) error
 		return err
 	}
 	for _, object := range provider.KCMLeaseObjects(lease, user) {
-		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+		err := e.client.Apply(
+			ctx,
+			client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner(ucv1.FieldManager),
+			client.ForceOwnership,
+		)
 		if err != nil {
 			return fmt.Errorf("with %s: %w", reads.RefOf(object), err)
 		}
@@ -111,5 +116,6 @@ func (e *Elections) RevokeLease(ctx context.Context, lease observation.Ref) erro
 
 // overloaded says that an API server has no time now.
 func overloaded(err error) bool {
-	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServerTimeout(err)
 }

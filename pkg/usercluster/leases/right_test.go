@@ -92,7 +92,12 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 				key := client.ObjectKey{Namespace: "kube-system", Name: "ccm-migration:kube-controller-manager-lease"}
 				g.Expect(s.client.Get(t.Context(), key, role)).To(Succeed())
 				g.Expect(role.Rules).To(ConsistOf(rbacv1.PolicyRule{
-					APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{"kcm"}, Verbs: []string{"patch"},
+					APIGroups: []string{
+						"coordination.k8s.io",
+					},
+					Resources:     []string{"leases"},
+					ResourceNames: []string{"kcm"},
+					Verbs:         []string{"patch"},
 				}))
 				g.Expect(s.client.Get(t.Context(), key, binding)).To(Succeed())
 				g.Expect(binding.Subjects).To(ConsistOf(rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: "us"}))
@@ -120,7 +125,12 @@ func TestAGrantThatHangsEnds(t *testing.T) {
 		g.Expect(pass.Err()).NotTo(HaveOccurred())
 		shorter, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		g.Expect(s.GrantLease(shorter, observation.Ref{Namespace: "kube-system", Name: "kcm"})).NotTo(Succeed(), "it is the pass that ended")
+		g.Expect(
+			s.GrantLease(shorter, observation.Ref{Namespace: "kube-system", Name: "kcm"}),
+		).NotTo(
+			Succeed(),
+			"it is the pass that ended",
+		)
 	})
 }
 
@@ -178,11 +188,15 @@ func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 func TestALeaseIsFreedWithUIDAndVersion(t *testing.T) {
 	g := NewWithT(t)
 	sent := ""
-	s, _ := electionsWith(interceptor.Funcs{Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
-		data, err := patch.Data(object)
-		sent = string(data)
-		return err
-	}})
+	s, _ := electionsWith(
+		interceptor.Funcs{
+			Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+				data, err := patch.Data(object)
+				sent = string(data)
+				return err
+			},
+		},
+	)
 	seen := observation.Lease{Ref: observation.Ref{Namespace: "kube-system", Name: "kcm", UID: "u"}, Version: "7"}
 	g.Expect(s.FreeLease(t.Context(), seen)).To(Succeed())
 	g.Expect(sent).To(MatchJSON(`{"metadata": {"uid": "u", "resourceVersion": "7"}, "spec": {"holderIdentity": null}}`))

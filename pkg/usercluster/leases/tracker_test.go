@@ -96,13 +96,17 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 				l.ResourceVersion = version
 				return l
 			}
-			s, clk := electionsWith(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-				of("a", "10").DeepCopyInto(o.(*coordinationv1.Lease))
-				if given.meanwhile != "" {
-					s.tracker.deliver(key, of("b", given.meanwhile))
-				}
-				return nil
-			}})
+			s, clk := electionsWith(
+				interceptor.Funcs{
+					Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+						of("a", "10").DeepCopyInto(o.(*coordinationv1.Lease))
+						if given.meanwhile != "" {
+							s.tracker.deliver(key, of("b", given.meanwhile))
+						}
+						return nil
+					},
+				},
+			)
 			if given.before != "" {
 				s.tracker.observe(key, of("b", given.before))
 			}

@@ -22,8 +22,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// Canary is the extra Machine that comes first, with its workload in the user cluster: a pod, and a volume and a load balancer where
-// these are asked for.
+// Canary is the extra Machine that comes first, with its workload in the user cluster: a pod, and a volume and a load balancer
+// where these are asked for.
 type Canary struct {
 	client   client.Client
 	machines API
@@ -55,13 +55,15 @@ func (c *Canary) Create(ctx context.Context, target observation.Ref, plan outcom
 // canaryWorkload runs on the canary's Node and nowhere else, whatever taints the Node has. The volume comes before the
 // pod that mounts it.
 func canaryWorkload(plan outcome.CanaryPlan, taints []corev1.Taint) []client.Object {
-	name := metav1.ObjectMeta{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, Labels: map[string]string{ucv1.CanaryLabel: "true"}}
+	labels := map[string]string{ucv1.CanaryLabel: "true"}
+	name := metav1.ObjectMeta{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, Labels: labels}
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *name.DeepCopy(), Spec: corev1.PodSpec{
-		NodeSelector:                  map[string]string{ucv1.CanaryLabel: "true"},
+		NodeSelector:                  labels,
 		AutomountServiceAccountToken:  new(false),
 		TerminationGracePeriodSeconds: new(int64(1)),
 		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: new(true), RunAsUser: new(int64(65535)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			RunAsNonRoot: new(true), RunAsUser: new(int64(65535)),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Containers: []corev1.Container{{
 			Name: "canary", Image: plan.Image, Ports: []corev1.ContainerPort{{ContainerPort: 8080}},
@@ -70,17 +72,22 @@ func canaryWorkload(plan outcome.CanaryPlan, taints []corev1.Taint) []client.Obj
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Mi")},
 			},
 			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			},
 		}},
 		Tolerations: tolerations(taints),
 	}}
 	var objects []client.Object
 	if plan.StorageClass != "" {
-		objects = append(objects, &corev1.PersistentVolumeClaim{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, ObjectMeta: *name.DeepCopy(), Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &plan.StorageClass,
-			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-		}})
+		size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+		objects = append(objects, &corev1.PersistentVolumeClaim{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, ObjectMeta: *name.DeepCopy(),
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &plan.StorageClass,
+				Resources: corev1.VolumeResourceRequirements{Requests: size},
+			},
+		})
 		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name.Name},
 		}}}
@@ -88,10 +95,13 @@ func canaryWorkload(plan outcome.CanaryPlan, taints []corev1.Taint) []client.Obj
 	}
 	objects = append(objects, pod)
 	if plan.LoadBalancer {
-		objects = append(objects, &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: *name.DeepCopy(), Spec: corev1.ServiceSpec{
-			Type: corev1.ServiceTypeLoadBalancer, Selector: map[string]string{ucv1.CanaryLabel: "true"},
-			Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
-		}})
+		objects = append(objects, &corev1.Service{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: *name.DeepCopy(),
+			Spec: corev1.ServiceSpec{
+				Type: corev1.ServiceTypeLoadBalancer, Selector: labels,
+				Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
+			},
+		})
 	}
 	return objects
 }
@@ -112,9 +122,12 @@ func (c *Canary) Observe(ctx context.Context) observation.Observed[observation.C
 		case err != nil:
 			return observation.Unknown[observation.CanaryWorkload](reads.Because("reading the canary's "+kind, err))
 		case object.GetLabels()[ucv1.CanaryLabel] == "":
-			return observation.Unknown[observation.CanaryWorkload](kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
+			return observation.Unknown[observation.CanaryWorkload](
+				kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
 		}
-		seen := observation.CanaryObject{Ref: observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}}
+		seen := observation.CanaryObject{Ref: observation.Ref{
+			Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
+		}}
 		if deleted := object.GetDeletionTimestamp(); deleted != nil {
 			seen.DeletingSince = deleted.Time
 		}

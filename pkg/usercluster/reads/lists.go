@@ -17,7 +17,13 @@ const PageSize = 500
 
 // List reads all objects of a kind, or those that the options leave, page by page: no more of them is in memory than what is made
 // of each page, and than a pass may keep. A page that is too large is asked for again with half as many objects.
-func List[L client.ObjectList](ctx context.Context, c client.Reader, empty func() L, each func(L), only ...client.ListOption) error {
+func List[L client.ObjectList](
+	ctx context.Context,
+	c client.Reader,
+	empty func() L,
+	each func(L),
+	only ...client.ListOption,
+) error {
 	return EachPage(ctx, func(ctx context.Context, limit int64, next string) (string, error) {
 		page := empty()
 		if err := c.List(ctx, page, append([]client.ListOption{client.Limit(limit), client.Continue(next)}, only...)...); err != nil {
@@ -51,7 +57,14 @@ func EachPage(ctx context.Context, ask func(ctx context.Context, limit int64, ne
 }
 
 // Pages is a list whose error says what was listed.
-func Pages[L client.ObjectList](ctx context.Context, c client.Reader, kind string, empty func() L, each func(L), only ...client.ListOption) error {
+func Pages[L client.ObjectList](
+	ctx context.Context,
+	c client.Reader,
+	kind string,
+	empty func() L,
+	each func(L),
+	only ...client.ListOption,
+) error {
 	if err := List(ctx, c, empty, each, only...); err != nil {
 		return Unseen(Because("listing "+kind+" of all namespaces", err))
 	}

@@ -12,7 +12,12 @@ import (
 
 // RefOf names an object.
 func RefOf(object *unstructured.Unstructured) observation.Ref {
-	return observation.Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
+	return observation.Ref{
+		Kind:      object.GetKind(),
+		Namespace: object.GetNamespace(),
+		Name:      object.GetName(),
+		UID:       string(object.GetUID()),
+	}
 }
 
 // Compare orders them by name.

@@ -49,12 +49,20 @@ func (b *boundedLists) IsWatchListSemanticsUnSupported() bool { return true }
 
 // listForWatch is the list that a watch begins with. Which version it begins at is all that one needs to know which only
 // wakes: each page says that. Else, what tells an object from others and from its former versions is kept.
-func listForWatch(ctx context.Context, source metadata.ResourceInterface, only metav1.ListOptions, wakes bool) (*metav1.PartialObjectMetadataList, error) {
+func listForWatch(
+	ctx context.Context,
+	source metadata.ResourceInterface,
+	only metav1.ListOptions,
+	wakes bool,
+) (*metav1.PartialObjectMetadataList, error) {
 	kept := &metav1.PartialObjectMetadataList{}
 	ctx, cancel := context.WithTimeout(reads.WithBudgetOf(ctx, maxKeptOfWatch), listTimeout)
 	defer cancel()
 	err := reads.EachPage(ctx, func(ctx context.Context, limit int64, next string) (string, error) {
-		page, err := source.List(ctx, metav1.ListOptions{LabelSelector: only.LabelSelector, FieldSelector: only.FieldSelector, Limit: limit, Continue: next})
+		page, err := source.List(
+			ctx,
+			metav1.ListOptions{LabelSelector: only.LabelSelector, FieldSelector: only.FieldSelector, Limit: limit, Continue: next},
+		)
 		if err != nil {
 			return "", err
 		}
@@ -72,6 +80,10 @@ func listForWatch(ctx context.Context, source metadata.ResourceInterface, only m
 
 func identityOfObject(object *metav1.PartialObjectMetadata) metav1.PartialObjectMetadata {
 	return metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta, ObjectMeta: metav1.ObjectMeta{
-		Namespace: object.Namespace, Name: object.Name, UID: object.UID, Generation: object.Generation, ResourceVersion: object.ResourceVersion,
+		Namespace:       object.Namespace,
+		Name:            object.Name,
+		UID:             object.UID,
+		Generation:      object.Generation,
+		ResourceVersion: object.ResourceVersion,
 	}}
 }

@@ -189,7 +189,13 @@ func (w *Watches) reflect(name string, store cache.ReflectorStore, kind runtime.
 	w.runLocked(w.stop, name, store, kind, source)
 }
 
-func (w *Watches) runLocked(stop chan struct{}, name string, store cache.ReflectorStore, kind runtime.Object, source cache.ListerWatcher) {
+func (w *Watches) runLocked(
+	stop chan struct{},
+	name string,
+	store cache.ReflectorStore,
+	kind runtime.Object,
+	source cache.ListerWatcher,
+) {
 	reflector := cache.NewReflectorWithOptions(bounding(source), kind, store, cache.ReflectorOptions{Logger: &w.log, Name: name})
 	w.running.Go(func() { reflector.Run(stop) })
 }

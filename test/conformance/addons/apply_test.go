@@ -154,7 +154,13 @@ func warnings(t *testing.T, objects []*unstructured.Unstructured) []string {
 	c, err := client.New(config, client.Options{Mapper: suite.admin.RESTMapper()})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	each(t, objects, func(ctx context.Context, object *unstructured.Unstructured) error {
-		return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(tester), client.ForceOwnership, client.DryRunAll)
+		return c.Apply(
+			ctx,
+			client.ApplyConfigurationFromUnstructured(object.DeepCopy()),
+			client.FieldOwner(tester),
+			client.ForceOwnership,
+			client.DryRunAll,
+		)
 	})
 	return collected.texts
 }

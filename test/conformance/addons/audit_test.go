@@ -80,7 +80,10 @@ func (a auditLog) writes(user string, since int64) ([]string, error) {
 		case err != nil:
 			return nil, fmt.Errorf("read the audit log: %w", err)
 		case event.User.Username == user && !strings.Contains(event.RequestURI, "dryRun="):
-			found = append(found, fmt.Sprintf("%s %s %s/%s", event.Verb, event.ObjectRef.Resource, event.ObjectRef.Namespace, event.ObjectRef.Name))
+			found = append(
+				found,
+				fmt.Sprintf("%s %s %s/%s", event.Verb, event.ObjectRef.Resource, event.ObjectRef.Namespace, event.ObjectRef.Name),
+			)
 		}
 	}
 }
@@ -98,7 +101,10 @@ func writesOf(g Gomega, user string, do func()) []string {
 // What counts writes has to be able to count.
 func TestWritesAreCounted(t *testing.T) {
 	made := func() *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "counted"}, Data: map[string]string{"a": "1"}}
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "counted"},
+			Data:       map[string]string{"a": "1"},
+		}
 	}
 	identity, err := suite.environment.AddUser(envtest.User{Name: "writer", Groups: []string{"system:masters"}}, nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -29,7 +29,10 @@ func set(t *testing.T, objects ...manifest.Object) provider.Set {
 }
 
 func configMap(name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: manifest.Namespace, Name: name}, Data: map[string]string{"a": "1"}}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: manifest.Namespace, Name: name},
+		Data:       map[string]string{"a": "1"},
+	}
 }
 
 // removed takes objects out of the cluster when the test is over.
@@ -48,8 +51,9 @@ func TestFieldsThatTheAPIServerDoesNotKnowAreRefused(t *testing.T) {
 		fields []string
 		want   string
 	}{
-		"a field of an object":  {[]string{"spce"}, ".spce: field not declared in schema"},
-		"a field of a template": {[]string{"spec", "template", "spec", "hostNetwrok"}, ".spec.template.spec.hostNetwrok: field not declared in schema"},
+		"a field of an object": {[]string{"spce"}, ".spce: field not declared in schema"},
+		"a field of a template": {[]string{"spec", "template", "spec", "hostNetwrok"}, ".spec.template.spec.hostNetwrok: field not " +
+			"declared in schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -113,10 +117,16 @@ func TestPruningLeavesWhatLasts(t *testing.T) {
 	g.Expect(c.prune(t, to)).To(Equal([]string{"delete configmaps kube-system/goes"}))
 	after := look(t)
 	g.Expect(before.objections(after, []string{"ConfigMap kube-system/goes"})).To(BeEmpty())
-	for _, name := range []string{"CSIDriver /fault.example.com", "StorageClass /fault", "CustomResourceDefinition /faults.fault.example.com"} {
+	for _, name := range []string{"CSIDriver /fault.example.com", "StorageClass /fault", "CustomResourceDefinition " +
+		"/faults.fault.example.com"} {
 		g.Expect(after).To(HaveKey(name))
 	}
-	g.Expect(before.objections(after, nil)).To(Equal([]string{"ConfigMap kube-system/goes is gone"}), "one that was not to go would be seen")
+	g.Expect(
+		before.objections(after, nil),
+	).To(
+		Equal([]string{"ConfigMap kube-system/goes is gone"}),
+		"one that was not to go would be seen",
+	)
 }
 
 func TestPodSecurityThatIsDeclaredWrongIsSeen(t *testing.T) {
@@ -171,8 +181,10 @@ func TestRightsThatAreWrongAreSeen(t *testing.T) {
 		"a rule that nothing asks for": {func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 			return append(rules, manifest.Rule("", "limitranges", "get"))
 		}, []string{
-			"the CCM may get limitranges kube-system/, which nothing asks for", "the CCM may get limitranges default/, which nothing asks for",
-			"the probe may get limitranges kube-system/, which nothing asks for", "the probe may get limitranges default/, which nothing asks for",
+			"the CCM may get limitranges kube-system/, which nothing asks for", "the CCM may get limitranges default/, which nothing " +
+				"asks for",
+			"the probe may get limitranges kube-system/, which nothing asks for", "the probe may get limitranges default/, which " +
+				"nothing asks for",
 		}},
 		"a verb that is denied": {func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 			return append(rules, manifest.Rule("", "nodes", "create"))

@@ -182,7 +182,12 @@ func settle(t *testing.T) {
 	subjects := []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": who.user}}
 	var asked []grant
 	for _, scope := range []struct{ prefix, namespace, resource string }{{"Cluster", "", "nodes"}, {"", metav1.NamespaceSystem, "pods"}} {
-		rule := map[string]any{"apiGroups": []any{""}, "resources": []any{scope.resource}, "verbs": []any{"get"}, "resourceNames": []any{who.user}}
+		rule := map[string]any{
+			"apiGroups":     []any{""},
+			"resources":     []any{scope.resource},
+			"verbs":         []any{"get"},
+			"resourceNames": []any{who.user},
+		}
 		ref := map[string]any{"apiGroup": rbacv1.GroupName, "kind": scope.prefix + "Role", "name": "settled"}
 		for _, object := range []*unstructured.Unstructured{
 			{Object: map[string]any{"kind": scope.prefix + "Role", "rules": []any{rule}}},

@@ -159,7 +159,12 @@ func install() error {
 
 // write applies an object as it is, past the code that is tested.
 func write(ctx context.Context, object *unstructured.Unstructured) error {
-	err := suite.admin.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(tester), client.ForceOwnership)
+	err := suite.admin.Apply(
+		ctx,
+		client.ApplyConfigurationFromUnstructured(object.DeepCopy()),
+		client.FieldOwner(tester),
+		client.ForceOwnership,
+	)
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", nameOf(object), err)
 	}

@@ -48,7 +48,8 @@ func exceptions(account string) []asked {
 			grants("", "secrets", "get", "create"),
 		}}
 	case "azure-file-csi-node":
-		return []asked{{"and is read there to mount the share", azureFile + "rbac-csi-azurefile-node.yaml", grants("", "secrets", "get")}}
+		return []asked{{"and is read there to mount the share", azureFile +
+			"rbac-csi-azurefile-node.yaml", grants("", "secrets", "get")}}
 	case "vsphere-csi-controller":
 		return []asked{{
 			"it makes its CustomResourceDefinitions itself, and an object to create has no name yet when that is allowed",
@@ -107,7 +108,9 @@ func denied() []grant {
 	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "cloud-provider-extraction-migration"} {
 		all = append(all, of(metav1.NamespaceSystem, name, grants("coordination.k8s.io", "leases", "update", "patch", "delete"))...)
 	}
-	return append(all, of("kube-node-lease", "node", grants("coordination.k8s.io", "leases", "create", "update", "patch", "delete"))...)
+	return append(
+		all,
+		of("kube-node-lease", "node", grants("coordination.k8s.io", "leases", "create", "update", "patch", "delete"))...)
 }
 
 // deniedToCCM is what a CCM may not do either, although CSI drivers do it.
@@ -122,5 +125,7 @@ func deniedToCCM() []grant {
 	all = append(all, grants("", "configmaps", "get", "list", "watch", "create")...)
 	all = append(all, of(metav1.NamespaceSystem, "another", grants("", "configmaps", "get", "list", "watch"))...)
 	all = append(all, grants("storage.k8s.io", "volumeattachments", "get", "list", "delete")...)
-	return append(all, of(metav1.NamespaceSystem, "", grants("coordination.k8s.io", "leases", "list", "watch", "deletecollection"))...)
+	return append(
+		all,
+		of(metav1.NamespaceSystem, "", grants("coordination.k8s.io", "leases", "list", "watch", "deletecollection"))...)
 }

@@ -67,7 +67,8 @@ func ccmObjections(t *testing.T, r render, fence []grant) (used, objections []st
 			objections = append(objections, fmt.Sprintf("%s may %s, which is denied", who.name, excess))
 		}
 		for _, excess := range account.surplus(t, slices.Concat(needed, ours, who.granted)) {
-			objections = append(objections, fmt.Sprintf("%s may %s, which nothing asks for: take the rule away, or give a reason in reasons_test.go", who.name, excess))
+			objections = append(objections, fmt.Sprintf("%s may %s, which nothing asks for: take the rule away, or give a reason in "+
+				"reasons_test.go", who.name, excess))
 		}
 		// A rule for one name is a part of what is asked for, and does not allow it.
 		used = append(used, account.ask(t, ours, true)...)

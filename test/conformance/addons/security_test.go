@@ -59,7 +59,10 @@ func securityObjections(t *testing.T, set provider.Set, minor int) []string {
 		// The standards of its own minor, and the newest ones: they became stricter.
 		for _, version := range []api.Version{api.MajorMinorVersion(1, minor), api.LatestVersion()} {
 			if needed, why := evaluate(evaluator, version, pod); needed != declared {
-				all = append(all, fmt.Sprintf("%s is declared %s and needs %s by the standards of %s: %s", workload, declared, needed, version.String(), why))
+				all = append(
+					all,
+					fmt.Sprintf("%s is declared %s and needs %s by the standards of %s: %s", workload, declared, needed, version.String(), why),
+				)
 			}
 		}
 		all = append(all, admissionObjections(t.Context(), workload.String(), declared, pod)...)
@@ -110,7 +113,12 @@ func podsOf(set provider.Set) ([]*corev1.Pod, error) {
 	}
 	err := manifest.ChangePods(copies, func(template *corev1.PodTemplateSpec) {
 		pods = append(pods, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "pod", Labels: template.Labels, Annotations: template.Annotations}, Spec: *template.Spec.DeepCopy(),
+			ObjectMeta: metav1.ObjectMeta{
+				Name:        "pod",
+				Labels:      template.Labels,
+				Annotations: template.Annotations,
+			},
+			Spec: *template.Spec.DeepCopy(),
 		})
 	})
 	return pods, err

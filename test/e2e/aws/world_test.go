@@ -80,7 +80,15 @@ func newWorld(ctx SpecContext, name string) *world {
 	w.startCluster()
 	w.makeNodes()
 	others := bystanders.New(suite.Seed(), name)
-	Eventually(func() error { return bystanders.Create(w.ctx, w.client, others) }).WithContext(ctx).WithTimeout(patience).Should(Succeed())
+	Eventually(
+		func() error { return bystanders.Create(w.ctx, w.client, others) },
+	).WithContext(
+		ctx,
+	).WithTimeout(
+		patience,
+	).Should(
+		Succeed(),
+	)
 	return w
 }
 

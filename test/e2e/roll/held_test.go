@@ -22,13 +22,21 @@ import (
 func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
 	deployment := bed.MachineDeployment(brokenPool, 3)
 	s.Expect(u.Client.Create(ctx, deployment)).To(Succeed())
-	h.patchPool(ctx, s, u, brokenPool, `{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":3,"maxUnavailable":0}}}}`)
+	h.patchPool(
+		ctx,
+		s,
+		u,
+		brokenPool,
+		`{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":3,"maxUnavailable":0}}}}`,
+	)
 	h.NodesJoin(ctx, s, u, 4)
 	former := h.machines(ctx, s, u)
 	h.Patch(ctx, s, u, `{"spec":{"rollout":{"maxConcurrent":"100%%","canary":"None"},"slo":{"onViolation":"Continue"}}}`)
 	h.Flip(ctx, s, u)
 	h.beforeRoll(ctx, s, u)
-	h.Cloud.AddFault(simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError})
+	h.Cloud.AddFault(
+		simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError},
+	)
 	h.WaitForCluster(ctx, s, u, "the breaker to trip", func(cluster *ucv1.Cluster) string {
 		if stalled := stalledOf(cluster); stalled.Reason != ucv1.BreakerTrippedReason {
 			return fmt.Sprintf("Stalled is %q: %s", stalled.Reason, stalled.Message)
@@ -38,8 +46,19 @@ func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *be
 	for _, pool := range []string{brokenPool, slowPool} {
 		h.patchPool(ctx, s, u, pool, `{"spec":{"paused":true}}`)
 	}
-	s.Consistently(func() []string { return h.machines(ctx, s, u) }).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
-		Should(ContainElements(former), "what serves was replaced by what does not")
+	s.Consistently(
+		func() []string { return h.machines(ctx, s, u) },
+	).WithContext(
+		ctx,
+	).WithTimeout(
+		suite.HeldTime,
+	).WithPolling(
+		suite.PollTime,
+	).
+		Should(
+			ContainElements(former),
+			"what serves was replaced by what does not",
+		)
 
 	for _, pool := range []string{brokenPool, slowPool} {
 		h.patchPool(ctx, s, u, pool, `{"spec":{"paused":false}}`)

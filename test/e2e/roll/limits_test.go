@@ -43,8 +43,19 @@ func (h *rolls) keepsWithinLimits(ctx context.Context, s *suite.Scene, u *bed.Us
 	seen := &extremes{bounds: bounds}
 	stop := inBackground(ctx, func(ctx context.Context) { seen.watch(ctx, u) })
 	defer stop()
-	s.Consistently(func() []string { return h.machines(ctx, s, u) }).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
-		Should(ConsistOf(former), "no Machine comes, and none goes")
+	s.Consistently(
+		func() []string { return h.machines(ctx, s, u) },
+	).WithContext(
+		ctx,
+	).WithTimeout(
+		suite.HeldTime,
+	).WithPolling(
+		suite.PollTime,
+	).
+		Should(
+			ConsistOf(former),
+			"no Machine comes, and none goes",
+		)
 	s.Logf("while the webhook refuses: %s", stalledOrReady(suite.Cluster(ctx, s, u)))
 
 	h.Cloud.ClearFaultsOf(u.Options.Name)
@@ -63,13 +74,21 @@ func (h *rolls) keepsWithinLimits(ctx context.Context, s *suite.Scene, u *bed.Us
 // goesOnWithoutManager: the manager ends before a new Machine of a pool with as much surge as Machines is proven. All of them
 // come and serve, and no old one goes.
 func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
-	h.patchPool(ctx, s, u, slowPool, `{"spec":{"replicas":3,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":3,"maxUnavailable":0}}}}`)
+	h.patchPool(
+		ctx,
+		s,
+		u,
+		slowPool,
+		`{"spec":{"replicas":3,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":3,"maxUnavailable":0}}}}`,
+	)
 	h.NodesJoin(ctx, s, u, 3)
 	former := h.machines(ctx, s, u)
 	h.Patch(ctx, s, u, `{"spec":{"rollout":{"canary":"None"}}}`)
 	h.Flip(ctx, s, u)
 	h.beforeRoll(ctx, s, u)
-	h.Cloud.AddFault(simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError})
+	h.Cloud.AddFault(
+		simcloud.Fault{Cluster: u.Options.Name, Method: "InstanceMetadata", ErrorStatus: http.StatusInternalServerError},
+	)
 	h.waitForRoll(ctx, s, u, slowPool)
 	h.ScaleManager(ctx, s, 0)
 	h.NodesJoin(ctx, s, u, 6)
@@ -77,8 +96,19 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 	h.wakeCCM(ctx, s, u)
 	s.Eventually(func() int { return h.served(ctx, s, u) }).
 		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(Equal(6), "Nodes that serve")
-	s.Consistently(func() []string { return h.machines(ctx, s, u) }).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
-		Should(And(ContainElements(former), HaveLen(6)), "nothing was granted")
+	s.Consistently(
+		func() []string { return h.machines(ctx, s, u) },
+	).WithContext(
+		ctx,
+	).WithTimeout(
+		suite.HeldTime,
+	).WithPolling(
+		suite.PollTime,
+	).
+		Should(
+			And(ContainElements(former), HaveLen(6)),
+			"nothing was granted",
+		)
 
 	h.ScaleManager(ctx, s, 1)
 	h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))

@@ -211,7 +211,10 @@ func expectPointOfNoReturn(s *suite.Scene, status ucv1.ClusterStatus, made plann
 		return status.PointOfNoReturnAt.Before(&e.Time)
 	})
 	count := func(lines []string) int { return len(besideLast(lines)) }
-	early := slices.DeleteFunc(slices.Clone(made.Verbs), func(verb plannedVerb) bool { return verb.Number > made.PointOfNoReturn.AfterVerb })
+	early := slices.DeleteFunc(
+		slices.Clone(made.Verbs),
+		func(verb plannedVerb) bool { return verb.Number > made.PointOfNoReturn.AfterVerb },
+	)
 	s.Expect(count(sequence(early))).To(
 		And(BeNumerically(">=", count(done(before))), BeNumerically("<=", count(done(until)))),
 		"verbs before the point of no return")
@@ -274,7 +277,15 @@ func besideLast(lines []string) []string {
 // itself.
 func appendVerb(lines []string, kind string, objects []string) []string {
 	switch kind {
-	case "RestoreAnnotations", "FreeLease", "GrantLease", "RevokeLease", "ReleaseCCMLease", "ReleaseLock", "KeepLeader", "MarkMachines", "StepMachineSet":
+	case "RestoreAnnotations",
+		"FreeLease",
+		"GrantLease",
+		"RevokeLease",
+		"ReleaseCCMLease",
+		"ReleaseLock",
+		"KeepLeader",
+		"MarkMachines",
+		"StepMachineSet":
 		return lines
 	case "TakeBaseline", "CreateCanary":
 		// The plan names what is made, the timeline what it is made from.

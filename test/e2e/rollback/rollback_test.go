@@ -79,7 +79,13 @@ func (h *rollbacks) redone(name string, when func(*ucv1.Cluster) string) func(co
 		h.expectInTree(ctx, s, u)
 
 		redone := time.Now()
-		h.Patch(ctx, s, u, `{"spec":{"handover":{"rollback":false,"retryAfter":%q}}}`, redone.Add(time.Second).UTC().Format(time.RFC3339))
+		h.Patch(
+			ctx,
+			s,
+			u,
+			`{"spec":{"handover":{"rollback":false,"retryAfter":%q}}}`,
+			redone.Add(time.Second).UTC().Format(time.RFC3339),
+		)
 		h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
 		h.ExpectLeadingCCM(ctx, s, u)
 		h.expectEachWayByItself(s, cluster, ways{start: start, asked: asked, redone: redone})

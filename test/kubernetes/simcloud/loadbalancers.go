@@ -22,7 +22,11 @@ type loadBalancers struct {
 }
 
 // GetLoadBalancer returns the address of an existing load balancer.
-func (l *loadBalancers) GetLoadBalancer(ctx context.Context, clusterName string, service *corev1.Service) (*corev1.LoadBalancerStatus, bool, error) {
+func (l *loadBalancers) GetLoadBalancer(
+	ctx context.Context,
+	clusterName string,
+	service *corev1.Service,
+) (*corev1.LoadBalancerStatus, bool, error) {
 	var found loadBalancer
 	err := l.client.do(ctx, call{
 		loop: loopService, name: "GetLoadBalancer", verb: http.MethodGet,
@@ -44,7 +48,12 @@ func (l *loadBalancers) GetLoadBalancerName(_ context.Context, clusterName strin
 }
 
 // EnsureLoadBalancer creates the load balancer or updates the existing one.
-func (l *loadBalancers) EnsureLoadBalancer(ctx context.Context, clusterName string, service *corev1.Service, nodes []*corev1.Node) (*corev1.LoadBalancerStatus, error) {
+func (l *loadBalancers) EnsureLoadBalancer(
+	ctx context.Context,
+	clusterName string,
+	service *corev1.Service,
+	nodes []*corev1.Node,
+) (*corev1.LoadBalancerStatus, error) {
 	made, err := l.put(ctx, "EnsureLoadBalancer", clusterName, service, nodes)
 	if err != nil {
 		return nil, err
@@ -53,7 +62,12 @@ func (l *loadBalancers) EnsureLoadBalancer(ctx context.Context, clusterName stri
 }
 
 // UpdateLoadBalancer sets the hosts of the load balancer.
-func (l *loadBalancers) UpdateLoadBalancer(ctx context.Context, clusterName string, service *corev1.Service, nodes []*corev1.Node) error {
+func (l *loadBalancers) UpdateLoadBalancer(
+	ctx context.Context,
+	clusterName string,
+	service *corev1.Service,
+	nodes []*corev1.Node,
+) error {
 	_, err := l.put(ctx, "UpdateLoadBalancer", clusterName, service, nodes)
 	return err
 }
@@ -70,7 +84,12 @@ func (l *loadBalancers) EnsureLoadBalancerDeleted(ctx context.Context, clusterNa
 	return err
 }
 
-func (l *loadBalancers) put(ctx context.Context, method, clusterName string, service *corev1.Service, nodes []*corev1.Node) (*loadBalancer, error) {
+func (l *loadBalancers) put(
+	ctx context.Context,
+	method, clusterName string,
+	service *corev1.Service,
+	nodes []*corev1.Node,
+) (*loadBalancer, error) {
 	wanted := loadBalancer{
 		Name:  l.GetLoadBalancerName(ctx, clusterName, service),
 		Hosts: make([]string, 0, len(nodes)),

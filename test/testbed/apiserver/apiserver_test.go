@@ -112,7 +112,8 @@ func TestStartNamesTheLogOfAProcessThatDies(t *testing.T) {
 		},
 		"a dead API server is named": {
 			etcd: "exec sleep 600", apiserver: "echo unknown flag >&2; exit 1",
-			want: "start cluster east: kube-apiserver of cluster east ended with exit code 1; its log %s/logs/kube-apiserver.log ends with: unknown flag",
+			want: "start cluster east: kube-apiserver of cluster east ended with exit code 1; its log %s/logs/kube-apiserver.log ends " +
+				"with: unknown flag",
 		},
 	}
 	for name, test := range tests {

@@ -55,7 +55,13 @@ func checkIdentities(t *testing.T, cluster *apiserver.Cluster, client kubernetes
 	t.Helper()
 	g := NewWithT(t)
 	ctx := t.Context()
-	requestHeader, err := client.CoreV1().ConfigMaps("kube-system").Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
+	requestHeader, err := client.CoreV1().ConfigMaps(
+		"kube-system",
+	).Get(
+		ctx,
+		"extension-apiserver-authentication",
+		metav1.GetOptions{},
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(requestHeader.Data).To(HaveKey("requestheader-client-ca-file"))
 

@@ -92,7 +92,8 @@ func (w *World) groups() []group {
 	var all []group
 	for _, balancer := range w.LoadBalancers {
 		nodes.LetsIn = append(nodes.LetsIn, balancer.Group)
-		all = append(all, group{ID: balancer.Group, Name: "k8s-elb-" + balancer.Name, VPC: w.VPC, ClusterID: w.ClusterID, Port: balancer.Port})
+		all = append(all, group{ID: balancer.Group, Name: "k8s-elb-" +
+			balancer.Name, VPC: w.VPC, ClusterID: w.ClusterID, Port: balancer.Port})
 	}
 	return append(all, nodes)
 }

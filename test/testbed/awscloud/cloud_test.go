@@ -26,7 +26,11 @@ func ask(cloud *awscloud.Cloud, change func(r *http.Request)) *httptest.Response
 }
 
 func TestSignaturesAndActionsAreChecked(t *testing.T) {
-	world := awscloud.World{Region: "us-east-1", AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}
+	world := awscloud.World{
+		Region:          "us-east-1",
+		AccessKeyID:     "AKIDEXAMPLE",
+		SecretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+	}
 	for name, tc := range map[string]struct {
 		world  func(w *awscloud.World)
 		change func(r *http.Request)

@@ -17,7 +17,8 @@ const (
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
 func (c *Cloud) Metadata(instanceID string) http.Handler {
 	const data = "/latest/meta-data/"
-	const credentials = `{"Code": "Success", "AccessKeyId": %q, "SecretAccessKey": %q, "Token": "role-token", "Expiration": "2099-01-01T00:00:00Z"}`
+	const credentials = `{"Code": "Success", "AccessKeyId": %q, "SecretAccessKey": %q, "Token": "role-token", ` +
+		`"Expiration": "2099-01-01T00:00:00Z"}`
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /latest/api/token", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(tokenHeader+"-Ttl-Seconds", "21600")

@@ -31,7 +31,10 @@ func (w World) verify(r *http.Request, body []byte) (scope, *refusal) {
 	}
 	s := scope{date: credential[1], region: credential[2], service: credential[3]}
 	text := strings.Join([]string{
-		"AWS4-HMAC-SHA256", r.Header.Get("X-Amz-Date"), strings.Join(credential[1:], "/"), digest(canonical(r, fields["SignedHeaders"], body)),
+		"AWS4-HMAC-SHA256",
+		r.Header.Get("X-Amz-Date"),
+		strings.Join(credential[1:], "/"),
+		digest(canonical(r, fields["SignedHeaders"], body)),
 	}, "\n")
 	if !hmac.Equal([]byte(hex.EncodeToString(sign(w.signingKey(s), text))), []byte(fields["Signature"])) {
 		return scope{}, forbid("SignatureDoesNotMatch", "the secret access key is another one")
@@ -49,7 +52,8 @@ func canonical(r *http.Request, signedHeaders string, body []byte) string {
 		}
 		headers.WriteString(name + ":" + strings.TrimSpace(value) + "\n")
 	}
-	return strings.Join([]string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, headers.String(), signedHeaders, digest(string(body))}, "\n")
+	lines := []string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, headers.String(), signedHeaders, digest(string(body))}
+	return strings.Join(lines, "\n")
 }
 
 func (w World) signingKey(s scope) []byte {

@@ -95,7 +95,12 @@ func (u *UserCluster) pki() (map[string][]byte, error) {
 // apiServers are the addresses of the API server's Pods: those that are ready and stay come first.
 func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
 	pods := &corev1.PodList{}
-	if err := u.bed.Client.List(ctx, pods, client.InNamespace(u.Namespace), client.MatchingLabels{"app": kubeAPIServer}); err != nil {
+	if err := u.bed.Client.List(
+		ctx,
+		pods,
+		client.InNamespace(u.Namespace),
+		client.MatchingLabels{"app": kubeAPIServer},
+	); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(rank(&a), rank(&b)) })

@@ -67,8 +67,14 @@ func adaptManager(object *unstructured.Unstructured, port int, waits string) err
 	container := containers[0].(map[string]any)
 	container["image"] = Image("ccm-migration-controller")
 	container["command"] = []any{"ccm-migration-controller"}
-	container["args"] = append(container["args"].([]any), "--health-probe-bind-address=$(POD_IP):8081",
-		"--metrics-bind-address=$(POD_IP):8443", "--webhook-host=localhost", "--webhook-port="+strconv.Itoa(port), "--allow-user-cluster-addresses=127.0.0.0/8")
+	container["args"] = append(
+		container["args"].([]any),
+		"--health-probe-bind-address=$(POD_IP):8081",
+		"--metrics-bind-address=$(POD_IP):8443",
+		"--webhook-host=localhost",
+		"--webhook-port="+strconv.Itoa(port),
+		"--allow-user-cluster-addresses=127.0.0.0/8",
+	)
 	if waits != "" {
 		container["args"] = append(container["args"].([]any), "--unsafe-waits="+waits)
 	}

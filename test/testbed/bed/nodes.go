@@ -33,7 +33,10 @@ func (u *UserCluster) AddNode(ctx context.Context, name string, unschedulable bo
 	}
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelTopologyZone: instance.Zone, corev1.LabelTopologyRegion: instance.Region,
+			corev1.LabelHostname:       name,
+			corev1.LabelOSStable:       "linux",
+			corev1.LabelTopologyZone:   instance.Zone,
+			corev1.LabelTopologyRegion: instance.Region,
 		}},
 		Spec: corev1.NodeSpec{ProviderID: instance.ProviderID, Unschedulable: unschedulable},
 	}

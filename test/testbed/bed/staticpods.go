@@ -48,7 +48,12 @@ func (u *UserCluster) startStaticPods() error {
 	b := u.bed
 	return b.WaitFor(b.ctx, "the static pods of user cluster "+u.Options.Name, patience, func(ctx context.Context) (string, error) {
 		pods := &corev1.PodList{}
-		if err := u.Client.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"component": kcmName}); err != nil {
+		if err := u.Client.List(
+			ctx,
+			pods,
+			client.InNamespace(metav1.NamespaceSystem),
+			client.MatchingLabels{"component": kcmName},
+		); err != nil {
 			return "", err
 		}
 		ready := 0
@@ -96,7 +101,10 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 	}
 	return u.Client.Create(b.ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", "node-role.kubernetes.io/control-plane": "", corev1.LabelNodeExcludeBalancers: "",
+			corev1.LabelHostname:                    name,
+			corev1.LabelOSStable:                    "linux",
+			"node-role.kubernetes.io/control-plane": "",
+			corev1.LabelNodeExcludeBalancers:        "",
 		}},
 		Spec: corev1.NodeSpec{
 			ProviderID: instance.ProviderID,
@@ -179,7 +187,10 @@ func followed(command []string, instruction ucv1.Instruction) []string {
 		flag, _, _ := strings.Cut(argument, "=")
 		return flag
 	}
-	after := slices.DeleteFunc(slices.Clone(command), func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) })
+	after := slices.DeleteFunc(
+		slices.Clone(command),
+		func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) },
+	)
 	for _, set := range instruction.Set {
 		if at := slices.IndexFunc(after, func(argument string) bool { return name(argument) == name(set) }); at >= 0 {
 			after[at] = set

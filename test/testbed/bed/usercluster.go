@@ -299,8 +299,15 @@ func (u *UserCluster) machineController() []workload {
 	controller.args = flags("-node-external-cloud-provider", "-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
 		"-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10), "-health-probe-address", "$(POD_IP):8085")
 	webhook.name, webhook.healthPort, webhook.healthScheme = "machine-controller-webhook", 9876, corev1.URISchemeHTTPS
-	webhook.args = flags("-node-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
-		"-listen-address", "$(POD_IP):9876")
+	webhook.args = flags(
+		"-node-external-cloud-provider",
+		"-worker-cluster-kubeconfig",
+		kubeconfig,
+		"-cloud-config",
+		"/etc/testbed/cloud.conf",
+		"-listen-address",
+		"$(POD_IP):9876",
+	)
 	osm.name, osm.healthPort = "operating-system-manager", 8086
 	osm.args = flags("-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-health-probe-address", "$(POD_IP):8086")
 	for _, w := range []*workload{&controller, &webhook, &osm} {
@@ -315,7 +322,8 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 		ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: u.Options.Name},
 		Spec: ucv1.ClusterSpec{
 			Version: KubernetesVersion,
-			Cloud:   ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"}},
+			Cloud: ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name +
+				"-cloud-config"}},
 			// The breaker holds each Machine of a roll back for 45 seconds, and tests of other things do without an extra one.
 			Rollout: ucv1.RolloutSpec{
 				SoakSeconds: new(int32(0)), InitializationDeadlineSeconds: new(int32(15)), Canary: ucv1.CanaryMachineDeployment,

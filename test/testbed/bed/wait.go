@@ -14,7 +14,12 @@ import (
 const patience = 3 * time.Minute
 
 // WaitFor asks until the condition holds; the error says what it last lacked.
-func (b *Bed) WaitFor(ctx context.Context, what string, patience time.Duration, holds func(context.Context) (lacks string, err error)) error {
+func (b *Bed) WaitFor(
+	ctx context.Context,
+	what string,
+	patience time.Duration,
+	holds func(context.Context) (lacks string, err error),
+) error {
 	lacks, failed := "nothing was looked at", ""
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		// The last look may fail only because the time is over: what was seen before it says more.
@@ -42,7 +47,8 @@ func (b *Bed) WaitForDeployment(namespace, name string) error {
 		if err := b.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, d); err != nil {
 			return "", err
 		}
-		if d.Status.ObservedGeneration < d.Generation || d.Status.AvailableReplicas < *d.Spec.Replicas || d.Status.Replicas != d.Status.UpdatedReplicas {
+		if d.Status.ObservedGeneration < d.Generation || d.Status.AvailableReplicas < *d.Spec.Replicas ||
+			d.Status.Replicas != d.Status.UpdatedReplicas {
 			return fmt.Sprintf("%d of %d replicas available", d.Status.AvailableReplicas, *d.Spec.Replicas), nil
 		}
 		return "", nil

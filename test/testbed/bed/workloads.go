@@ -17,8 +17,10 @@ const machineNamespace = "kube-system"
 // machineSpec is what the webhook of the machine-controller accepts.
 func machineSpec() machines.MachineSpec {
 	return machines.MachineSpec{
-		Versions:     machines.Versions{Kubelet: KubernetesVersion},
-		ProviderSpec: machines.ProviderSpec{Value: &runtime.RawExtension{Raw: []byte(`{"cloudProvider":"simcloud","operatingSystem":"ubuntu"}`)}},
+		Versions: machines.Versions{Kubelet: KubernetesVersion},
+		ProviderSpec: machines.ProviderSpec{
+			Value: &runtime.RawExtension{Raw: []byte(`{"cloudProvider":"simcloud","operatingSystem":"ubuntu"}`)},
+		},
 	}
 }
 
@@ -81,7 +83,10 @@ func serving(name, image string, replicas int32) *appsv1.Deployment {
 // InTreeVolume makes a PersistentVolume that the in-tree plugin of the testbed's gate provisioned.
 func InTreeVolume(name string) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": "kubernetes.io/portworx-volume"}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": "kubernetes.io/portworx-volume"},
+		},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

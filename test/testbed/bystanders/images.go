@@ -11,10 +11,32 @@ const blankImage = " "
 func images() []string {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	return []string{
-		"nginx", "nginx:1.27", "library/nginx", "docker.io/library/nginx:latest",
-		"nginx@" + digest, "team/web:v1@" + digest, digest, strings.TrimPrefix(digest, "sha256:"),
-		"registry.example.com:5000/team/web", "registry.example.com:5000/team/web:1.2.3", "localhost:5000/web", "localhost/web:dev",
-		"10.0.0.1:5000/web", "[2001:db8::1]:5000/team/web:1", "quay.io/a/b/c/d/e/web:v1.2.3-rc.1_build.4", "web:" + strings.Repeat("9", 128),
-		"Nginx:Latest", "nginx:", ":latest", "nginx:1:2", "https://registry.example.com/web:1", "team//web", "web@sha256:abc", "веб:1", "-", "/",
+		"nginx",
+		"nginx:1.27",
+		"library/nginx",
+		"docker.io/library/nginx:latest",
+		"nginx@" + digest,
+		"team/web:v1@" + digest,
+		digest,
+		strings.TrimPrefix(digest, "sha256:"),
+		"registry.example.com:5000/team/web",
+		"registry.example.com:5000/team/web:1.2.3",
+		"localhost:5000/web",
+		"localhost/web:dev",
+		"10.0.0.1:5000/web",
+		"[2001:db8::1]:5000/team/web:1",
+		"quay.io/a/b/c/d/e/web:v1.2.3-rc.1_build.4",
+		"web:" +
+			strings.Repeat("9", 128),
+		"Nginx:Latest",
+		"nginx:",
+		":latest",
+		"nginx:1:2",
+		"https://registry.example.com/web:1",
+		"team//web",
+		"web@sha256:abc",
+		"веб:1",
+		"-",
+		"/",
 	}
 }

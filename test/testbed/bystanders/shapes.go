@@ -35,9 +35,28 @@ func shapes() []shape {
 		one(func(d *draw) client.Object {
 			return d.deployment("blank-image", func(pod *corev1.PodSpec) { pod.Containers[0].Image = blankImage })
 		}),
-		one(stopped), one(longName), one(replicaSet), one(replicationController), one(statefulSet), one(toleratesAll), one(runsNowhere),
-		one(job), one(cronJob), one(barePod), one(podOfAnotherKind), one(podOfTwoOwners), one(neverScheduled),
-		one(selectsNothing), one(allowsAll), one(externalName), one(withoutSelector), one(ofAnotherClass), one(unboundClaim), one(networkVolume),
+		one(stopped),
+		one(longName),
+		one(replicaSet),
+		one(replicationController),
+		one(statefulSet),
+		one(toleratesAll),
+		one(runsNowhere),
+		one(job),
+		one(cronJob),
+		one(barePod),
+		one(podOfAnotherKind),
+		one(podOfTwoOwners),
+		one(neverScheduled),
+		one(
+			selectsNothing,
+		),
+		one(allowsAll),
+		one(externalName),
+		one(withoutSelector),
+		one(ofAnotherClass),
+		one(unboundClaim),
+		one(networkVolume),
 	}
 }
 
@@ -69,12 +88,18 @@ func (d *draw) template(name string, change func(*corev1.PodSpec)) (*metav1.Labe
 
 func (d *draw) deployment(name string, change func(*corev1.PodSpec)) *appsv1.Deployment {
 	selector, template := d.template(name, change)
-	return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector, Template: template}}
+	return &appsv1.Deployment{
+		ObjectMeta: named(name),
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: selector, Template: template},
+	}
 }
 
 func manyContainers(d *draw) func(*corev1.PodSpec) {
 	return func(pod *corev1.PodSpec) {
-		pod.Containers = append(pod.Containers, corev1.Container{Name: "beside", Image: d.image(), Command: []string{"sh", "-c", "exec sleep 1d"}})
+		pod.Containers = append(
+			pod.Containers,
+			corev1.Container{Name: "beside", Image: d.image(), Command: []string{"sh", "-c", "exec sleep 1d"}},
+		)
 		pod.InitContainers = []corev1.Container{{Name: "first", Image: d.image(), Args: []string{"", "--", "$(NOTHING)"}}}
 	}
 }
@@ -126,7 +151,9 @@ func toleratesAll(d *draw) client.Object {
 		pod.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	})
 	return &appsv1.DaemonSet{ObjectMeta: named("everywhere"), Spec: appsv1.DaemonSetSpec{
-		Selector: selector, Template: template, UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType},
+		Selector:       selector,
+		Template:       template,
+		UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType},
 	}}
 }
 
@@ -188,13 +215,17 @@ func budget(name string, spec policyv1.PodDisruptionBudgetSpec) client.Object {
 // selectsNothing allows no disruption, of no pod.
 func selectsNothing(*draw) client.Object {
 	return budget("selects-nothing", policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: new(intstr.FromInt32(0)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "missing"}},
+		MaxUnavailable: new(intstr.FromInt32(0)),
+		Selector:       &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "missing"}},
 	})
 }
 
 func allowsAll(*draw) client.Object {
 	return budget("allows-all", policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: new(intstr.FromString("100%")), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "plain"}},
+		MaxUnavailable: new(
+			intstr.FromString("100%"),
+		),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "plain"}},
 	})
 }
 
@@ -207,7 +238,10 @@ func externalName(*draw) client.Object {
 }
 
 func withoutSelector(*draw) client.Object {
-	return service("without-selector", corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 5432}}})
+	return service(
+		"without-selector",
+		corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 5432}}},
+	)
 }
 
 // ofAnotherClass is none of the cloud's business, and waits for its address without end.

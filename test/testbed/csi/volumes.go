@@ -23,7 +23,12 @@ const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner"
 // until ctx ends. It stands for the driver's controller and its sidecars; nothing is mounted.
 func ServeVolumes(ctx context.Context, c client.Client, driver string) error {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		if err := errors.Join(provision(ctx, c, driver), attach(ctx, c, driver), reclaim(ctx, c, driver)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(
+			provision(ctx, c, driver),
+			attach(ctx, c, driver),
+			reclaim(ctx, c, driver),
+		); err != nil &&
+			ctx.Err() == nil {
 			ctrl.Log.Error(err, "volumes are not served, trying again")
 		}
 	}, time.Second)
@@ -44,12 +49,18 @@ func provision(ctx context.Context, c client.Client, driver string) error {
 		volume := &corev1.PersistentVolume{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": driver}},
 			Spec: corev1.PersistentVolumeSpec{
-				Capacity: corev1.ResourceList{corev1.ResourceStorage: *claim.Spec.Resources.Requests.Storage()}, AccessModes: claim.Spec.AccessModes,
-				PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete, StorageClassName: ptr.Deref(claim.Spec.StorageClassName, ""),
+				Capacity: corev1.ResourceList{
+					corev1.ResourceStorage: *claim.Spec.Resources.Requests.Storage(),
+				},
+				AccessModes:                   claim.Spec.AccessModes,
+				PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
+				StorageClassName:              ptr.Deref(claim.Spec.StorageClassName, ""),
 				ClaimRef: &corev1.ObjectReference{
 					APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
 				},
-				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{
+					CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name},
+				},
 			},
 		}
 		if err := c.Create(ctx, volume); client.IgnoreAlreadyExists(err) != nil {

@@ -13,14 +13,15 @@ func TestFaultsOfComponents(t *testing.T) {
 		arguments []string
 		want      []string
 	}{
-		"KCM as Finalize leaves it":               {kcmName, []string{kcmName, "--cloud-provider=external", "--controllers=*,tokencleaner", gate}, nil},
-		"KCM without any provider":                {kcmName, []string{"--controllers=*", gate}, nil},
-		"KCM with its in-tree provider":           {kcmName, []string{"--cloud-provider=simcloud", gate}, []string{"--cloud-provider=simcloud"}},
-		"KCM with loops that are left out":        {kcmName, []string{"--controllers=*,-service-lb-controller", gate}, []string{"--controllers=*,-service-lb-controller"}},
-		"only KCM keeps the word":                 {apiServerName, []string{"--cloud-provider=external", gate}, []string{"--cloud-provider=external"}},
-		"an API server with a cloud's file":       {apiServerName, []string{"--cloud-config=/etc/cloud.conf", gate}, []string{"--cloud-config=/etc/cloud.conf"}},
-		"a scheduler without the gate":            {schedulerName, []string{"--secure-port=10259"}, []string{"lacks the CSI migration gate"}},
-		"a scheduler with gates of the provider":  {schedulerName, []string{gate + ",DisableCloudProviders=false"}, []string{gate + ",DisableCloudProviders=false"}},
+		"KCM as Finalize leaves it":         {kcmName, []string{kcmName, "--cloud-provider=external", "--controllers=*,tokencleaner", gate}, nil},
+		"KCM without any provider":          {kcmName, []string{"--controllers=*", gate}, nil},
+		"KCM with its in-tree provider":     {kcmName, []string{"--cloud-provider=simcloud", gate}, []string{"--cloud-provider=simcloud"}},
+		"KCM with loops that are left out":  {kcmName, []string{"--controllers=*,-service-lb-controller", gate}, []string{"--controllers=*,-service-lb-controller"}},
+		"only KCM keeps the word":           {apiServerName, []string{"--cloud-provider=external", gate}, []string{"--cloud-provider=external"}},
+		"an API server with a cloud's file": {apiServerName, []string{"--cloud-config=/etc/cloud.conf", gate}, []string{"--cloud-config=/etc/cloud.conf"}},
+		"a scheduler without the gate":      {schedulerName, []string{"--secure-port=10259"}, []string{"lacks the CSI migration gate"}},
+		"a scheduler with gates of the provider": {schedulerName, []string{gate + ",DisableCloudProviders=false"}, []string{gate +
+			",DisableCloudProviders=false"}},
 		"a machine-controller without its flag":   {"machine-controller", []string{"-logtostderr"}, []string{"lacks the flag of external kubelets"}},
 		"an operating-system-manager with a flag": {"operating-system-manager", []string{"-external-cloud-provider=true"}, nil},
 	} {

@@ -82,21 +82,29 @@ func isReady(node *corev1.Node) bool {
 
 func isInitialized(node *corev1.Node) bool {
 	return isReady(node) && strings.HasPrefix(node.Spec.ProviderID, "simcloud://") &&
-		!slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "node.cloudprovider.kubernetes.io/uninitialized" })
+		!slices.ContainsFunc(
+			node.Spec.Taints,
+			func(t corev1.Taint) bool { return t.Key == "node.cloudprovider.kubernetes.io/uninitialized" },
+		)
 }
 
 func (s *Story) waitForLoadBalancers(u *bed.UserCluster) error {
-	return s.Bed.WaitFor(s.ctx, "user cluster "+u.Options.Name+": load balancers", chapterPatience, func(ctx context.Context) (string, error) {
-		services := &corev1.ServiceList{}
-		if err := u.Client.List(ctx, services); err != nil {
-			return "", err
-		}
-		for _, service := range services.Items {
-			ofCloud := service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
-			if ofCloud && len(service.Status.LoadBalancer.Ingress) == 0 {
-				return "Service " + service.Name + " has no address", nil
+	return s.Bed.WaitFor(
+		s.ctx,
+		"user cluster "+u.Options.Name+": load balancers",
+		chapterPatience,
+		func(ctx context.Context) (string, error) {
+			services := &corev1.ServiceList{}
+			if err := u.Client.List(ctx, services); err != nil {
+				return "", err
 			}
-		}
-		return "", nil
-	})
+			for _, service := range services.Items {
+				ofCloud := service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
+				if ofCloud && len(service.Status.LoadBalancer.Ingress) == 0 {
+					return "Service " + service.Name + " has no address", nil
+				}
+			}
+			return "", nil
+		},
+	)
 }

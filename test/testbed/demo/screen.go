@@ -58,5 +58,9 @@ func (s *Screen) Table(report *Report) {
 		}
 		_, _ = fmt.Fprintf(s.out, "requests to %s clusters: %s\n", kind, strings.Join(counts, ", "))
 	}
-	_, _ = fmt.Fprintf(s.out, "alpha: condition True %.2f s after the last event that it needed (soak time 0 s in the demo)\n\n", report.CompletionDelaySeconds)
+	_, _ = fmt.Fprintf(
+		s.out,
+		"alpha: condition True %.2f s after the last event that it needed (soak time 0 s in the demo)\n\n",
+		report.CompletionDelaySeconds,
+	)
 }

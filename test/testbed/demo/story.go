@@ -50,7 +50,14 @@ func Begin(ctx context.Context, options bed.Options, screen *Screen) (*Story, er
 		stop()
 		return nil, err
 	}
-	s := &Story{Bed: b, screen: screen, ctx: ctx, stop: stop, clusters: map[string]*bed.UserCluster{}, witnesses: map[string]*Witness{}}
+	s := &Story{
+		Bed:       b,
+		screen:    screen,
+		ctx:       ctx,
+		stop:      stop,
+		clusters:  map[string]*bed.UserCluster{},
+		witnesses: map[string]*Witness{},
+	}
 	if err := s.setUp(); err != nil {
 		s.End()
 		return nil, err
@@ -215,7 +222,8 @@ func (s *Story) tellDelta() error {
 
 func (s *Story) waitForFinished(name string) error {
 	return s.waitFor(name, "the end of its migration", func(c *ucv1.Cluster) string {
-		if meta.IsStatusConditionTrue(c.Status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition) && c.Status.Step == ucv1.StepFinished {
+		if meta.IsStatusConditionTrue(c.Status.Conditions, ucv1.CSIKubeletMigrationCompletedCondition) &&
+			c.Status.Step == ucv1.StepFinished {
 			return ""
 		}
 		ready := meta.FindStatusCondition(c.Status.Conditions, ucv1.ReadyCondition)

@@ -75,7 +75,13 @@ func Watch(ctx context.Context, b *bed.Bed, u *bed.UserCluster, screen *Screen) 
 	})
 }
 
-func watchObjects(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, namespace string, handlers map[client.Object]func(any, bool)) error {
+func watchObjects(
+	ctx context.Context,
+	config *rest.Config,
+	scheme *runtime.Scheme,
+	namespace string,
+	handlers map[client.Object]func(any, bool),
+) error {
 	options := cache.Options{Scheme: scheme}
 	if namespace != "" {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}

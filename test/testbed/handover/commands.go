@@ -129,7 +129,8 @@ func (f flags) scenarios() ([]Scenario, error) {
 // documentCommand writes the document again, from the records of a run that has ended.
 func documentCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "document DOCUMENT FOLDER...", Short: "Writes a report into a document, and in it scenarios that were measured again later.",
+		Use: "document DOCUMENT FOLDER...", Short: "Writes a report into a document, and in it scenarios that were measured again " +
+			"later.",
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return WriteDocument(args[0], args[1:]...) },
 	}

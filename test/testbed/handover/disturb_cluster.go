@@ -101,7 +101,10 @@ func cloudBroken(fault simcloud.Fault) func(context.Context, *Play) error {
 
 // leaveLease is a Lease that an earlier CCM left behind.
 func leaveLease(ctx context.Context, p *Play) error {
-	return p.User.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccmName}})
+	return p.User.Client.Create(
+		ctx,
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccmName}},
+	)
 }
 
 // deleteLease deletes it while the fence is closed: the CCM may not make a new one.
@@ -110,7 +113,10 @@ func deleteLease(ctx context.Context, p *Play) error {
 		return err
 	}
 	p.witness.note(Disturbed, "deleting the CCM's Lease")
-	return p.User.Client.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccmName}})
+	return p.User.Client.Delete(
+		ctx,
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccmName}},
+	)
 }
 
 // freeLeases grants Leases to every ServiceAccount, as some charts do: no fence holds there.

@@ -124,7 +124,12 @@ func deleteDeadNode(ctx context.Context, p *Play) error {
 	if err := p.Stays(ctx, 5*time.Second); err != nil {
 		return err
 	}
-	return p.load.do(ctx, NodeRemoved, "late-victim", func(ctx context.Context) error { return p.User.RemoveNode(ctx, "late-victim") })
+	return p.load.do(
+		ctx,
+		NodeRemoved,
+		"late-victim",
+		func(ctx context.Context) error { return p.User.RemoveNode(ctx, "late-victim") },
+	)
 }
 
 // inOrder plays one after the other.

@@ -43,7 +43,12 @@ func startCCM(ctx context.Context, p *Play) error {
 			return err
 		}
 	}
-	return p.witness.until(ctx, "the CCM that was started by hand to lead", patience, func(w *witness) bool { return w.holders[ccmName] != "" })
+	return p.witness.until(
+		ctx,
+		"the CCM that was started by hand to lead",
+		patience,
+		func(w *witness) bool { return w.holders[ccmName] != "" },
+	)
 }
 
 func (p *Play) strangePod() *corev1.Pod {
@@ -126,7 +131,9 @@ func (p *Play) kcmServes(ctx context.Context) error {
 
 // setCommand replaces KCM's command line, as an owner that knows nothing of us does.
 func (p *Play) setCommand(ctx context.Context, command []string) error {
-	patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": "/spec/template/spec/containers/0/command", "value": command}})
+	patch, err := json.Marshal(
+		[]map[string]any{{"op": "replace", "path": "/spec/template/spec/containers/0/command", "value": command}},
+	)
 	if err != nil {
 		return err
 	}

@@ -82,8 +82,12 @@ func (p *Play) redo(ctx context.Context) error {
 }
 
 func (p *Play) setRollback(ctx context.Context, on bool) error {
-	retryAfter := time.Now().Add(time.Second).UTC().Format(time.RFC3339) // What is undone starts again after a time only that is later.
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"handover":{"rollback":%t,"retryAfter":%q}}}`, on, retryAfter))
+	// What is undone starts again after a time only that is later.
+	retryAfter := time.Now().Add(time.Second).UTC().Format(time.RFC3339)
+	patch := client.RawPatch(
+		types.MergePatchType,
+		fmt.Appendf(nil, `{"spec":{"handover":{"rollback":%t,"retryAfter":%q}}}`, on, retryAfter),
+	)
 	return p.Client.Patch(ctx, p.User.NewCluster(false), patch)
 }
 

@@ -78,8 +78,11 @@ func (p *Play) secondNode() string { return "management-" + p.Scenario.Name }
 // standbyApart moves KCM's standby to a Node of its own, and keeps the old pods.
 func standbyApart(ctx context.Context, p *Play) error {
 	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: p.secondNode(), Labels: map[string]string{corev1.LabelHostname: p.secondNode(), corev1.LabelOSStable: "linux"}},
-		Spec:       corev1.NodeSpec{Unschedulable: true},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   p.secondNode(),
+			Labels: map[string]string{corev1.LabelHostname: p.secondNode(), corev1.LabelOSStable: "linux"},
+		},
+		Spec: corev1.NodeSpec{Unschedulable: true},
 	}
 	if err := p.Client.Create(ctx, node); err != nil {
 		return err

@@ -66,9 +66,19 @@ func intro(rows []Row, conditions Conditions) string {
 			unmet++
 		}
 	}
-	return fmt.Sprintf("`%s` of commit %s on %s, with %d processors and %d user clusters at once: %d hand-overs in %.0f minutes, seed %d; %d not as expected.",
-		conditions.Command, conditions.Commit, conditions.Started.UTC().Format("2006-01-02"), conditions.Processors, conditions.Beside,
-		len(rows), conditions.Seconds/60, conditions.Seed, unmet)
+	return fmt.Sprintf(
+		"`%s` of commit %s on %s, with %d processors and %d user clusters at once: %d "+
+			"hand-overs in %.0f minutes, seed %d; %d not as expected.",
+		conditions.Command,
+		conditions.Commit,
+		conditions.Started.UTC().Format("2006-01-02"),
+		conditions.Processors,
+		conditions.Beside,
+		len(rows),
+		conditions.Seconds/60,
+		conditions.Seed,
+		unmet,
+	)
 }
 
 func markdown(lines [][]string) string {
@@ -109,9 +119,19 @@ func summary(rows []Row) string {
 		key := row.Protocol + "|" + kindOf(row.Scenario)
 		groups[key] = append(groups[key], row)
 	}
-	lines := [][]string{{
-		"protocol", "disturbed by", "hand-overs", "as expected", "gap: median", "gap: longest", "overlaps", "load balancers recreated", "Nodes deleted",
-	}}
+	lines := [][]string{
+		{
+			"protocol",
+			"disturbed by",
+			"hand-overs",
+			"as expected",
+			"gap: median",
+			"gap: longest",
+			"overlaps",
+			"load balancers recreated",
+			"Nodes deleted",
+		},
+	}
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		lines = append(lines, summarized(key, groups[key]))
 	}
@@ -142,6 +162,17 @@ func summarized(key string, rows []Row) []string {
 		median, longest = seconds(&gaps[len(gaps)/2]), seconds(&gaps[len(gaps)-1])
 	}
 	return []string{
-		cmp.Or(protocol, "-"), kind, fmt.Sprint(len(rows)), fmt.Sprint(expected), median, longest, fmt.Sprint(overlaps), fmt.Sprint(recreated), fmt.Sprint(deleted),
+		cmp.Or(
+			protocol,
+			"-",
+		),
+		kind,
+		fmt.Sprint(len(rows)),
+		fmt.Sprint(expected),
+		median,
+		longest,
+		fmt.Sprint(overlaps),
+		fmt.Sprint(recreated),
+		fmt.Sprint(deleted),
 	}
 }

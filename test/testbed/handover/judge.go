@@ -130,13 +130,21 @@ func (j *judgement) overlaps() {
 // caused is the longest overlap within the person's time.
 func (j *judgement) caused(begins, ends time.Time) {
 	var longest time.Duration
-	samples := only(j.records.Samples, func(s loops.Sample) bool { return !s.Time.Before(begins) && (ends.IsZero() || !s.Time.After(ends)) })
+	samples := only(
+		j.records.Samples,
+		func(s loops.Sample) bool { return !s.Time.Before(begins) && (ends.IsZero() || !s.Time.After(ends)) },
+	)
 	for _, overlap := range loops.Overlaps(samples) {
 		longest = max(longest, overlap.To.Sub(overlap.From))
 	}
 	caused := longest.Seconds()
 	j.row.CausedOverlapSeconds = &caused
-	j.expect(longest <= j.scenario.Bars.CausedOverlap, "the person's overlap lasted %s, at most %s", longest, j.scenario.Bars.CausedOverlap)
+	j.expect(
+		longest <= j.scenario.Bars.CausedOverlap,
+		"the person's overlap lasted %s, at most %s",
+		longest,
+		j.scenario.Bars.CausedOverlap,
+	)
 }
 
 func only[T any](records []T, holds func(T) bool) []T {
@@ -166,7 +174,11 @@ func (j *judgement) gap(absolute bool) {
 			continue
 		}
 		gap = max(gap, first.Sub(last))
-		other = max(other, loops.Gaps(j.records.Samples, j.at(Flipped, ""), last)[loop], loops.Gaps(j.records.Samples, first, after)[loop])
+		other = max(
+			other,
+			loops.Gaps(j.records.Samples, j.at(Flipped, ""), last)[loop],
+			loops.Gaps(j.records.Samples, first, after)[loop],
+		)
 	}
 	gapSeconds, otherSeconds := gap.Seconds(), other.Seconds()
 	j.row.GapSeconds, j.row.OtherGapSeconds = &gapSeconds, &otherSeconds

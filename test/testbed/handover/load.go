@@ -57,16 +57,21 @@ func (l *load) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.play.WaitFor(ctx, "the load of "+l.play.Scenario.Name+" to be served", patience, func(ctx context.Context) (string, error) {
-		state, err := l.play.state(ctx)
-		if err != nil {
-			return "", err
-		}
-		for _, lost := range unserved(state) {
-			return lost, nil
-		}
-		return l.unready(ctx)
-	})
+	return l.play.WaitFor(
+		ctx,
+		"the load of "+l.play.Scenario.Name+" to be served",
+		patience,
+		func(ctx context.Context) (string, error) {
+			state, err := l.play.state(ctx)
+			if err != nil {
+				return "", err
+			}
+			for _, lost := range unserved(state) {
+				return lost, nil
+			}
+			return l.unready(ctx)
+		},
+	)
 }
 
 func (l *load) unready(ctx context.Context) (string, error) {
@@ -214,7 +219,8 @@ func (l *load) state(ctx context.Context) (State, error) {
 		return State{}, err
 	}
 	for _, service := range services.Items {
-		if service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil { // Others serve the other classes.
+		// Others serve the other classes.
+		if service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil {
 			state.Services = append(state.Services, service.Name)
 		}
 	}

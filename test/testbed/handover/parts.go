@@ -24,7 +24,8 @@ func (p *Parts) String() string {
 	if p == nil {
 		return "its parts are not known"
 	}
-	return fmt.Sprintf("%.1f s until the last process of KCM was seen to end, %.1f s until the fence was open, %.1f s until the CCM led, %.1f s until it ran the loops",
+	return fmt.Sprintf("%.1f s until the last process of KCM was seen to end, %.1f s until the fence was open, %.1f s until the "+
+		"CCM led, %.1f s until it ran the loops",
 		p.Ends, p.Proof, p.Lease, p.Loops)
 }
 
@@ -47,7 +48,12 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 		}
 	}
 	return &Parts{
-		Ends: ended.Sub(last).Seconds(), Proof: opened.Sub(ended).Seconds(), Lease: leads.Sub(opened).Seconds(), Loops: first.Sub(leads).Seconds(),
+		Ends: ended.Sub(
+			last,
+		).Seconds(),
+		Proof: opened.Sub(ended).Seconds(),
+		Lease: leads.Sub(opened).Seconds(),
+		Loops: first.Sub(leads).Seconds(),
 	}
 }
 

@@ -69,10 +69,15 @@ func (p *Play) run(ctx context.Context) error {
 	setup := p.Scenario.Setup
 	var err error
 	p.User, err = p.AddUserCluster(bed.UserClusterOptions{
-		Name: p.Scenario.Name, KCMReplicas: setup.KCMReplicas, LeaseDuration: setup.Lease, WithoutMachineController: true,
-		ControlPlaneNodes: setup.controlPlaneNodes(), CCMBesideControlPlane: setup.BesideControlPlane,
+		Name:                     p.Scenario.Name,
+		KCMReplicas:              setup.KCMReplicas,
+		LeaseDuration:            setup.Lease,
+		WithoutMachineController: true,
+		ControlPlaneNodes:        setup.controlPlaneNodes(),
+		CCMBesideControlPlane:    setup.BesideControlPlane,
 		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over.
-		KCMFlags: append([]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
+		KCMFlags: append(
+			[]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
 			setup.KCMFlags...),
 	})
 	if err != nil {
@@ -180,7 +185,8 @@ func resultOf(status *ucv1.ClusterStatus) Result {
 	switch {
 	case status.Step == ucv1.StepRolledBack:
 		return RolledBack
-	case status.Handover != nil && status.Handover.FinishedAt != nil && meta.IsStatusConditionTrue(status.Conditions, ucv1.HandoverCompletedCondition):
+	case status.Handover != nil && status.Handover.FinishedAt != nil && meta.IsStatusConditionTrue(status.Conditions,
+		ucv1.HandoverCompletedCondition):
 		return HandedOver
 	case !meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition):
 		return Unfinished

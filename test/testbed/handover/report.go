@@ -83,7 +83,19 @@ func ReadReport(dir string) (rows []Row, conditions Conditions, err error) {
 
 func headings() []string {
 	return []string{
-		"scenario", "protocol", "topology", "KCM", "lease", "result", "gap", "at most", "other gap", "overlaps", "load balancers kept", "recreated", "Nodes deleted",
+		"scenario",
+		"protocol",
+		"topology",
+		"KCM",
+		"lease",
+		"result",
+		"gap",
+		"at most",
+		"other gap",
+		"overlaps",
+		"load balancers kept",
+		"recreated",
+		"Nodes deleted",
 	}
 }
 
@@ -100,9 +112,19 @@ func cells(row Row) []string {
 		bar = seconds(&row.GapBarSeconds)
 	}
 	return []string{
-		row.Scenario, protocol, row.Topology, fmt.Sprint(row.KCMReplicas), fmt.Sprintf("%g s", row.LeaseDurationSeconds), string(row.Result),
-		seconds(row.GapSeconds), bar, seconds(row.OtherGapSeconds), overlaps,
-		fmt.Sprint(row.LoadBalancersKept), fmt.Sprint(row.LoadBalancersRecreated), fmt.Sprint(row.NodesDeleted),
+		row.Scenario,
+		protocol,
+		row.Topology,
+		fmt.Sprint(row.KCMReplicas),
+		fmt.Sprintf("%g s", row.LeaseDurationSeconds),
+		string(row.Result),
+		seconds(row.GapSeconds),
+		bar,
+		seconds(row.OtherGapSeconds),
+		overlaps,
+		fmt.Sprint(row.LoadBalancersKept),
+		fmt.Sprint(row.LoadBalancersRecreated),
+		fmt.Sprint(row.NodesDeleted),
 	}
 }
 

@@ -27,7 +27,18 @@ const (
 // over; what its user cluster needs beyond Setup is a field of that, which Play.run gives to the testbed. Those that take
 // longest come first in their list.
 func Scenarios() []Scenario {
-	return slices.Concat(undone(), ccmTroubles(), besideControlPlane(), zombies(), people(), administrators(), environment(), kcmKilled(), plain(), managerTroubles())
+	return slices.Concat(
+		undone(),
+		ccmTroubles(),
+		besideControlPlane(),
+		zombies(),
+		people(),
+		administrators(),
+		environment(),
+		kcmKilled(),
+		plain(),
+		managerTroubles(),
+	)
 }
 
 // lines of each table at which something else can happen than at the line before; a test compares them with the tables.
@@ -44,7 +55,11 @@ func lines(protocol ucv1.HandoverProtocolChoice) []string {
 }
 
 func protocols() []ucv1.HandoverProtocolChoice {
-	return []ucv1.HandoverProtocolChoice{ucv1.FencedProtocolChoice, ucv1.SerializedProtocolChoice, ucv1.LeaderMigrationProtocolChoice}
+	return []ucv1.HandoverProtocolChoice{
+		ucv1.FencedProtocolChoice,
+		ucv1.SerializedProtocolChoice,
+		ucv1.LeaderMigrationProtocolChoice,
+	}
 }
 
 // gapBar is the limit of the gap in a Hosted control plane that no one disturbs in it.
@@ -88,7 +103,8 @@ func administrators() []Scenario {
 			scenario := Scenario{
 				Name:  strings.ToLower(fmt.Sprintf("external-%s-kcm-%d", protocol, replicas)),
 				Setup: Setup{Protocol: protocol, Topology: External, KCMReplicas: replicas, Lease: usualLease},
-				Want:  HandedOver, Disturb: administer, Bars: Bars{NoGap: "a person changes one Node after the other, the leader's at last; a static pod whose end no watch saw counts as ended when its successor has run for ten seconds"},
+				Want:  HandedOver, Disturb: administer, Bars: Bars{NoGap: "a person changes one Node after the other, the leader's at " +
+					"last; a static pod whose end no watch saw counts as ended when its successor has run for ten seconds"},
 			}
 			if protocol == ucv1.LeaderMigrationProtocolChoice {
 				// There are no instructions for the migration lock.
@@ -102,7 +118,8 @@ func administrators() []Scenario {
 
 // kcmKilled kills KCM's leader at each line of the table.
 func kcmKilled() []Scenario {
-	const why = "no one runs the loops from the kill on until another KCM gets the dead one's Lease or, if that is sooner, the CCM leads"
+	const why = "no one runs the loops from the kill on until another KCM gets the dead one's Lease or, if that is sooner, the " +
+		"CCM leads"
 	var scenarios []Scenario
 	for _, protocol := range protocols() {
 		for _, line := range lines(protocol) {
@@ -119,7 +136,8 @@ func kcmKilled() []Scenario {
 func undone() []Scenario {
 	const (
 		before = "the hand-over is undone many times before it is finished, and each time others end and start KCM and the CCM"
-		after  = "the hand-over is like any other; what takes time is its undo, in which the CCM's Lease has to run out before KCM starts"
+		after  = "the hand-over is like any other; what takes time is its undo, in which the CCM's Lease has to run out before KCM " +
+			"starts"
 	)
 	var everyLine, afterwards []Scenario
 	for _, protocol := range protocols() {
@@ -161,7 +179,13 @@ func ccmTroubles() []Scenario {
 	return []Scenario{
 		{Name: "ccm-dies-after-its-election", Setup: fenced, Disturb: killProbes, Want: Stalled, Bars: untouched, CI: true},
 		{Name: "ccm-killed-taking-the-lease", Setup: fenced, Disturb: killCCMLeader(ccmName), Want: HandedOver, Bars: Bars{NoGap: why}},
-		{Name: "ccm-killed-taking-the-lock", Setup: lock, Disturb: killCCMLeader(handover.LockName), Want: HandedOver, Bars: Bars{NoGap: why}},
+		{
+			Name:    "ccm-killed-taking-the-lock",
+			Setup:   lock,
+			Disturb: killCCMLeader(handover.LockName),
+			Want:    HandedOver,
+			Bars:    Bars{NoGap: why},
+		},
 		{
 			Name: "ccm-lease-deleted", Setup: before(fenced, leaveLease), Disturb: deleteLease, Want: HandedOver,
 			Bars: gapBar(ucv1.FencedProtocolChoice, usualLease),
@@ -186,7 +210,8 @@ func besideControlPlane() []Scenario {
 	}
 	for _, protocol := range protocols() {
 		scenarios = append(scenarios, Scenario{
-			Name: strings.ToLower("beside-" + short(protocol)), Setup: setup(protocol), Want: HandedOver, Bars: gapBar(protocol, usualLease),
+			Name: strings.ToLower("beside-" +
+				short(protocol)), Setup: setup(protocol), Want: HandedOver, Bars: gapBar(protocol, usualLease),
 			Measured: true, CI: protocol == ucv1.FencedProtocolChoice,
 		})
 	}
@@ -222,8 +247,11 @@ func zombies() []Scenario {
 			Bars: Bars{NoGap: "the CCM waits until the process that no one sees has ended for certain"},
 		},
 		{
-			Name: "kcm-leader-frozen", Setup: before(usual(ucv1.FencedProtocolChoice), holdRolloutsBefore), Disturb: frozenLeader, Want: HandedOver,
-			Bars: late("the frozen process"),
+			Name:    "kcm-leader-frozen",
+			Setup:   before(usual(ucv1.FencedProtocolChoice), holdRolloutsBefore),
+			Disturb: frozenLeader,
+			Want:    HandedOver,
+			Bars:    late("the frozen process"),
 		},
 		{
 			Name: "kcm-pod-stuck-terminating", Setup: before(usual(ucv1.FencedProtocolChoice), stuckPod), Want: HandedOver,
@@ -237,7 +265,14 @@ func managerTroubles() []Scenario {
 	held := before(fenced, holdRolloutsBefore)
 	const away = "no one can open the fence while the manager is away"
 	scenarios := []Scenario{
-		{Name: "manager-away", Setup: held, Disturb: withoutManager(longerThanAnyLease), Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: away}},
+		{
+			Name:      "manager-away",
+			Setup:     held,
+			Disturb:   withoutManager(longerThanAnyLease),
+			Want:      HandedOver,
+			Exclusive: true,
+			Bars:      Bars{NoGap: away},
+		},
 		{
 			Name: "node-dies-in-the-gap", Setup: held, Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: away},
 			Disturb: inOrder(withoutManager(killNode), deleteDeadNode),
@@ -245,7 +280,8 @@ func managerTroubles() []Scenario {
 	}
 	for _, protocol := range protocols() {
 		scenarios = append(scenarios, Scenario{
-			Name: strings.ToLower("manager-killed-at-every-line-" + short(protocol)), Setup: usual(protocol), Disturb: killManagerAtEveryLine,
+			Name: strings.ToLower("manager-killed-at-every-line-" +
+				short(protocol)), Setup: usual(protocol), Disturb: killManagerAtEveryLine,
 			Want: HandedOver, Exclusive: true, Bars: Bars{NoGap: "the manager starts again at each line of the gap, which takes seconds"},
 		})
 	}
@@ -265,7 +301,12 @@ func environment() []Scenario {
 	return []Scenario{
 		{Name: "no-routes", Setup: noRoutes, Want: HandedOver, Bars: routeless, CI: true},
 		{Name: "upstream-names-fenced", Setup: before(named, allowKCMLock), Want: HandedOver, Bars: bar},
-		{Name: "upstream-names-lock", Setup: before(namedLock, allowKCMLock), Want: Refused, Bars: Bars{NothingOpened: true, Untouched: true}},
+		{
+			Name:  "upstream-names-lock",
+			Setup: before(namedLock, allowKCMLock),
+			Want:  Refused,
+			Bars:  Bars{NothingOpened: true, Untouched: true},
+		},
 		{
 			Name: "api-server-away", Setup: fenced, Disturb: apiServerAway, Want: HandedOver,
 			Bars: Bars{NoGap: "no loop can run anywhere while the API server is away"},
@@ -274,7 +315,13 @@ func environment() []Scenario {
 			Name: "cloud-answers-500", Setup: fenced, Want: HandedOver, Bars: bar,
 			Disturb: cloudBroken(simcloud.Fault{ErrorStatus: http.StatusInternalServerError}),
 		},
-		{Name: "cloud-hangs", Setup: fenced, Disturb: cloudBroken(simcloud.Fault{LatencyMS: time.Minute.Milliseconds()}), Want: HandedOver, Bars: bar},
+		{
+			Name:    "cloud-hangs",
+			Setup:   fenced,
+			Disturb: cloudBroken(simcloud.Fault{LatencyMS: time.Minute.Milliseconds()}),
+			Want:    HandedOver,
+			Bars:    bar,
+		},
 	}
 }
 

@@ -77,8 +77,12 @@ func TestDocumentGetsTheTable(t *testing.T) {
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(written)).To(And(
-		HavePrefix("before\n<!-- measured: scenarios -->\n`make handover` of commit 0123abc on "), HaveSuffix("<!-- /measured: random -->\nafter\n"),
-		ContainSubstring("seed 7; 1 not as expected.\n\n| scenario |"), Not(ContainSubstring("old")),
+		HavePrefix(
+			"before\n<!-- measured: scenarios -->\n`make handover` of commit 0123abc on ",
+		),
+		HaveSuffix("<!-- /measured: random -->\nafter\n"),
+		ContainSubstring("seed 7; 1 not as expected.\n\n| scenario |"),
+		Not(ContainSubstring("old")),
 		ContainSubstring("| x | Fenced | Hosted | 1 | 15 s | HandedOver | 2.0 s | 3.0 s | 0.0 s | 0 | 2 | 0 | 0 |\n"),
 		ContainSubstring("| Fenced |  | 2 | 1 | 2.0 s | 2.0 s | 0 | 0 | 0 |\n| all |  | 2 |"),
 	))
@@ -98,6 +102,10 @@ func TestMeasuredAgainStandsForEarlier(t *testing.T) {
 	g.Expect(WriteDocument(path, filepath.Join(dir, "first"), filepath.Join(dir, "again"))).To(Succeed())
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(written)).To(MatchRegexp("`make handover first` .* 1 not as expected.\nThen `make handover again` .* 0 not as expected.\n"))
+	g.Expect(
+		string(written),
+	).To(
+		MatchRegexp("`make handover first` .* 1 not as expected.\nThen `make handover again` .* 0 not as expected.\n"),
+	)
 	g.Expect(strings.Count(string(written), "| x |")).To(Equal(1))
 }

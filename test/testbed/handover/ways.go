@@ -19,7 +19,8 @@ func (r Records) undos() []time.Time {
 	var moments []time.Time
 	for _, seen := range r.Clusters {
 		rollback := seen.Status.Rollback
-		if rollback != nil && rollback.FinishedAt != nil && (len(moments) == 0 || !moments[len(moments)-1].Equal(rollback.FinishedAt.Time)) {
+		if rollback != nil && rollback.FinishedAt != nil &&
+			(len(moments) == 0 || !moments[len(moments)-1].Equal(rollback.FinishedAt.Time)) {
 			moments = append(moments, rollback.FinishedAt.Time)
 		}
 	}
@@ -34,7 +35,8 @@ func (r Records) ways() []way {
 	for _, undone := range r.undos() {
 		var last time.Time
 		for _, call := range r.Calls {
-			if call.Component == ccmName && slices.Contains(loops.CloudLoops(), call.Loop) && next.has(call.Time) && call.Time.Before(undone) {
+			if call.Component == ccmName && slices.Contains(loops.CloudLoops(), call.Loop) && next.has(call.Time) &&
+				call.Time.Before(undone) {
 				last = later(last, call.Time)
 			}
 		}

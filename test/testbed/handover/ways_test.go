@@ -29,7 +29,8 @@ func undoneAt() Records {
 // redoneAt has a second hand-over behind that: KCM runs the loops until 35, the CCM from 40 on.
 func redoneAt() Records {
 	records := undoneAt()
-	records.Events = append(records.Events, Event{at(38), FenceOpened, fenceRole}, Event{at(39), LeaseHolder, ccmName + " " + ccmName + "-2_id"})
+	records.Events = append(records.Events, Event{at(38), FenceOpened, fenceRole}, Event{at(39), LeaseHolder, ccmName + " " +
+		ccmName + "-2_id"})
 	status := handedOver(at(36.5))
 	status.Handover.FinishedAt = &metav1.Time{Time: at(40)}
 	records.Clusters = append(records.Clusters, Seen{at(40), status})

@@ -72,7 +72,12 @@ func (w *witness) start(ctx context.Context, b *bed.Bed, u *bed.UserCluster, dir
 	})
 }
 
-func watch(ctx context.Context, config *rest.Config, options cache.Options, handlers map[client.Object]func(object any, gone bool)) error {
+func watch(
+	ctx context.Context,
+	config *rest.Config,
+	options cache.Options,
+	handlers map[client.Object]func(object any, gone bool),
+) error {
 	objects, err := cache.New(config, options)
 	if err != nil {
 		return err

@@ -28,8 +28,12 @@ func accessGroups() []Group {
 			Name: "webhook", Options: withoutMachines(), Nodes: []string{"steady"}, CI: true,
 			Hazards: []Hazard{
 				{
-					Name: "An admission webhook that refuses what it is not asked about, and no one answers", ID: "WebhookBroken", Severity: blocking,
-					Objects: []string{webhookText}, Stage: brokenWebhook, Happens: refusedAddons,
+					Name:     "An admission webhook that refuses what it is not asked about, and no one answers",
+					ID:       "WebhookBroken",
+					Severity: blocking,
+					Objects:  []string{webhookText},
+					Stage:    brokenWebhook,
+					Happens:  refusedAddons,
 				},
 				{
 					Name: "The same webhook, asked about our addons", ID: "WebhookMatches", Severity: info, Objects: []string{webhookText},
@@ -42,9 +46,15 @@ func accessGroups() []Group {
 		},
 		{
 			Name: "rights", Options: withoutMachines(), Nodes: []string{"steady"},
-			Hazards: []Hazard{{
-				Name: "Credentials without the right to open the fence", ID: "RightsMissing", Severity: blocking, Stage: withdrawRights, Happens: fenceRefused,
-			}},
+			Hazards: []Hazard{
+				{
+					Name:     "Credentials without the right to open the fence",
+					ID:       "RightsMissing",
+					Severity: blocking,
+					Stage:    withdrawRights,
+					Happens:  fenceRefused,
+				},
+			},
 		},
 		{
 			Name: "expiry", Options: withoutMachines(), Nodes: []string{"steady"},
@@ -60,15 +70,28 @@ func accessGroups() []Group {
 func brokenWebhook(ctx context.Context, p *Play) error {
 	return p.User.Client.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "policy"},
-		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: webhookName, AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregistrationv1.SideEffectClassNone),
-			FailurePolicy: new(admissionregistrationv1.Fail), TimeoutSeconds: new(int32(1)),
-			ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: metav1.NamespaceDefault, Name: "policy"}},
-			Rules: []admissionregistrationv1.RuleWithOperations{{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"daemonsets", "deployments"}},
-			}},
-		}},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{
+			{
+				Name:                    webhookName,
+				AdmissionReviewVersions: []string{"v1"},
+				SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+				FailurePolicy:           new(admissionregistrationv1.Fail),
+				TimeoutSeconds:          new(int32(1)),
+				ClientConfig: admissionregistrationv1.WebhookClientConfig{
+					Service: &admissionregistrationv1.ServiceReference{Namespace: metav1.NamespaceDefault, Name: "policy"},
+				},
+				Rules: []admissionregistrationv1.RuleWithOperations{
+					{
+						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+						Rule: admissionregistrationv1.Rule{
+							APIGroups:   []string{"apps"},
+							APIVersions: []string{"v1"},
+							Resources:   []string{"daemonsets", "deployments"},
+						},
+					},
+				},
+			},
+		},
 	})
 }
 
@@ -80,7 +103,10 @@ func refusedAddons(ctx context.Context, p *Play) (string, error) {
 		return "", err
 	}
 	return "The addons were refused, and step Addons stood still with reason CouldNotAct, before KCM was touched.",
-		p.User.Client.Delete(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "policy"}})
+		p.User.Client.Delete(
+			ctx,
+			&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "policy"}},
+		)
 }
 
 // fenceRights changes what we may do with the RoleBinding of the fence.
@@ -112,9 +138,11 @@ func fenceRefused(ctx context.Context, p *Play) (string, error) {
 	if err := p.fenceRights(ctx, "create", "delete", "get", "patch"); err != nil {
 		return "", err
 	}
-	happened := "The API server refused it, and the migration stood still with reason CouldNotAct before KCM was touched, until we had the right."
+	happened := "The API server refused it, and the migration stood still with reason CouldNotAct before KCM was touched, until " +
+		"we had the right."
 	if silent {
-		happened = "The API server refused to open the fence when KCM's loops were off already: with reason CouldNotAct no one ran the cloud loops until we had the right."
+		happened = "The API server refused to open the fence when KCM's loops were off already: with reason CouldNotAct no one ran " +
+			"the cloud loops until we had the right."
 	}
 	return happened, p.handedOver(ctx)
 }
@@ -156,6 +184,7 @@ func expired(ctx context.Context, p *Play) (string, error) {
 	if err := p.credentials(ctx, time.Hour*24*365); err != nil {
 		return "", err
 	}
-	return "In the middle of the migration the API server did not take them any more: nothing went on, with reason Unauthorized, until the kubeconfig was renewed.",
+	return "In the middle of the migration the API server did not take them any more: nothing went on, with reason Unauthorized, " +
+			"until the kubeconfig was renewed.",
 		p.handedOver(ctx)
 }

@@ -33,8 +33,12 @@ func cloudGroups() []Group {
 					Stage: func(ctx context.Context, p *Play) error { return p.served(ctx, "kept") }, Happens: ensured,
 				},
 				{
-					Name: "A Service that is being deleted and whose load balancer the cloud does not delete", ID: "LoadBalancerDeleting", Severity: blocking,
-					Objects: []string{"Service default/leaving"}, Stage: leaving, Happens: left,
+					Name:     "A Service that is being deleted and whose load balancer the cloud does not delete",
+					ID:       "LoadBalancerDeleting",
+					Severity: blocking,
+					Objects:  []string{"Service default/leaving"},
+					Stage:    leaving,
+					Happens:  left,
 				},
 				{
 					Name: "A Service whose load balancer the cloud refuses", ID: "LoadBalancerPending", Severity: warning,
@@ -54,13 +58,19 @@ func cloudGroups() []Group {
 					Stage: overlap, Happens: overlapping,
 				},
 				{
-					Name: "A Node whose route the cloud does not take", ID: "NetworkUnavailable", Severity: blocking, Objects: []string{"Node other"},
-					Happens: unavailable,
+					Name:     "A Node whose route the cloud does not take",
+					ID:       "NetworkUnavailable",
+					Severity: blocking,
+					Objects:  []string{"Node other"},
+					Happens:  unavailable,
 				},
 				{
-					Name: "A Node whose pod CIDR is outside of --cluster-cidr", ID: "PodCIDROutside", Severity: warning, Objects: []string{"Node outside"},
-					Stage:   func(ctx context.Context, p *Play) error { return p.addRoutedNode(ctx, "outside", "10.99.1.0/24") },
-					Happens: outside,
+					Name:     "A Node whose pod CIDR is outside of --cluster-cidr",
+					ID:       "PodCIDROutside",
+					Severity: warning,
+					Objects:  []string{"Node outside"},
+					Stage:    func(ctx context.Context, p *Play) error { return p.addRoutedNode(ctx, "outside", "10.99.1.0/24") },
+					Happens:  outside,
 				},
 				{
 					Name: "A route of someone else's inside of --cluster-cidr", ID: "RoutesUnknown", Severity: warning, NotLookedAt: true,
@@ -115,7 +125,10 @@ func leaving(ctx context.Context, p *Play) error {
 		return err
 	}
 	p.Cloud.AddFault(simcloud.Fault{
-		Cluster: p.Group.Name, Method: simcloud.EnsureLoadBalancerDeleted, Object: leavingBalancer, ErrorStatus: http.StatusServiceUnavailable,
+		Cluster:     p.Group.Name,
+		Method:      simcloud.EnsureLoadBalancerDeleted,
+		Object:      leavingBalancer,
+		ErrorStatus: http.StatusServiceUnavailable,
 	})
 	return p.User.Client.Delete(ctx, bed.LoadBalancer("leaving"))
 }
@@ -145,7 +158,8 @@ func left(ctx context.Context, p *Play) (string, error) {
 	if len(p.members(leavingBalancer)) > 0 {
 		return "", errors.New("the Service is gone and its load balancer is not")
 	}
-	return "No one tried to delete the load balancer while the loops were handed over. The Service hung until the cloud gave in; then the CCM deleted both.", nil
+	return "No one tried to delete the load balancer while the loops were handed over. The Service hung until the cloud gave in; " +
+		"then the CCM deleted both.", nil
 }
 
 // inTurn says that KCM's last call of a kind was before the CCM's first one.
@@ -191,8 +205,8 @@ func refused(ctx context.Context, p *Play) (string, error) {
 	if err := p.addressed(ctx, "waiting"); err != nil {
 		return "", err
 	}
-	return "The CCM could not make it either, and before the first Machine was replaced the migration stopped with the finding LoadBalancerRefused. When the " +
-		"cloud gave in, the CCM made it, and the roll began.", p.rolls(ctx)
+	return "The CCM could not make it either, and before the first Machine was replaced the migration stopped with the finding " +
+		"LoadBalancerRefused. When the cloud gave in, the CCM made it, and the roll began.", p.rolls(ctx)
 }
 
 const shared = "10.244.100.0/24"
@@ -260,7 +274,8 @@ func overlapping(ctx context.Context, p *Play) (string, error) {
 	if leads := p.route(shared); err == nil && leads != "one" {
 		err = errors.New("the route leads to " + leads)
 	}
-	return "The cloud has one route for both: what is for pods of the second Node goes to the first one, and the CCM could not make another.", err
+	return "The cloud has one route for both: what is for pods of the second Node goes to the first one, and the CCM could not " +
+		"make another.", err
 }
 
 func unavailable(ctx context.Context, p *Play) (string, error) {
@@ -273,8 +288,8 @@ func unavailable(ctx context.Context, p *Play) (string, error) {
 	if err := p.untilRoute(ctx, shared, "other"); err != nil {
 		return "", err
 	}
-	return "The CCM went on failing at the same route as KCM before, and its network stayed unavailable. When the first Node of the range was gone, the CCM made " +
-		"the route, and the condition went.", p.untilNetwork(ctx, "other", corev1.ConditionFalse)
+	return "The CCM went on failing at the same route as KCM before, and its network stayed unavailable. When the first Node of " +
+		"the range was gone, the CCM made the route, and the condition went.", p.untilNetwork(ctx, "other", corev1.ConditionFalse)
 }
 
 func outside(ctx context.Context, p *Play) (string, error) {
@@ -301,8 +316,13 @@ const foreignDestination = "10.244.200.0/24"
 // foreignRoute is kept from KCM, which would delete it as well.
 func foreignRoute(_ context.Context, p *Play) error {
 	const name = "kubernetes-someone"
-	p.Cloud.AddFault(simcloud.Fault{Cluster: p.Group.Name, Method: "DeleteRoute", Object: name, ErrorStatus: http.StatusServiceUnavailable})
-	return p.Cloud.AddRoute(p.Group.Name, simcloud.Route{Name: name, ID: name, TargetNode: "gateway", DestinationCIDR: foreignDestination})
+	p.Cloud.AddFault(
+		simcloud.Fault{Cluster: p.Group.Name, Method: "DeleteRoute", Object: name, ErrorStatus: http.StatusServiceUnavailable},
+	)
+	return p.Cloud.AddRoute(
+		p.Group.Name,
+		simcloud.Route{Name: name, ID: name, TargetNode: "gateway", DestinationCIDR: foreignDestination},
+	)
 }
 
 func foreignRouteDeleted(ctx context.Context, p *Play) (string, error) {
@@ -310,5 +330,9 @@ func foreignRouteDeleted(ctx context.Context, p *Play) (string, error) {
 		return "", errors.New("it is gone already")
 	}
 	p.Cloud.ClearFaultsOf(p.Group.Name)
-	return "The CCM deleted the route, as KCM would have: the cloud had kept it from both until then.", p.untilRoute(ctx, foreignDestination, "")
+	return "The CCM deleted the route, as KCM would have: the cloud had kept it from both until then.", p.untilRoute(
+		ctx,
+		foreignDestination,
+		"",
+	)
 }

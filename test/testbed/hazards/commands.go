@@ -26,7 +26,9 @@ type flags struct {
 func Command() *cobra.Command {
 	f := flags{}
 	command := &cobra.Command{
-		Use: "hazards", Short: "Makes on purpose what preflight warns of, and compares what happens with what it said.", Args: cobra.NoArgs,
+		Use:   "hazards",
+		Short: "Makes on purpose what preflight warns of, and compares what happens with what it said.",
+		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return run(command.Context(), f, command.OutOrStdout())
 		},
@@ -65,7 +67,12 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 		command += fmt.Sprintf(" HAZARDS='%s'", f.only)
 	}
 	report := Report{
-		Command: command, Started: started, Seconds: time.Since(started).Seconds(), Processors: runtime.NumCPU(), Beside: f.beside, Rows: rows,
+		Command:    command,
+		Started:    started,
+		Seconds:    time.Since(started).Seconds(),
+		Processors: runtime.NumCPU(),
+		Beside:     f.beside,
+		Rows:       rows,
 	}
 	err = errors.Join(err, report.Write(options.Dir))
 	if f.document != "" {

@@ -56,7 +56,10 @@ func forget(ctx context.Context, p *Play) error {
 		return err
 	}
 	labels := map[string]string{"app": forgotten}
-	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: forgotten, Labels: labels}, Spec: *known.Spec.DeepCopy()}
+	other := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: forgotten, Labels: labels},
+		Spec:       *known.Spec.DeepCopy(),
+	}
 	other.Spec.Selector, other.Spec.Template.Labels = &metav1.LabelSelector{MatchLabels: labels}, labels
 	if err := p.scale(ctx, 0); err != nil {
 		return err
@@ -75,7 +78,11 @@ func forget(ctx context.Context, p *Play) error {
 
 func (p *Play) scale(ctx context.Context, replicas int) error {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: kcmName}}
-	return p.Client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)))
+	return p.Client.Patch(
+		ctx,
+		deployment,
+		client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)),
+	)
 }
 
 // leads waits until someone whose name begins so holds a Lease.
@@ -103,11 +110,14 @@ func remembered(ctx context.Context, p *Play) (string, error) {
 	if err := p.forgottenRuns(); err != nil {
 		return "", err
 	}
-	if err := p.Client.Delete(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: forgotten}}); err != nil {
+	if err := p.Client.Delete(
+		ctx,
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: forgotten}},
+	); err != nil {
 		return "", err
 	}
-	return "It went on running the cloud loops when they were off in the KCM that we know. The CCM was not let in: the proof of silence named the holder " +
-		"until it was stopped.", p.handedOver(ctx)
+	return "It went on running the cloud loops when they were off in the KCM that we know. The CCM was not let in: the proof of " +
+		"silence named the holder until it was stopped.", p.handedOver(ctx)
 }
 
 // forgottenRuns says that the KCM which no one knows of runs the loops now, and that the CCM never did.
@@ -118,9 +128,13 @@ func (p *Play) forgottenRuns() error {
 	}
 	last := samples[len(samples)-1].Time
 	running := slices.ContainsFunc(samples, func(s loops.Sample) bool {
-		return strings.HasPrefix(s.Instance, forgotten) && s.Running && s.Loop == "service" && last.Sub(s.Time) < 10*p.Options().LeaseDuration
+		return strings.HasPrefix(s.Instance, forgotten) && s.Running && s.Loop == "service" &&
+			last.Sub(s.Time) < 10*p.Options().LeaseDuration
 	})
-	ccm := slices.ContainsFunc(samples, func(s loops.Sample) bool { return s.Component == ccmName && s.Running && s.Loop == "service" })
+	ccm := slices.ContainsFunc(
+		samples,
+		func(s loops.Sample) bool { return s.Component == ccmName && s.Running && s.Loop == "service" },
+	)
 	if !running || ccm {
 		return fmt.Errorf("the forgotten KCM runs the loops: %t, the CCM does: %t", running, ccm)
 	}
@@ -151,11 +165,15 @@ func ranTwice(ctx context.Context, p *Play) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	mixed := slices.ContainsFunc(loops.Overlaps(samples), func(overlap loops.Overlap) bool { return overlap.First.Component != overlap.Second.Component })
+	mixed := slices.ContainsFunc(
+		loops.Overlaps(samples),
+		func(overlap loops.Overlap) bool { return overlap.First.Component != overlap.Second.Component },
+	)
 	if mixed {
 		return "", errors.New("a loop ran in KCM and in the CCM")
 	}
-	return "Both replicas ran all cloud loops at once, before anything was done. The hand-over asked both processes, and no loop ran in KCM and in the CCM.", nil
+	return "Both replicas ran all cloud loops at once, before anything was done. The hand-over asked both processes, and no loop " +
+		"ran in KCM and in the CCM.", nil
 }
 
 // nameKept asks in vain: it cannot be accepted.
@@ -188,8 +206,8 @@ func nameKept(ctx context.Context, p *Play) (string, error) {
 	if len(before) != 1 || !slices.Equal(ids(before), ids(after)) {
 		return "", fmt.Errorf("the load balancers were %v and are %v", before, after)
 	}
-	return "It blocked although it stood in spec.preflight.accept. When the Cluster was deleted and made again without the name, the migration started, and the load balancer " +
-		"kept its name and address.", nil
+	return "It blocked although it stood in spec.preflight.accept. When the Cluster was deleted and made again without the name, " +
+		"the migration started, and the load balancer kept its name and address.", nil
 }
 
 func ids(balancers []simcloud.LoadBalancer) []string {

@@ -55,7 +55,8 @@ func (h Hazard) among(findings []ucv1.PreflightFinding) (said, problem string) {
 			continue
 		}
 		objects := slices.Sorted(slices.Values(h.Objects))
-		if finding.Severity == h.Severity && finding.NotLookedAt == h.NotLookedAt && slices.Equal(slices.Sorted(slices.Values(finding.Objects)), objects) {
+		if finding.Severity == h.Severity && finding.NotLookedAt == h.NotLookedAt &&
+			slices.Equal(slices.Sorted(slices.Values(finding.Objects)), objects) {
 			return finding.Message, ""
 		}
 		problem = fmt.Sprintf("%s is %s about %v, not looked at: %t", h.ID, finding.Severity, finding.Objects, finding.NotLookedAt)

@@ -40,14 +40,16 @@ func TestAmong(t *testing.T) {
 		"no finding is a problem":                   {nil, "there is no finding NodeNotReady"},
 		"one of the same objects in any order fits": {[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, Objects: []string{"Node a", "Node b"}}}, ""},
 		"one that lacks an object does not": {
-			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, Objects: []string{"Node a"}}}, "NodeNotReady is Blocking about [Node a], not looked at: false",
+			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, Objects: []string{"Node a"}}}, "NodeNotReady is Blocking " +
+				"about [Node a], not looked at: false",
 		},
 		"one that is milder does not": {
 			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: warning, Objects: []string{"Node a", "Node b"}}},
 			"NodeNotReady is Warning about [Node a Node b], not looked at: false",
 		},
 		"one that no one could look at does not": {
-			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, NotLookedAt: true}}, "NodeNotReady is Blocking about [], not looked at: true",
+			[]ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: blocking, NotLookedAt: true}}, "NodeNotReady is Blocking about [], " +
+				"not looked at: true",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,12 +65,35 @@ func TestDocument(t *testing.T) {
 		Command: "make hazards", Started: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Seconds: 600, Processors: 2, Beside: 3,
 		Rows: []Row{
 			{Cluster: "nodes", Hazard: "A Node", ID: "NodeNotReady", Severity: "Blocking", Said: "It | said.", Happened: "It happened."},
-			{Cluster: "renamed", Hazard: "A name", ID: "ClusterNameChanges", Severity: "Blocking", Refused: true, Said: "So.", Unmet: "it did not"},
+			{
+				Cluster:  "renamed",
+				Hazard:   "A name",
+				ID:       "ClusterNameChanges",
+				Severity: "Blocking",
+				Refused:  true,
+				Said:     "So.",
+				Unmet:    "it did not",
+			},
 		},
 	}
-	second := Report{Command: "make hazards HAZARDS='renamed'", Started: first.Started, Seconds: 60, Processors: 2, Beside: 3, Rows: []Row{
-		{Cluster: "renamed", Hazard: "A name", ID: "ClusterNameChanges", Severity: "Blocking", Refused: true, Said: "So.", Happened: "So it was."},
-	}}
+	second := Report{
+		Command:    "make hazards HAZARDS='renamed'",
+		Started:    first.Started,
+		Seconds:    60,
+		Processors: 2,
+		Beside:     3,
+		Rows: []Row{
+			{
+				Cluster:  "renamed",
+				Hazard:   "A name",
+				ID:       "ClusterNameChanges",
+				Severity: "Blocking",
+				Refused:  true,
+				Said:     "So.",
+				Happened: "So it was.",
+			},
+		},
+	}
 	g.Expect(Unmet(first.Rows)).To(Equal([]string{"renamed: ClusterNameChanges: it did not"}))
 	g.Expect(first.Write(dir)).To(Succeed())
 	g.Expect(second.Write(later)).To(Succeed())
@@ -77,8 +102,15 @@ func TestDocument(t *testing.T) {
 	g.Expect(again).To(Equal(first))
 
 	text := Document([]Report{first})
-	g.Expect(text).To(ContainSubstring("`make hazards` on 2026-03-01, with 2 processors and 3 user clusters at once: 2 hazards in 10 minutes; 1 not as expected."))
-	g.Expect(text).To(ContainSubstring("| A Node. | [NodeNotReady](runbooks/NodeNotReady.md) | Blocking | It \\| said. | It happened. | nodes |\n"))
+	g.Expect(
+		text,
+	).To(
+		ContainSubstring(
+			"`make hazards` on 2026-03-01, with 2 processors and 3 user clusters at once: 2 hazards in 10 minutes; 1 not as expected.",
+		),
+	)
+	g.Expect(text).To(ContainSubstring("| A Node. | [NodeNotReady](runbooks/NodeNotReady.md) | Blocking | It \\| said. | It " +
+		"happened. | nodes |\n"))
 	g.Expect(text).To(ContainSubstring("| Blocking, cannot be accepted | So. | **Not as expected**: it did not | renamed |\n"))
 
 	path := dir + "/document.md"

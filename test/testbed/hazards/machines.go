@@ -28,8 +28,12 @@ func machineGroups() []Group {
 			Name: "budget", Options: one, Pools: map[string]int32{"workers": 2},
 			Hazards: []Hazard{
 				{
-					Name: "A PodDisruptionBudget that allows nothing although all pods are healthy", ID: "DisruptionBudgetNeverAllows", Severity: blocking,
-					Objects: []string{"PodDisruptionBudget default/web"}, Stage: strictBudget, Happens: heldDrain,
+					Name:     "A PodDisruptionBudget that allows nothing although all pods are healthy",
+					ID:       "DisruptionBudgetNeverAllows",
+					Severity: blocking,
+					Objects:  []string{"PodDisruptionBudget default/web"},
+					Stage:    strictBudget,
+					Happens:  heldDrain,
 				},
 				{
 					Name: "A volume that asks for a zone without a Node", ID: "VolumeNodeAffinity", Severity: blocking,
@@ -39,10 +43,16 @@ func machineGroups() []Group {
 		},
 		{
 			Name: "quota", Options: one, Pools: map[string]int32{"workers": 1},
-			Hazards: []Hazard{{
-				Name: "A Machine that the cloud has no room for", ID: "QuotaExceeded", Severity: blocking, Objects: []string{"Machine kube-system/one-too-many"},
-				Stage: exhaust, Happens: exhausted,
-			}},
+			Hazards: []Hazard{
+				{
+					Name:     "A Machine that the cloud has no room for",
+					ID:       "QuotaExceeded",
+					Severity: blocking,
+					Objects:  []string{"Machine kube-system/one-too-many"},
+					Stage:    exhaust,
+					Happens:  exhausted,
+				},
+			},
 		},
 		{
 			Name: "pets", Options: one,
@@ -52,7 +62,10 @@ func machineGroups() []Group {
 					Objects: []string{"MachineDeployment kube-system/held"}, Stage: pause, Happens: held,
 				},
 				{
-					Name: "A Machine that belongs to no MachineDeployment", ID: "MachineStandalone", Severity: warning, Objects: []string{"Machine kube-system/pet"},
+					Name:     "A Machine that belongs to no MachineDeployment",
+					ID:       "MachineStandalone",
+					Severity: warning,
+					Objects:  []string{"Machine kube-system/pet"},
 					Stage: func(ctx context.Context, p *Play) error {
 						if err := p.User.Client.Create(ctx, bed.Machine("pet")); err != nil {
 							return err
@@ -82,7 +95,8 @@ func strictBudget(ctx context.Context, p *Play) error {
 		if err := p.User.Client.Get(ctx, client.ObjectKeyFromObject(budget), judged); err != nil {
 			return "", err
 		}
-		if status := judged.Status; status.CurrentHealthy != 2 || status.ExpectedPods != 2 || status.ObservedGeneration != judged.Generation {
+		if status := judged.Status; status.CurrentHealthy != 2 || status.ExpectedPods != 2 ||
+			status.ObservedGeneration != judged.Generation {
 			return fmt.Sprintf("%+v", status), nil
 		}
 		return "", nil
@@ -91,7 +105,13 @@ func strictBudget(ctx context.Context, p *Play) error {
 
 // heldDrain ends when the budget gives in.
 func heldDrain(ctx context.Context, p *Play) (string, error) {
-	err := p.untilSaid(ctx, ucv1.WaitingForMachinesReason, "these pods may not be evicted now: default/web-", "default/web", "stops draining, and deletes the instance by force, at ")
+	err := p.untilSaid(
+		ctx,
+		ucv1.WaitingForMachinesReason,
+		"these pods may not be evicted now: default/web-",
+		"default/web",
+		"stops draining, and deletes the instance by force, at ",
+	)
 	if err != nil {
 		return "", err
 	}
@@ -104,21 +124,31 @@ func heldDrain(ctx context.Context, p *Play) (string, error) {
 		return "", errors.New("no Machine is going")
 	}
 	_, budget := bed.Web(2)
-	if err := p.User.Client.Patch(ctx, budget, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`))); err != nil {
+	if err := p.User.Client.Patch(
+		ctx,
+		budget,
+		client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`)),
+	); err != nil {
 		return "", err
 	}
 	if err := p.untilGone(ctx, &list.Items[at]); err != nil {
 		return "", err
 	}
-	return "The drain of the first Machine stood still. The status named the pods, the PodDisruptionBudget, and when the machine-controller would use force, two hours " +
-		"later. When the budget allowed one disruption, the Machine went.", nil
+	return "The drain of the first Machine stood still. The status named the pods, the PodDisruptionBudget, and when the " +
+		"machine-controller would use force, two hours later. When the budget allowed one disruption, the Machine went.", nil
 }
 
 func elsewhere(ctx context.Context, p *Play) error {
 	volume := bed.InTreeVolume("elsewhere")
-	volume.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"elsewhere"}}},
-	}}}}
+	volume.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{
+		Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+			{
+				MatchExpressions: []corev1.NodeSelectorRequirement{
+					{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"elsewhere"}},
+				},
+			},
+		}},
+	}
 	return p.User.Client.Create(ctx, volume)
 }
 
@@ -198,8 +228,8 @@ func exhausted(ctx context.Context, p *Play) (string, error) {
 	if err := p.untilGone(ctx, &before.Items[0]); err != nil {
 		return "", err
 	}
-	return "The extra Machine of the roll was not made either: the cloud refused it, the old Machine stayed, and step Roll waited with reason WaitingForMachines. " +
-		"When there was room, it was made, and the old one went.", nil
+	return "The extra Machine of the roll was not made either: the cloud refused it, the old Machine stayed, and step Roll " +
+		"waited with reason WaitingForMachines. When there was room, it was made, and the old one went.", nil
 }
 
 // rolls waits until Machines are replaced.

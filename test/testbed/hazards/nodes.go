@@ -95,8 +95,8 @@ func silentNode(ctx context.Context, p *Play) (string, error) {
 	if err := p.deletedByCCM(ctx, "silent"); err != nil {
 		return "", err
 	}
-	return "Step Addons waited with reason RollingOut, because the CSI driver did not run there, and KCM was not changed until the Node was Ready. When the Node was silent again and its " +
-		"machine gone from the cloud, the CCM deleted the Node.", nil
+	return "Step Addons waited with reason RollingOut, because the CSI driver did not run there, and KCM was not changed until " +
+		"the Node was Ready. When the Node was silent again and its machine gone from the cloud, the CCM deleted the Node.", nil
 }
 
 // deletedByCCM waits until a Node is gone because the CCM asked for its machine.
@@ -136,8 +136,12 @@ const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
 // taint leaves the Node with a zone that the cloud does not name either.
 func taint(ctx context.Context, p *Play) error {
-	return p.patchNode(ctx, "newcomer", `{"metadata":{"labels":{"`+corev1.LabelTopologyZone+`":"nowhere","`+corev1.LabelFailureDomainBetaZone+`":"nowhere"}},`+
-		`"spec":{"taints":[{"key":"`+uninitializedTaint+`","value":"true","effect":"NoSchedule"}]}}`)
+	return p.patchNode(
+		ctx,
+		"newcomer",
+		`{"metadata":{"labels":{"`+corev1.LabelTopologyZone+`":"nowhere","`+corev1.LabelFailureDomainBetaZone+`":"nowhere"}},`+
+			`"spec":{"taints":[{"key":"`+uninitializedTaint+`","value":"true","effect":"NoSchedule"}]}}`,
+	)
 }
 
 // initialized has the address that only a CCM writes: in the testbed no one else writes one of type Hostname.
@@ -168,8 +172,10 @@ func initialized(ctx context.Context, p *Play) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "The taint stayed until the CCM led, which then wrote the Node's addresses and labels again and took it away. Step Verify stood still with reason InventoryChanged " +
-		"and named the Node, until that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason, "Node newcomer has lost or changed labels")
+	return "The taint stayed until the CCM led, which then wrote the Node's addresses and labels again and took it away. Step " +
+			"Verify stood still with reason InventoryChanged " +
+			"and named the Node, until that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason, "Node newcomer has lost or "+
+			"changed labels")
 }
 
 // acceptChanges is a person who has looked at what became of the Nodes.
@@ -203,8 +209,10 @@ func relabelled(ctx context.Context, p *Play) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "The CCM wrote the beta label's value into " + corev1.LabelTopologyZone + ". Step Verify stood still with reason InventoryChanged and named the Node, until " +
-		"that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason, "Node moved has lost or changed labels "+corev1.LabelTopologyZone)
+	return "The CCM wrote the beta label's value into " + corev1.LabelTopologyZone +
+			". Step Verify stood still with reason InventoryChanged and named the Node, until " +
+			"that was accepted.", p.untilSaid(ctx, ucv1.InventoryChangedReason,
+			"Node moved has lost or changed labels "+corev1.LabelTopologyZone)
 }
 
 func foreign(ctx context.Context, p *Play) error {
@@ -248,7 +256,8 @@ func namelessDeleted(ctx context.Context, p *Play) (string, error) {
 	if err := p.User.KillNode(ctx, "newcomer"); err != nil {
 		return "", err
 	}
-	return "The testbed's cloud does without the ID, so the load balancer had it as a member. When it was not Ready, the CCM looked it up by its name and deleted it.",
+	return "The testbed's cloud does without the ID, so the load balancer had it as a member. When it was not Ready, the CCM " +
+			"looked it up by its name and deleted it.",
 		p.deletedByCCM(ctx, "newcomer")
 }
 
@@ -280,7 +289,8 @@ func foreignKept(ctx context.Context, p *Play) (string, error) {
 	}) {
 		return "", errors.New("the CCM asked the cloud for it")
 	}
-	return "The CCM never asked the cloud for it: when it was not Ready and no machine was behind it, it stayed. The API server refused another providerID.", err
+	return "The CCM never asked the cloud for it: when it was not Ready and no machine was behind it, it stayed. The API server " +
+		"refused another providerID.", err
 }
 
 func twinKept(ctx context.Context, p *Play) (string, error) {
@@ -291,7 +301,8 @@ func twinKept(ctx context.Context, p *Play) (string, error) {
 	if isReady(*node) {
 		return "", errors.New("the Node is Ready")
 	}
-	return "No machine was behind the one that was silent, and it stayed: the CCM asked the cloud by providerID, and found the other one's.",
+	return "No machine was behind the one that was silent, and it stayed: the CCM asked the cloud by providerID, and found the " +
+			"other one's.",
 		p.untilCalled(ctx, "the CCM to ask for machine base", func(call simcloud.Call) bool {
 			return call.Object == "base" && call.Method == "InstanceExists"
 		})

@@ -129,7 +129,11 @@ func (p *Play) begin(ctx context.Context) error {
 		return err
 	}
 	err := p.until(ctx, "Ready with reason InTree", func(cluster *ucv1.Cluster) string {
-		if ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition); ready == nil || ready.Reason != ucv1.InTreeReason {
+		if ready := meta.FindStatusCondition(
+			cluster.Status.Conditions,
+			ucv1.ReadyCondition,
+		); ready == nil ||
+			ready.Reason != ucv1.InTreeReason {
 			return fmt.Sprintf("Ready is %+v", ready)
 		}
 		return ""
@@ -168,7 +172,8 @@ func (p *Play) accept(ctx context.Context) error {
 		return nil
 	}
 	return p.until(ctx, "the start with "+fmt.Sprint(len(accepted))+" accepted findings", func(cluster *ucv1.Cluster) string {
-		if status := cluster.Status; status.StartedAt == nil || status.Preflight == nil || int(status.Preflight.Accepted) != len(accepted) {
+		if status := cluster.Status; status.StartedAt == nil || status.Preflight == nil ||
+			int(status.Preflight.Accepted) != len(accepted) {
 			return fmt.Sprintf("%+v", status.Preflight)
 		}
 		return ""
@@ -258,7 +263,10 @@ func (p *Play) calls() ([]simcloud.Call, error) {
 	}
 	defer func() { _ = file.Close() }()
 	calls, err := loops.ReadCalls(file)
-	return slices.DeleteFunc(loops.OfCluster(calls, p.Group.Name), func(call simcloud.Call) bool { return call.Time.Before(p.startedAt) }), err
+	return slices.DeleteFunc(
+		loops.OfCluster(calls, p.Group.Name),
+		func(call simcloud.Call) bool { return call.Time.Before(p.startedAt) },
+	), err
 }
 
 // samples of the loops.

@@ -61,8 +61,9 @@ const introduction = `<!-- Written by make hazards ARGS="--document docs/hazards
 
 # Hazards, made on purpose
 
-What ` + "`make hazards`" + ` saw, on real etcd, kube-apiserver, KCM and CCM with a simulated cloud: each [finding](preflight.md) below
-stood in the status before anything was touched, and when it was accepted, what happened is what it had said.
+What ` + "`make hazards`" + ` saw, on real etcd, kube-apiserver, KCM and CCM with a simulated cloud: each
+[finding](preflight.md) below stood in the status before anything was touched, and when it was
+accepted, what happened is what it had said.
 
 * *said*: the finding's own words, from ` + "`status.preflight`" + `.
 * *happened*: what was seen when the migration went on although it stood. A run in which something else happens fails.
@@ -83,8 +84,18 @@ func Document(reports []Report) string {
 		if i > 0 {
 			then = "Then `%s`"
 		}
-		fmt.Fprintf(&text, then+" on %s, with %d processors and %d user clusters at once: %d hazards in %.0f minutes; %d not as expected.\n",
-			report.Command, report.Started.UTC().Format("2006-01-02"), report.Processors, report.Beside, len(report.Rows), report.Seconds/60, len(Unmet(report.Rows)))
+		fmt.Fprintf(
+			&text,
+			then+" on %s, with %d processors and %d user clusters at once: %d hazards in %.0f minutes; %d not as "+
+				"expected.\n",
+			report.Command,
+			report.Started.UTC().Format("2006-01-02"),
+			report.Processors,
+			report.Beside,
+			len(report.Rows),
+			report.Seconds/60,
+			len(Unmet(report.Rows)),
+		)
 		rows = replaced(rows, report.Rows)
 	}
 	text.WriteString("\n| Hazard | Finding | Severity | It said | What happened | Cluster |\n|---|---|---|---|---|---|\n")

@@ -81,7 +81,11 @@ func newBed(t *testing.T) *bed {
 	})
 	t.Cleanup(b.stop)
 
-	_, err = b.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	_, err = b.client.CoreV1().Namespaces().Create(
+		ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		metav1.CreateOptions{},
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"node-a", "node-b"} {
 		_, err := b.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -102,14 +106,24 @@ func deployment(name string, env ...corev1.EnvVar) *appsv1.Deployment {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
 				TerminationGracePeriodSeconds: ptr.To[int64](2),
 				InitContainers:                []corev1.Container{{Name: "faked", Image: "registry.example/faked:1"}},
-				Containers: []corev1.Container{{
-					Name: "server", Image: "registry.example/testbed/" + serverName + ":1", Args: []string{"$(POD_IP):8080"},
-					Env:            append([]corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}}}, env...),
-					ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: health},
-					LivenessProbe:  &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, InitialDelaySeconds: 1, ProbeHandler: health},
-					VolumeMounts:   []corev1.VolumeMount{{Name: "cloud", MountPath: "/etc/cloud"}},
-				}},
-				Volumes: []corev1.Volume{{Name: "cloud", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "cloud"}}}},
+				Containers: []corev1.Container{
+					{
+						Name:  "server",
+						Image: "registry.example/testbed/" + serverName + ":1",
+						Args:  []string{"$(POD_IP):8080"},
+						Env: append(
+							[]corev1.EnvVar{
+								{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
+							},
+							env...),
+						ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: health},
+						LivenessProbe:  &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, InitialDelaySeconds: 1, ProbeHandler: health},
+						VolumeMounts:   []corev1.VolumeMount{{Name: "cloud", MountPath: "/etc/cloud"}},
+					},
+				},
+				Volumes: []corev1.Volume{
+					{Name: "cloud", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "cloud"}}},
+				},
 			}},
 		},
 	}

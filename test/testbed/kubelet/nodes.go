@@ -189,7 +189,10 @@ func desiredNodeStatus(node *corev1.Node, bootID string, now metav1.Time) corev1
 	}
 	for _, kind := range pressures() {
 		setNodeCondition(&status, corev1.NodeCondition{
-			Type: kind, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientResources", Message: "kubelet has sufficient resources",
+			Type:    kind,
+			Status:  corev1.ConditionFalse,
+			Reason:  "KubeletHasSufficientResources",
+			Message: "kubelet has sufficient resources",
 		}, now)
 	}
 	setNodeCondition(&status, corev1.NodeCondition{

@@ -27,10 +27,14 @@ func TestProgramOf(t *testing.T) {
 	tests := map[string]struct {
 		image, want string
 	}{
-		"an image that names a program is a process image":         {image: "registry.example/any/thing/etcd:3.5", want: "etcd"},
-		"a program of the image's version is taken first":          {image: "registry.example/etcd:v2", want: "v2/etcd"},
-		"a digest does not matter":                                 {image: "registry.example/etcd:1@sha256:" + strings.Repeat("0", 64), want: "etcd"},
-		"neither does a missing tag":                               {image: "registry.example/x/kube-controller-manager", want: "kube-controller-manager"},
+		"an image that names a program is a process image": {image: "registry.example/any/thing/etcd:3.5", want: "etcd"},
+		"a program of the image's version is taken first":  {image: "registry.example/etcd:v2", want: "v2/etcd"},
+		"a digest does not matter": {image: "registry.example/etcd:1@sha256:" +
+			strings.Repeat("0", 64), want: "etcd"},
+		"neither does a missing tag": {
+			image: "registry.example/x/kube-controller-manager",
+			want:  "kube-controller-manager",
+		},
 		"an image that names no program is faked":                  {image: "registry.example/any/nginx:1"},
 		"an image of a real registry is faked whatever it is":      {image: "registry.k8s.io/etcd:3.5"},
 		"an image without a registry is faked":                     {image: "etcd:3.5"},
@@ -58,10 +62,22 @@ func TestCommandLine(t *testing.T) {
 		fails         bool
 	}{
 		"without a command the image's program gets the arguments": {
-			args: []string{"--bind-address=$(POD_IP)", "-v=$(LEVEL)"}, program: "server", want: []string{"--bind-address=127.2.0.10", "-v=2"},
+			args: []string{
+				"--bind-address=$(POD_IP)",
+				"-v=$(LEVEL)",
+			},
+			program: "server",
+			want:    []string{"--bind-address=127.2.0.10", "-v=2"},
 		},
 		"a command may have the path that it has in the real image": {
-			command: []string{"/usr/local/bin/other", "run", "$(POD_IP)"}, args: []string{"x"}, program: "other", want: []string{"run", "127.2.0.10", "x"},
+			command: []string{
+				"/usr/local/bin/other",
+				"run",
+				"$(POD_IP)",
+			},
+			args:    []string{"x"},
+			program: "other",
+			want:    []string{"run", "127.2.0.10", "x"},
 		},
 		"a command of the host is refused": {command: []string{"/bin/sh", "-c", "true"}, fails: true},
 	}

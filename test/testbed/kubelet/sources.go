@@ -154,7 +154,11 @@ func (s sources) envFrom(ctx context.Context, from corev1.EnvFromSource) ([]core
 }
 
 // value resolves one variable; an optional one may be absent.
-func (s sources) value(ctx context.Context, variable corev1.EnvVar, known map[string]string) (value string, present bool, err error) {
+func (s sources) value(
+	ctx context.Context,
+	variable corev1.EnvVar,
+	known map[string]string,
+) (value string, present bool, err error) {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:

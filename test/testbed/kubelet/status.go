@@ -27,7 +27,8 @@ func (k *Kubelet) LogFile(namespace, pod, container string) string {
 // API say something different about readiness.
 func (w *worker) publish(ctx context.Context, pod *corev1.Pod) error {
 	status := w.render(pod, metav1.Now())
-	agreed := time.Since(w.writtenAt) < resync || conditionStatus(pod.Status, corev1.PodReady) == conditionStatus(status, corev1.PodReady)
+	agreed := time.Since(w.writtenAt) < resync ||
+		conditionStatus(pod.Status, corev1.PodReady) == conditionStatus(status, corev1.PodReady)
 	if agreed && equality.Semantic.DeepEqual(status, w.written) {
 		return nil
 	}
@@ -137,7 +138,12 @@ func (w *worker) phase(pod *corev1.Pod) corev1.PodPhase {
 func (w *worker) conditions(pod *corev1.Pod, phase corev1.PodPhase) []corev1.PodCondition {
 	conditions := []corev1.PodCondition{
 		condition("PodReadyToStartContainers", w.prepared, "", ""),
-		condition(corev1.PodInitialized, w.initialized(), "ContainersNotInitialized", "containers with incomplete status: "+names(w.inits)),
+		condition(
+			corev1.PodInitialized,
+			w.initialized(),
+			"ContainersNotInitialized",
+			"containers with incomplete status: "+names(w.inits),
+		),
 	}
 	if conditionStatus(pod.Status, corev1.PodScheduled) == "" {
 		conditions = append(conditions, condition(corev1.PodScheduled, true, "", ""))
@@ -151,7 +157,12 @@ func (w *worker) conditions(pod *corev1.Pod, phase corev1.PodPhase) []corev1.Pod
 	conditions = append(conditions, ready)
 	for _, gate := range pod.Spec.ReadinessGates {
 		if unready == "" && conditionStatus(pod.Status, gate.ConditionType) != corev1.ConditionTrue {
-			ready = condition(corev1.PodReady, false, "ReadinessGatesNotReady", fmt.Sprintf("readiness gate %s is not true", gate.ConditionType))
+			ready = condition(
+				corev1.PodReady,
+				false,
+				"ReadinessGatesNotReady",
+				fmt.Sprintf("readiness gate %s is not true", gate.ConditionType),
+			)
 		}
 	}
 	ready.Type = corev1.PodReady

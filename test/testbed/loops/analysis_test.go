@@ -129,7 +129,11 @@ func TestCallOverlaps(t *testing.T) {
 		want  []Overlap
 	}{
 		"a component that calls no more once the other began is no overlap": {
-			calls: []simcloud.Call{call(1, kcm, "service", "", "", ""), call(2, kcm, "service", "", "", ""), call(3, ccm, "service", "", "", "")},
+			calls: []simcloud.Call{
+				call(1, kcm, "service", "", "", ""),
+				call(2, kcm, "service", "", "", ""),
+				call(3, ccm, "service", "", "", ""),
+			},
 		},
 		"a component that calls after the other began is one, in whatever order the log has them": {
 			calls: []simcloud.Call{
@@ -141,10 +145,18 @@ func TestCallOverlaps(t *testing.T) {
 			}},
 		},
 		"calls for different loops are no overlap": {
-			calls: []simcloud.Call{call(1, kcm, "route", "", "", ""), call(2, ccm, "service", "", "", ""), call(3, kcm, "route", "", "", "")},
+			calls: []simcloud.Call{
+				call(1, kcm, "route", "", "", ""),
+				call(2, ccm, "service", "", "", ""),
+				call(3, kcm, "route", "", "", ""),
+			},
 		},
 		"loops that are not handed over are left out": {
-			calls: []simcloud.Call{call(1, kcm, "volume", "", "", ""), call(2, "csi", "volume", "", "", ""), call(3, kcm, "volume", "", "", "")},
+			calls: []simcloud.Call{
+				call(1, kcm, "volume", "", "", ""),
+				call(2, "csi", "volume", "", "", ""),
+				call(3, kcm, "volume", "", "", ""),
+			},
 		},
 	}
 	for name, tc := range tests {
@@ -166,8 +178,12 @@ func TestLoadBalancers(t *testing.T) {
 		want  LoadBalancerSummary
 	}{
 		"those that are only updated are kept": {
-			calls: []simcloud.Call{create(1, "a", ""), create(2, "b", ""), call(20, "ccm", "service", simcloud.UpdateLoadBalancer, "a", "")},
-			want:  LoadBalancerSummary{Before: 2, Kept: 2},
+			calls: []simcloud.Call{
+				create(1, "a", ""),
+				create(2, "b", ""),
+				call(20, "ccm", "service", simcloud.UpdateLoadBalancer, "a", ""),
+			},
+			want: LoadBalancerSummary{Before: 2, Kept: 2},
 		},
 		"one that was deleted before the start is not counted": {
 			calls: []simcloud.Call{create(1, "a", ""), remove(2, "a", "")},

@@ -198,12 +198,21 @@ func TestProcess(t *testing.T) {
 			component: kubeControllerManager, cluster: "a", port: "10257",
 		},
 		"a CCM in the user cluster works for it": {
-			process:   process{Cluster: "a", Namespace: "kube-system", Image: "r:5000/cloud-controller-manager@sha256:" + strings.Repeat("0", 64)},
+			process: process{Cluster: "a", Namespace: "kube-system", Image: "r:5000/cloud-controller-manager@sha256:" +
+				strings.Repeat("0", 64)},
 			component: cloudControllerManager, cluster: "a", port: "10258",
 		},
 		"a namespace with such a name in a user cluster is its own": {
-			process:   process{Cluster: "a", Namespace: "user-b", Container: cloudControllerManager, Image: "r/x", Args: []string{"--secure-port=7"}},
-			component: cloudControllerManager, cluster: "a", port: "7",
+			process: process{
+				Cluster:   "a",
+				Namespace: "user-b",
+				Container: cloudControllerManager,
+				Image:     "r/x",
+				Args:      []string{"--secure-port=7"},
+			},
+			component: cloudControllerManager,
+			cluster:   "a",
+			port:      "7",
 		},
 		"anything else is no controller manager": {
 			process: process{Cluster: "a", Image: "r/machine-controller:v1", Container: "machine-controller"}, cluster: "a",

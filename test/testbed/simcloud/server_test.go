@@ -43,8 +43,20 @@ func TestObjects(t *testing.T) {
 		},
 		"the client's method names the call, and the verb when it says none": {
 			steps: []step{
-				{verb: "POST", path: "/v1/clusters/alpha/instances", body: `{"name":"n1"}`, wantStatus: 201, wantBody: `"providerID":"simcloud://alpha/n1"`},
-				{verb: "GET", path: "/v1/clusters/alpha/instances/n1", method: "InstanceExists", wantStatus: 200, wantBody: `"state":"running"`},
+				{
+					verb:       "POST",
+					path:       "/v1/clusters/alpha/instances",
+					body:       `{"name":"n1"}`,
+					wantStatus: 201,
+					wantBody:   `"providerID":"simcloud://alpha/n1"`,
+				},
+				{
+					verb:       "GET",
+					path:       "/v1/clusters/alpha/instances/n1",
+					method:     "InstanceExists",
+					wantStatus: 200,
+					wantBody:   `"state":"running"`,
+				},
 				{verb: "GET", path: "/v1/clusters/alpha/instances", wantStatus: 200, wantBody: `[{"name":"n1"`},
 				{verb: "DELETE", path: "/v1/clusters/alpha/instances/n1", wantStatus: 204},
 			},
@@ -52,7 +64,13 @@ func TestObjects(t *testing.T) {
 		},
 		"clusters do not see each other's objects": {
 			steps: []step{
-				{verb: "POST", path: "/v1/clusters/alpha/volumes", body: `{"name":"v1","sizeGiB":3}`, wantStatus: 201, wantBody: `"sizeGiB":3`},
+				{
+					verb:       "POST",
+					path:       "/v1/clusters/alpha/volumes",
+					body:       `{"name":"v1","sizeGiB":3}`,
+					wantStatus: 201,
+					wantBody:   `"sizeGiB":3`,
+				},
 				{verb: "GET", path: "/v1/clusters/beta/volumes/v1", wantStatus: 404, wantBody: "not found"},
 				{verb: "GET", path: "/v1/clusters/beta/volumes", wantStatus: 200, wantBody: `[]`},
 			},
@@ -116,7 +134,13 @@ func TestFaults(t *testing.T) {
 				{verb: "GET", path: "/v1/clusters/alpha/instances", wantStatus: 200, wantBody: `[]`},
 				{verb: "DELETE", path: "/v1/clusters/alpha/instances/n1", wantStatus: 204},
 			},
-			methods: []string{"CreateInstance", "GetInstance", "ListInstances", "DeleteInstance"}, errors: []string{"", "not found", "", ""},
+			methods: []string{
+				"CreateInstance",
+				"GetInstance",
+				"ListInstances",
+				"DeleteInstance",
+			},
+			errors: []string{"", "not found", "", ""},
 		},
 	})
 }
@@ -152,8 +176,12 @@ func TestLatency(t *testing.T) {
 		wantStatus int
 		wantError  string
 	}{
-		"a slow call is answered when its latency has passed":       {wantStatus: http.StatusCreated},
-		"a call whose caller gave up is logged and changes nothing": {giveUp: true, wantStatus: http.StatusRequestTimeout, wantError: "the caller gave up"},
+		"a slow call is answered when its latency has passed": {wantStatus: http.StatusCreated},
+		"a call whose caller gave up is logged and changes nothing": {
+			giveUp:     true,
+			wantStatus: http.StatusRequestTimeout,
+			wantError:  "the caller gave up",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -32,9 +32,11 @@ func adapterWith(faults interceptor.Funcs, objects ...client.Object) *Adapter {
 
 // failing makes every read end with the error.
 func failing(err error) interceptor.Funcs {
-	return interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-		return err
-	}}
+	return interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return err
+		},
+	}
 }
 
 func TestOneThatRefusesAChangeKeepsNoOtherFromIt(t *testing.T) {

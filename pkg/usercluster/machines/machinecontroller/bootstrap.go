@@ -26,7 +26,10 @@ const (
 
 // Bootstraps reads how the kubelets of new Machines start, one Secret by its name for each MachineDeployment. Its content has
 // tokens and certificates, and is dropped here: what is kept is one of a few words, and the revision.
-func (a *Adapter) Bootstraps(ctx context.Context, deployments []observation.Ref) observation.Observed[map[string]observation.BootstrapData] {
+func (a *Adapter) Bootstraps(
+	ctx context.Context,
+	deployments []observation.Ref,
+) observation.Observed[map[string]observation.BootstrapData] {
 	if len(deployments) == 0 {
 		return observation.Absent[map[string]observation.BootstrapData]()
 	}
@@ -34,7 +37,9 @@ func (a *Adapter) Bootstraps(ctx context.Context, deployments []observation.Ref)
 	for _, deployment := range deployments {
 		data, err := a.bootstrapOf(ctx, rollout.BootstrapSecret(deployment))
 		if err != nil {
-			return observation.Unknown[map[string]observation.BootstrapData](reads.Because("reading "+rollout.BootstrapSecret(deployment).String(), err))
+			return observation.Unknown[map[string]observation.BootstrapData](
+				reads.Because("reading "+rollout.BootstrapSecret(deployment).String(), err),
+			)
 		}
 		seen[deployment.UID] = data
 	}

@@ -50,7 +50,8 @@ func bootFiles(data []byte) ([]bootFile, bool) {
 // cloudInitFiles walks the tree, in which an alias is not copied to where it stands.
 func cloudInitFiles(data []byte) ([]bootFile, bool) {
 	var document yaml.Node
-	if yaml.Unmarshal(data, &document) != nil || reads.YAMLProblem(&document, maxBootstrapDepth) != "" || len(document.Content) != 1 {
+	if yaml.Unmarshal(data, &document) != nil || reads.YAMLProblem(&document, maxBootstrapDepth) != "" ||
+		len(document.Content) != 1 {
 		return nil, false
 	}
 	list := fieldOf(document.Content[0], "write_files")

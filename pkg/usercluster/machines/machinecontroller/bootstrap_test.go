@@ -20,19 +20,23 @@ import (
 
 // unitWith is a kubelet's unit with an argument among the others.
 func unitWith(argument string) string {
-	return "[Service]\nEnvironmentFile=-/etc/environment\nExecStartPre=/bin/bash /opt/bin/setup_net_env.sh\nExecStart=/opt/bin/kubelet \\\n" +
-		"  --config=/etc/kubernetes/kubelet.conf \\\n  " + argument + " \\\n  --hostname-override=${KUBELET_HOSTNAME} \\\n  --node-ip ${KUBELET_NODE_IP}\n\n" +
+	return "[Service]\nEnvironmentFile=-/etc/environment\nExecStartPre=/bin/bash " +
+		"/opt/bin/setup_net_env.sh\nExecStart=/opt/bin/kubelet \\\n" +
+		"  --config=/etc/kubernetes/kubelet.conf \\\n  " + argument +
+		" \\\n  --hostname-override=${KUBELET_HOSTNAME} \\\n  --node-ip ${KUBELET_NODE_IP}\n\n" +
 		"[Install]\nWantedBy=multi-user.target\n"
 }
 
 // cloudInit has a file in each way that the operating-system-manager writes one.
 func cloudInit(path, encoding, content string) string {
-	file := "#cloud-config\n\nssh_pwauth: false\nwrite_files:\n- path: '/opt/bin/health-monitor.sh'\n  permissions: '0755'\n  encoding: 'b64'\n  content: |-\n    ZXhpdAo=\n" +
+	file := "#cloud-config\n\nssh_pwauth: false\nwrite_files:\n- path: '/opt/bin/health-monitor.sh'\n  permissions: '0755'\n  " +
+		"encoding: 'b64'\n  content: |-\n    ZXhpdAo=\n" +
 		"- path: '" + path + "'\n  permissions: '0600'\n"
 	if encoding != "" {
 		file += "  encoding: '" + encoding + "'\n"
 	}
-	return file + "  content: |-\n    " + strings.ReplaceAll(content, "\n", "\n    ") + "\nruncmd:\n- systemctl restart setup.service\n"
+	return file + "  content: |-\n    " + strings.ReplaceAll(content, "\n", "\n    ") +
+		"\nruncmd:\n- systemctl restart setup.service\n"
 }
 
 const unitPath = "/etc/systemd/system/kubelet.service"
@@ -43,7 +47,10 @@ func ignitionWith(source, compression string) string {
 		contents["compression"] = compression
 	}
 	data, _ := json.Marshal(map[string]any{
-		"ignition": map[string]any{"version": "2.3.0"}, "storage": map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": unitPath, "contents": contents}}},
+		"ignition": map[string]any{
+			"version": "2.3.0",
+		},
+		"storage": map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": unitPath, "contents": contents}}},
 	})
 	return string(data)
 }
@@ -54,7 +61,12 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	unitOnly := func(argument string) string { return cloudInit(unitPath, "b64", encoded(unitWith(argument))) }
 	beside := func(text string) string {
-		return strings.Replace(cloudInit(unitPath, "", ours), "runcmd:", "- path: '"+unitPath+".d/10.conf'\n  content: \""+text+"\"\nruncmd:", 1)
+		return strings.Replace(
+			cloudInit(unitPath, "", ours),
+			"runcmd:",
+			"- path: '"+unitPath+".d/10.conf'\n  content: \""+text+"\"\nruncmd:",
+			1,
+		)
 	}
 	for name, test := range map[string]struct {
 		data string
@@ -110,7 +122,13 @@ func FuzzBootstrap(f *testing.F) {
 	f.Add([]byte(ignitionWith("data:,"+url.PathEscape(unitWith("--v=2")), "")))
 	f.Add([]byte("#cloud-config\na: &a [*a]\nwrite_files: *a"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		NewWithT(t).Expect(kubeletOf(data)).To(BeElementOf(observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold))
+		NewWithT(
+			t,
+		).Expect(
+			kubeletOf(data),
+		).To(
+			BeElementOf(observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold),
+		)
 	})
 }
 
@@ -121,10 +139,15 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 			Namespace: "cloud-init-settings", Name: "workers-kube-system-provisioning-config",
 			Annotations: map[string]string{"k8c.io/machine-deployment-revision": "2"},
 		},
-		Data: map[string][]byte{"cloud-config": []byte(cloudInit("/etc/systemd/system/kubelet.service", "", unitWith("--cloud-provider=external")))},
+		Data: map[string][]byte{
+			"cloud-config": []byte(cloudInit("/etc/systemd/system/kubelet.service", "", unitWith("--cloud-provider=external"))),
+		},
 	}
 	other := secret.DeepCopy()
-	other.Name, other.Annotations["k8c.io/machine-deployment-revision"] = "b-kube-system-provisioning-config", strings.Repeat("9", 100)
+	other.Name, other.Annotations["k8c.io/machine-deployment-revision"] = "b-kube-system-provisioning-config", strings.Repeat(
+		"9",
+		100,
+	)
 	other.Data["cloud-config"] = []byte("token: secret")
 	refs := []observation.Ref{pool, {Namespace: "kube-system", Name: "b", UID: "b"}, {Namespace: "kube-system", Name: "c", UID: "c"}}
 
@@ -139,9 +162,17 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 
 	secrets := corev1.Resource("secrets")
 	s = adapterWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
-	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}))
+	g.Expect(
+		s.Bootstraps(t.Context(), refs[:1]).Value(),
+	).To(
+		Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}),
+	)
 	s = adapterWith(failing(reads.ErrTooLarge))
-	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}))
+	g.Expect(
+		s.Bootstraps(t.Context(), refs[:1]).Value(),
+	).To(
+		Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}),
+	)
 	s = adapterWith(failing(apierrors.NewTimeoutError("slow", 1)))
 	seen := s.Bootstraps(t.Context(), refs[:1])
 	g.Expect(seen.IsUnknown()).To(BeTrue(), "an API server that does not answer says nothing of the data")

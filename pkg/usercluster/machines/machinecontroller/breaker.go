@@ -41,7 +41,12 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	if len(spec) > 0 {
 		object.Object["spec"] = spec
 	}
-	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	err := a.client.Apply(
+		ctx,
+		client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FieldManager),
+		client.ForceOwnership,
+	)
 	return changing("roll", ref, err)
 }
 
@@ -79,7 +84,11 @@ func (a *Adapter) patch(ctx context.Context, what string, ref observation.Ref, p
 	object.SetGroupVersionKind(machineGroupVersion().WithKind(ref.Kind))
 	object.SetNamespace(ref.Namespace)
 	object.SetName(ref.Name)
-	return changing(what, ref, a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)))
+	return changing(
+		what,
+		ref,
+		a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)),
+	)
 }
 
 // guardOf reads from the managed fields whose minReadySeconds it is. The API server keeps them, so that no mark of ours is

@@ -36,7 +36,8 @@ func (s *Adapter) asSeen(t *testing.T, action outcome.Action) outcome.Action {
 
 func TestBreakerTakesAndGivesBack(t *testing.T) {
 	g := NewWithT(t)
-	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, template: {metadata: {}}}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, minReadySeconds: 0, "+
+		"template: {metadata: {}}}"))
 	for _, step := range []struct {
 		about  string
 		action outcome.Action
@@ -85,11 +86,17 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
+			s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: "+
+				"{replicas: 3}}"),
 				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"))
 			live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
 			g.Expect(err).NotTo(HaveOccurred())
-			step := outcome.MachineSetStep{Deployment: ref("MachineDeployment", "md"), Generation: 7, Version: live.GetResourceVersion(), Replicas: 2}
+			step := outcome.MachineSetStep{
+				Deployment: ref("MachineDeployment", "md"),
+				Generation: 7,
+				Version:    live.GetResourceVersion(),
+				Replicas:   2,
+			}
 			tc.change(&step)
 			err = s.step(t.Context(), ref("MachineSet", "old"), step)
 			live, _ = reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
@@ -129,7 +136,12 @@ func TestLimitsAreResolvedAsTheMachineControllerDoes(t *testing.T) {
 
 func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 	fields := func(manager string, operation metav1.ManagedFieldsOperationType, names string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{` + names + `}}`)}
+		return metav1.ManagedFieldsEntry{
+			Manager:    manager,
+			Operation:  operation,
+			FieldsType: "FieldsV1",
+			FieldsV1:   metav1.NewFieldsV1(`{"f:spec":{` + names + `}}`),
+		}
 	}
 	const minReady = `"f:minReadySeconds":{}`
 	update, apply := metav1.ManagedFieldsOperationUpdate, metav1.ManagedFieldsOperationApply
@@ -193,7 +205,11 @@ spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a
 			"spec": map[string]any{
 				"metadata": map[string]any{"labels": map[string]any{ucv1.CanaryLabel: "true", "pool": "p"}},
 				"taints": []any{
-					map[string]any{"key": "t", "effect": "NoSchedule"}, map[string]any{"key": ucv1.CanaryLabel, "value": "true", "effect": "PreferNoSchedule"},
+					map[string]any{
+						"key":    "t",
+						"effect": "NoSchedule",
+					},
+					map[string]any{"key": ucv1.CanaryLabel, "value": "true", "effect": "PreferNoSchedule"},
 				},
 				"providerSpec": map[string]any{"value": map[string]any{"region": "r"}},
 			},

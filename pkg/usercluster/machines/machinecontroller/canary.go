@@ -61,7 +61,10 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	}
 	taints, _, _ := unstructured.NestedSlice(template, "spec", "taints")
 	// It keeps others from preferring the Node, which goes soon, and no DaemonSet away from it.
-	taints = append(taints, map[string]any{"key": ucv1.CanaryLabel, "value": "true", "effect": string(corev1.TaintEffectPreferNoSchedule)})
+	taints = append(
+		taints,
+		map[string]any{"key": ucv1.CanaryLabel, "value": "true", "effect": string(corev1.TaintEffectPreferNoSchedule)},
+	)
 	for _, set := range []func() error{
 		func() error { return unstructured.SetNestedMap(template, labels, "spec", "metadata", "labels") },
 		func() error { return unstructured.SetNestedSlice(template, taints, "spec", "taints") },

@@ -27,7 +27,8 @@ func failingApply(c client.WithWatch, err error) client.Client {
 
 func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g := NewWithT(t)
-	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 7, template: {metadata: {}, spec: {metadata: {}}}}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 7, template: {metadata: "+
+		"{}, spec: {metadata: {}}}}"))
 	canary := machines.NewCanary(s.client, s)
 	empty, known := canary.Observe(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
@@ -59,7 +60,11 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g.Expect(canary.Observe(t.Context()).Value().Objects).To(BeEmpty())
 	g.Expect(canary.Remove(t.Context(), refs)).To(Succeed(), "also when it is gone")
 	g.Expect(canary.Remove(t.Context(), []observation.Ref{breakerRef()})).To(MatchError(ContainSubstring("is not of it")))
-	g.Expect(canary.Create(t.Context(), observation.Ref{Namespace: "kube-system", Name: "gone"}, plan)).To(MatchError(ContainSubstring("gone")))
+	g.Expect(
+		canary.Create(t.Context(), observation.Ref{Namespace: "kube-system", Name: "gone"}, plan),
+	).To(
+		MatchError(ContainSubstring("gone")),
+	)
 }
 
 func kindsOf(workload observation.CanaryWorkload) []string {

@@ -33,12 +33,20 @@ const templateHashLabel = "machine-template-hash"
 
 // Kinds of the machine-controller.
 func Kinds() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{machineGroupVersion().WithKind(machineKind), machineGroupVersion().WithKind(machineSetKind), machineGroupVersion().WithKind(machineDeploymentKind)}
+	return []schema.GroupVersionKind{
+		machineGroupVersion().WithKind(machineKind),
+		machineGroupVersion().WithKind(machineSetKind),
+		machineGroupVersion().WithKind(machineDeploymentKind),
+	}
 }
 
 func resources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
-		machineGroupVersion().WithResource("machines"), machineGroupVersion().WithResource("machinesets"), machineGroupVersion().WithResource("machinedeployments"),
+		machineGroupVersion().WithResource(
+			"machines",
+		),
+		machineGroupVersion().WithResource("machinesets"),
+		machineGroupVersion().WithResource("machinedeployments"),
 	}
 }
 
@@ -46,7 +54,10 @@ func resources() []schema.GroupVersionResource {
 func Rights() []authorizationv1.ResourceAttributes {
 	needed := []authorizationv1.ResourceAttributes{}
 	for _, resource := range []string{"machinedeployments", "machinesets", "machines"} {
-		needed = append(needed, authorizationv1.ResourceAttributes{Group: machineGroupVersion().Group, Resource: resource, Verb: "patch"})
+		needed = append(
+			needed,
+			authorizationv1.ResourceAttributes{Group: machineGroupVersion().Group, Resource: resource, Verb: "patch"},
+		)
 	}
 	return needed
 }
@@ -81,7 +92,8 @@ func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.
 	case len(kinds):
 		return observation.Absent[observation.Machines]()
 	default:
-		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or remove all three")
+		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or " +
+			"remove all three")
 	}
 	a.watch()
 	result = withOwners(result, sets, deployments)
@@ -90,16 +102,25 @@ func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.
 }
 
 func (a *Adapter) eachOf(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
-	return reads.List(ctx, a.client, func() *unstructured.UnstructuredList { return emptyMachineKind(kind) }, func(page *unstructured.UnstructuredList) {
-		for i := range page.Items {
-			each(&page.Items[i])
-		}
-	})
+	return reads.List(
+		ctx,
+		a.client,
+		func() *unstructured.UnstructuredList { return emptyMachineKind(kind) },
+		func(page *unstructured.UnstructuredList) {
+			for i := range page.Items {
+				each(&page.Items[i])
+			}
+		},
+	)
 }
 
 func (a *Adapter) deployments(ctx context.Context) ([]unstructured.Unstructured, error) {
 	var items []unstructured.Unstructured
-	err := a.eachOf(ctx, machineDeploymentKind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) })
+	err := a.eachOf(
+		ctx,
+		machineDeploymentKind,
+		func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, *object)) },
+	)
 	return items, err
 }
 
@@ -182,7 +203,8 @@ func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailab
 		}
 		resolved, err := intstr.GetScaledValueFromIntOrPercent(&value, replicas, limit.roundUp)
 		if err != nil || resolved < 0 {
-			return 0, 0, reads.RefOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) + " is no number and no percentage; correct it"
+			return 0, 0, reads.RefOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) +
+				" is no number and no percentage; correct it"
 		}
 		*limit.into = int32(resolved)
 	}
@@ -247,7 +269,14 @@ func controllerOf(object *unstructured.Unstructured, kind string) string {
 }
 
 func restartValue(object *unstructured.Unstructured) string {
-	value, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", ucv1.ForceRestartAnnotation)
+	value, _, _ := unstructured.NestedString(
+		object.Object,
+		"spec",
+		"template",
+		"metadata",
+		"annotations",
+		ucv1.ForceRestartAnnotation,
+	)
 	return value
 }
 

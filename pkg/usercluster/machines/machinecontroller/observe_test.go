@@ -67,7 +67,15 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 	}
 	g.Expect(cmp.Diff(observation.Machines{
 		Deployments: []observation.MachineDeployment{
-			{Ref: ref("MachineDeployment", "md"), RestartValue: "1", Replicas: 2, Version: "999", Generation: 2, MaxSurge: 1, Settled: true},
+			{
+				Ref:          ref("MachineDeployment", "md"),
+				RestartValue: "1",
+				Replicas:     2,
+				Version:      "999",
+				Generation:   2,
+				MaxSurge:     1,
+				Settled:      true,
+			},
 			{Ref: ref("MachineDeployment", "paused"), Paused: true, Replicas: 1, Version: "999", MaxSurge: 1},
 		},
 		Sets: []observation.MachineSet{
@@ -87,10 +95,12 @@ func TestMachineDeploymentIsSettled(t *testing.T) {
 		content string
 		want    bool
 	}{
-		"all replicas are":               {"{metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}", true},
-		"the default is one":             {"{spec: {}, status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}", true},
-		"none are wanted":                {"{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}", true},
-		"numbers may be floats":          {"{spec: {replicas: 2.0}, status: {replicas: 2.0, updatedReplicas: 2.0, availableReplicas: 2.0}}", true},
+		"all replicas are": {"{metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, replicas: 1, " +
+			"updatedReplicas: 1, availableReplicas: 1}}", true},
+		"the default is one": {"{spec: {}, status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1}}", true},
+		"none are wanted":    {"{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}", true},
+		"numbers may be floats": {"{spec: {replicas: 2.0}, status: {replicas: 2.0, updatedReplicas: 2.0, " +
+			"availableReplicas: 2.0}}", true},
 		"the status is old":              {"{metadata: {generation: 2}, spec: {replicas: 0}, status: {observedGeneration: 1}}", false},
 		"one is not updated":             {"{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 1, availableReplicas: 2}}", false},
 		"none counts as available":       {"{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 0}}", true},
@@ -107,14 +117,16 @@ func TestMachineDeploymentIsSettled(t *testing.T) {
 func TestMachinesWithoutCRDs(t *testing.T) {
 	notFound := apierrors.NewNotFound(schema.GroupResource{Group: "cluster.k8s.io"}, "")
 	without := func(kinds ...string) interceptor.Funcs {
-		return interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			for _, kind := range kinds {
-				if list.GetObjectKind().GroupVersionKind().Kind == kind+"List" {
-					return notFound
+		return interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				for _, kind := range kinds {
+					if list.GetObjectKind().GroupVersionKind().Kind == kind+"List" {
+						return notFound
+					}
 				}
-			}
-			return c.List(ctx, list, opts...)
-		}}
+				return c.List(ctx, list, opts...)
+			},
+		}
 	}
 	t.Run("all three missing is absent", func(t *testing.T) {
 		s := adapterWith(without("Machine", "MachineSet", "MachineDeployment"))
@@ -122,7 +134,11 @@ func TestMachinesWithoutCRDs(t *testing.T) {
 	})
 	t.Run("one missing is not understood", func(t *testing.T) {
 		g := NewWithT(t)
-		s := adapterWith(without("MachineSet"), machineObject(t, "Machine", "a", "{}"), machineObject(t, "MachineDeployment", "a", "{}"))
+		s := adapterWith(
+			without("MachineSet"),
+			machineObject(t, "Machine", "a", "{}"),
+			machineObject(t, "MachineDeployment", "a", "{}"),
+		)
 		machines := s.Observe(t.Context())
 		g.Expect(machines.IsUnknown()).To(BeTrue())
 		g.Expect(machines.Why()).To(ContainSubstring("only some"))
@@ -131,7 +147,8 @@ func TestMachinesWithoutCRDs(t *testing.T) {
 
 func TestRollMachineDeployment(t *testing.T) {
 	g := NewWithT(t)
-	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: {annotations: {a: b}}}}"))
+	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {metadata: "+
+		"{annotations: {a: b}}}}"))
 	ref := observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "md", UID: "md-uid"}
 	g.Expect(s.roll(t.Context(), ref, s.asSeen(t, rolls("17", false)))).To(Succeed())
 

@@ -31,7 +31,10 @@ func TestPoolsAreReadAsTheirOwnersSeeThem(t *testing.T) {
 	}))
 	surge := func(value any, replicas int64) func(map[string]any) {
 		return func(object map[string]any) {
-			object["spec"] = map[string]any{"replicas": replicas, "strategy": map[string]any{"rollingUpdate": map[string]any{"maxSurge": value}}}
+			object["spec"] = map[string]any{
+				"replicas": replicas,
+				"strategy": map[string]any{"rollingUpdate": map[string]any{"maxSurge": value}},
+			}
 		}
 	}
 	g.Expect(pool(surge("25%", 5)).Surge).To(Equal(2))

@@ -22,7 +22,9 @@ func main() {
 	simcloud.Register("cloud-controller-manager")
 	// Its port would be bound on all addresses, but on one machine several run.
 	noWebhooks := 0
-	defaults, err := options.NewCloudControllerManagerOptionsWithProviderDefaults(options.ProviderDefaults{WebhookBindPort: &noWebhooks})
+	defaults, err := options.NewCloudControllerManagerOptionsWithProviderDefaults(
+		options.ProviderDefaults{WebhookBindPort: &noWebhooks},
+	)
 	if err != nil {
 		klog.Fatalf("make the default options: %v", err)
 	}

@@ -25,7 +25,8 @@ func (r *machineReconciler) external(ctx context.Context, machine *machines.Mach
 		return annotated(machine), err
 	}
 	bootstrap := machines.Bootstrap{}
-	for kind, into := range map[string]**corev1.Secret{machines.ConfigSecret: &bootstrap.Config, machines.FetchSecret: &bootstrap.Fetch} {
+	for kind, into := range map[string]**corev1.Secret{machines.ConfigSecret: &bootstrap.Config,
+		machines.FetchSecret: &bootstrap.Fetch} {
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{
 			Namespace: machines.BootstrapNamespace, Name: machines.BootstrapSecretName(deployment.Namespace, deployment.Name, kind),

@@ -32,12 +32,16 @@ func setup(flags *flag.FlagSet) program.Run {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the user cluster; empty means in-cluster")
 	flags.StringVar(&o.cloudConfig, "cloud-config", "", "simcloud's cloud.conf")
 	flags.StringVar(&o.machine.name, "name", "", "only Machines whose label machine.k8s.io/controller has this value")
-	flags.BoolVar(&o.machine.external, "node-external-cloud-provider", false, "an external cloud-controller-manager looks after Nodes")
+	flags.BoolVar(&o.machine.external, "node-external-cloud-provider", false, "an external cloud-controller-manager looks after "+
+		"Nodes")
 	flags.DurationVar(&o.machine.bootDelay, "boot-delay", 2*time.Second, "time from a new instance to its Node")
 	flags.DurationVar(&o.machine.skipEvictionAfter, "skip-eviction-after", 2*time.Hour, "drain no longer than this")
-	flags.DurationVar(&o.machine.joinTimeout, "join-cluster-timeout", 0, "delete a Machine of a MachineSet that has no Node for this long; zero: never")
-	flags.BoolVar(&o.machine.nodesWithoutAddress, "nodes-without-address", false, "external kubelets have no --node-ip; the real one has no such flag")
-	flags.Uint64Var(&o.machine.oddNodes, "odd-nodes", 0, "seed that draws which in-tree Nodes have no labels; zero: none. The real one has no such flag")
+	flags.DurationVar(&o.machine.joinTimeout, "join-cluster-timeout", 0, "delete a Machine of a MachineSet that has no Node for "+
+		"this long; zero: never")
+	flags.BoolVar(&o.machine.nodesWithoutAddress, "nodes-without-address", false, "external kubelets have no --node-ip; the real "+
+		"one has no such flag")
+	flags.Uint64Var(&o.machine.oddNodes, "odd-nodes", 0, "seed that draws which in-tree Nodes have no labels; zero: none. The "+
+		"real one has no such flag")
 	program.Ignore(flags, "master", "worker-count", "ca-bundle", "log-format", "node-port-range",
 		"node-kubelet-feature-gates", "bootstrap-token-service-account-name", "override-bootstrap-kubelet-apiserver")
 	program.IgnoreBool(flags, "node-csr-approver", "log-debug", "enable-profiling")

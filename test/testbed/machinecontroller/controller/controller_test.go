@@ -134,7 +134,9 @@ func TestMachinesWaitForTheirBootstrap(t *testing.T) {
 	w := newWorld(t)
 	w.pool()
 	w.change(func(deployment *machines.MachineDeployment) { deployment.Spec.Replicas = new(int32(4)) })
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: machines.BootstrapNamespace, Name: "pool-kube-system-bootstrap-config"}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: machines.BootstrapNamespace, Name: "pool-kube-system-bootstrap-config"},
+	}
 	w.Expect(w.client.Delete(t.Context(), secret)).To(Succeed())
 	deployment := w.deployment()
 	w.reconcile(&deploymentReconciler{client: w.client}, deployment)

@@ -88,7 +88,12 @@ func (r *deploymentReconciler) sets(ctx context.Context, deployment *machines.Ma
 	return out, nil
 }
 
-func (r *deploymentReconciler) roll(ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits) error {
+func (r *deploymentReconciler) roll(
+	ctx context.Context,
+	deployment *machines.MachineDeployment,
+	owned *sets,
+	limits rolling.Limits,
+) error {
 	if changed, err := r.ensureNewest(ctx, deployment, owned, limits); changed || err != nil {
 		return err
 	}
@@ -107,7 +112,12 @@ func (r *deploymentReconciler) roll(ctx context.Context, deployment *machines.Ma
 }
 
 // scalePaused leaves the newest set out of a pass that changes its minReadySeconds, as the real one does.
-func (r *deploymentReconciler) scalePaused(ctx context.Context, deployment *machines.MachineDeployment, owned *sets, limits rolling.Limits) error {
+func (r *deploymentReconciler) scalePaused(
+	ctx context.Context,
+	deployment *machines.MachineDeployment,
+	owned *sets,
+	limits rolling.Limits,
+) error {
 	var newest *rolling.Set
 	if set := owned.newest; set != nil {
 		changed, err := r.refresh(ctx, deployment, set, machines.Revision(set))
@@ -122,7 +132,12 @@ func (r *deploymentReconciler) scalePaused(ctx context.Context, deployment *mach
 }
 
 // scale patches the sets that targets names; the sets show it afterwards.
-func (r *deploymentReconciler) scale(ctx context.Context, owned []*machines.MachineSet, targets map[string]int32, limits rolling.Limits) error {
+func (r *deploymentReconciler) scale(
+	ctx context.Context,
+	owned []*machines.MachineSet,
+	targets map[string]int32,
+	limits rolling.Limits,
+) error {
 	for _, set := range owned {
 		target, change := targets[set.Name]
 		if !change {
@@ -186,9 +201,14 @@ func arithmetic(owned []*machines.MachineSet) []rolling.Set {
 	out := make([]rolling.Set, 0, len(owned))
 	for _, set := range owned {
 		out = append(out, rolling.Set{
-			Name: set.Name, Replicas: replicas(set),
-			Available: set.Status.AvailableReplicas, Created: set.CreationTimestamp.Time,
-			Desired: number(set.Annotations[machines.DesiredReplicasAnnotation]), Most: number(set.Annotations[machines.MaxReplicasAnnotation]),
+			Name:      set.Name,
+			Replicas:  replicas(set),
+			Available: set.Status.AvailableReplicas,
+			Created:   set.CreationTimestamp.Time,
+			Desired: number(
+				set.Annotations[machines.DesiredReplicasAnnotation],
+			),
+			Most: number(set.Annotations[machines.MaxReplicasAnnotation]),
 		})
 	}
 	return out

@@ -26,7 +26,8 @@ func TestNodesAreFoundByProviderIDOrAddress(t *testing.T) {
 		node := &corev1.Node{}
 		w.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: machine.Name}, node)).To(Succeed())
 		w.Expect(machine.Status.NodeRef.UID).To(Equal(node.UID))
-		w.Expect(node.Labels).To(HaveKeyWithValue(machines.NodeOwnerLabel, string(machine.UID)), "it gets its owner back, and no other label")
+		w.Expect(node.Labels).To(HaveKeyWithValue(machines.NodeOwnerLabel, string(machine.UID)), "it gets its owner back, and no "+
+			"other label")
 		w.Expect(node.Labels).To(HaveLen(1))
 	}
 }

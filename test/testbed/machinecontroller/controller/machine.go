@@ -185,7 +185,11 @@ func (r *machineReconciler) create(ctx context.Context, machine *machines.Machin
 	return r.created(ctx, machine, instance)
 }
 
-func (r *machineReconciler) created(ctx context.Context, machine *machines.Machine, instance *cloud.Instance) (ctrl.Result, error) {
+func (r *machineReconciler) created(
+	ctx context.Context,
+	machine *machines.Machine,
+	instance *cloud.Instance,
+) (ctrl.Result, error) {
 	err := r.change(ctx, machine, "note the instance of", func() {
 		if machine.Spec.ProviderID == nil {
 			machine.Spec.ProviderID = new(instance.ProviderID)

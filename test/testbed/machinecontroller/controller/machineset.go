@@ -86,7 +86,8 @@ func expendable(active []*machines.Machine) {
 }
 
 func worth(machine *machines.Machine) int {
-	if machine.Annotations[machines.DeleteMachineAnnotation] != "" || machine.Status.ErrorReason != nil || machine.Status.ErrorMessage != nil {
+	if machine.Annotations[machines.DeleteMachineAnnotation] != "" || machine.Status.ErrorReason != nil ||
+		machine.Status.ErrorMessage != nil {
 		return 0
 	}
 	return 1

@@ -62,10 +62,13 @@ func newSet(deployment *machines.MachineDeployment, hash string, revision int64,
 	selector.MatchLabels = with(selector.MatchLabels, machines.TemplateHashLabel, hash)
 	set := &machines.MachineSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: deployment.Namespace, Name: deployment.Name + "-" + hash,
-			Labels:          maps.Clone(template.Labels),
-			Annotations:     inherited(deployment.Annotations),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment"))},
+			Namespace:   deployment.Namespace,
+			Name:        deployment.Name + "-" + hash,
+			Labels:      maps.Clone(template.Labels),
+			Annotations: inherited(deployment.Annotations),
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment")),
+			},
 		},
 		Spec: machines.MachineSetSpec{
 			MinReadySeconds: *deployment.Spec.MinReadySeconds, Selector: *selector, Template: *template,
@@ -83,11 +86,17 @@ func (r *deploymentReconciler) refresh(
 ) (changed bool, err error) {
 	before := set.DeepCopy()
 	if current := machines.Revision(set); current > 0 && current < revision {
-		history := append(strings.FieldsFunc(set.Annotations[machines.RevisionHistoryAnnotation], func(c rune) bool { return c == ',' }),
-			strconv.FormatInt(current, 10))
+		history := append(
+			strings.FieldsFunc(set.Annotations[machines.RevisionHistoryAnnotation], func(c rune) bool { return c == ',' }),
+			strconv.FormatInt(current, 10),
+		)
 		set.Annotations[machines.RevisionHistoryAnnotation] = strings.Join(history, ",")
 	}
-	set.Annotations = with(set.Annotations, machines.RevisionAnnotation, strconv.FormatInt(max(revision, machines.Revision(set)), 10))
+	set.Annotations = with(
+		set.Annotations,
+		machines.RevisionAnnotation,
+		strconv.FormatInt(max(revision, machines.Revision(set)), 10),
+	)
 	set.Spec.MinReadySeconds = *deployment.Spec.MinReadySeconds
 	if equality.Semantic.DeepEqual(before, set) {
 		return false, nil
@@ -110,7 +119,13 @@ func (r *deploymentReconciler) forget(ctx context.Context, owned *sets, limit in
 		return cmp.Compare(machines.Revision(b), machines.Revision(a))
 	})
 	for _, set := range empty[min(limit, len(empty)):] {
-		if err := r.client.Delete(ctx, set, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		if err := r.client.Delete(
+			ctx,
+			set,
+			client.PropagationPolicy(metav1.DeletePropagationBackground),
+		); client.IgnoreNotFound(
+			err,
+		) != nil {
 			return fmt.Errorf("delete old MachineSet %s: %w", set.Name, err)
 		}
 	}

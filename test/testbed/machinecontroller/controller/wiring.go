@@ -24,7 +24,10 @@ import (
 func retries(concurrent int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrent,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](50*time.Millisecond, 2*time.Second),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+			50*time.Millisecond,
+			2*time.Second,
+		),
 	}
 }
 

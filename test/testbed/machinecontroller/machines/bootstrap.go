@@ -33,7 +33,8 @@ func RenderBootstrap(deployment *MachineDeployment, external bool) Bootstrap {
 	fetch := "#cloud-config\nhostname: <MACHINE_NAME>\nwrite_files:\n- path: '/opt/bin/bootstrap'\n  content: |-\n    fetch " +
 		BootstrapSecretName(deployment.Namespace, deployment.Name, ConfigSecret) + "\n"
 	return Bootstrap{
-		Config: secretOf(deployment, ConfigSecret, "#cloud-config\nwrite_files:\n- path: '"+kubeletUnit+"'\n  permissions: '0644'\n  encoding: 'b64'\n  content: |-\n    "+
+		Config: secretOf(deployment, ConfigSecret, "#cloud-config\nwrite_files:\n- path: '"+kubeletUnit+"'\n  permissions: '0644'\n "+
+			" encoding: 'b64'\n  content: |-\n    "+
 			base64.StdEncoding.EncodeToString([]byte(unitOf(external)))+"\n"),
 		Fetch: secretOf(deployment, FetchSecret, fetch),
 	}
@@ -46,7 +47,8 @@ func unitOf(external bool) string {
 	if external {
 		flag = "  --cloud-provider=external \\\n"
 	}
-	return "[Service]\nExecStartPre=/bin/bash /opt/bin/setup_net_env.sh\nExecStart=/opt/bin/kubelet \\\n  --config=/etc/kubernetes/kubelet.conf \\\n" +
+	return "[Service]\nExecStartPre=/bin/bash /opt/bin/setup_net_env.sh\nExecStart=/opt/bin/kubelet \\\n  " +
+		"--config=/etc/kubernetes/kubelet.conf \\\n" +
 		flag + "  --hostname-override=${KUBELET_HOSTNAME} \\\n  --node-ip ${KUBELET_NODE_IP}\n\n[Install]\nWantedBy=multi-user.target\n"
 }
 
@@ -84,7 +86,8 @@ func (e *NotReadyError) Error() string { return "cloud config not ready: " + e.R
 // They are for the MachineDeployment's newest revision, and a set of
 // another one cannot boot with them: a Machine that an old set makes in the middle
 // of a roll waits for good.
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go (ensureInstanceExistsForMachine)
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go
+// (ensureInstanceExistsForMachine).
 func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, bootstrap Bootstrap) (bool, error) {
 	if Revision(deployment) != Revision(set) {
 		return false, &NotReadyError{fmt.Sprintf("MachineDeployment %s is at revision %d, MachineSet %s at %d",
@@ -92,7 +95,9 @@ func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, bootstrap
 	}
 	for _, secret := range bootstrap.Secrets() {
 		if !BootstrapIsCurrent(deployment, secret) {
-			return false, &NotReadyError{fmt.Sprintf("no bootstrap Secrets for revision %d of MachineDeployment %s", Revision(deployment), deployment.Name)}
+			return false, &NotReadyError{
+				fmt.Sprintf("no bootstrap Secrets for revision %d of MachineDeployment %s", Revision(deployment), deployment.Name),
+			}
 		}
 	}
 	return kubeletOf(bootstrap.Config)

@@ -36,7 +36,8 @@ func Command() *cobra.Command {
 func setup(flags *flag.FlagSet) program.Run {
 	o := &options{manager: leader.Flags(flags, "operating-system-manager", ":8085")}
 	flags.StringVar(&o.workerKubeconfig, "worker-cluster-kubeconfig", "", "kubeconfig of the user cluster")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the same, if -worker-cluster-kubeconfig is not given; neither means in-cluster")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the same, if -worker-cluster-kubeconfig is not given; neither means "+
+		"in-cluster")
 	flags.BoolVar(&o.external, "external-cloud-provider", false, "kubelets of new revisions get --cloud-provider=external")
 	program.Ignore(flags, "namespace", "cluster-dns", "container-runtime", "worker-count", "ca-bundle", "log-format", "pause-image",
 		"initial-taints", "node-kubelet-feature-gates", "bootstrap-token-service-account-name", "override-bootstrap-kubelet-apiserver")
@@ -83,7 +84,8 @@ func NewReconciler(c client.Client, external bool) reconcile.Reconciler {
 
 // Reconcile writes the bootstrap Secrets if there are none for this revision. They are immutable, so those of another one go
 // first.
-// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (handleOSCAndSecretsRotation)
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go
+// (handleOSCAndSecretsRotation).
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	deployment := &machines.MachineDeployment{}
 	err := r.client.Get(ctx, request.NamespacedName, deployment)

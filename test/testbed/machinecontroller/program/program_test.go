@@ -21,15 +21,26 @@ func TestParse(t *testing.T) {
 		kubeconfig string
 		wrong      string
 	}{
-		"no flags keep the defaults":              {},
-		"a bare single-dash bool is true":         {args: []string{"-node-external-cloud-provider"}, external: true},
-		"a bool with =true is true":               {args: []string{"-node-external-cloud-provider=true"}, external: true},
-		"a bool with =false is false":             {args: []string{"-node-external-cloud-provider=false"}},
-		"two dashes work as well":                 {args: []string{"--node-external-cloud-provider", "--kubeconfig=x"}, external: true, kubeconfig: "x"},
-		"a value may be the next argument":        {args: []string{"-kubeconfig", "x", "-node-external-cloud-provider"}, external: true, kubeconfig: "x"},
-		"flags of the real binary are accepted":   {args: []string{"-worker-count", "5", "-node-csr-approver"}},
-		"an unknown flag is refused":              {args: []string{"-no-such-flag"}, wrong: "no-such-flag"},
-		"a bool with a detached value is refused": {args: []string{"-node-external-cloud-provider", "true"}, wrong: "takes no arguments"},
+		"no flags keep the defaults":      {},
+		"a bare single-dash bool is true": {args: []string{"-node-external-cloud-provider"}, external: true},
+		"a bool with =true is true":       {args: []string{"-node-external-cloud-provider=true"}, external: true},
+		"a bool with =false is false":     {args: []string{"-node-external-cloud-provider=false"}},
+		"two dashes work as well": {
+			args:       []string{"--node-external-cloud-provider", "--kubeconfig=x"},
+			external:   true,
+			kubeconfig: "x",
+		},
+		"a value may be the next argument": {
+			args:       []string{"-kubeconfig", "x", "-node-external-cloud-provider"},
+			external:   true,
+			kubeconfig: "x",
+		},
+		"flags of the real binary are accepted": {args: []string{"-worker-count", "5", "-node-csr-approver"}},
+		"an unknown flag is refused":            {args: []string{"-no-such-flag"}, wrong: "no-such-flag"},
+		"a bool with a detached value is refused": {
+			args:  []string{"-node-external-cloud-provider", "true"},
+			wrong: "takes no arguments",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -43,12 +43,14 @@ func Command() *cobra.Command {
 func setup(flags *flag.FlagSet) program.Run {
 	o := &options{}
 	flags.StringVar(&o.workerKubeconfig, "worker-cluster-kubeconfig", "", "kubeconfig of the user cluster")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the same, if -worker-cluster-kubeconfig is not given; neither means in-cluster")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the same, if -worker-cluster-kubeconfig is not given; neither means "+
+		"in-cluster")
 	flags.StringVar(&o.listen, "listen-address", ":9876", "TLS address of the webhooks, /healthz and /readyz")
 	flags.StringVar(&o.health, "health-probe-address", "", "address of /healthz and /readyz without TLS; empty means none")
 	flags.StringVar(&o.certPath, "tls-cert-path", "", "certificate file; empty means a certificate made in memory")
 	flags.StringVar(&o.keyPath, "tls-key-path", "", "key file of the certificate")
-	flags.StringVar(&o.cloudConfig, "cloud-config", "", "simcloud's cloud.conf, to ask the cloud about what is written; empty: it is not asked")
+	flags.StringVar(&o.cloudConfig, "cloud-config", "", "simcloud's cloud.conf, to ask the cloud about what is written; empty: "+
+		"it is not asked")
 	flags.BoolVar(&o.external, "node-external-cloud-provider", false, "stamp new Machines as external")
 	program.Ignore(flags, "namespace", "ca-bundle", "log-format", "node-kubelet-feature-gates", "kubernetes-version-constraints")
 	program.IgnoreBool(flags, "log-debug")

@@ -32,9 +32,13 @@ func TestStamp(t *testing.T) {
 		external bool
 		want     string
 	}{
-		"the flag stamps true":                     {machine(`{}`, `{"metadata":{}}`), true, "true"},
-		"no flag stamps false":                     {machine(`{}`, `{"metadata":{}}`), false, "false"},
-		"a value that was there is overridden":     {machine(`{"`+machines.ExternalCloudProviderAnnotation+`":"true"}`, `{}`), false, "false"},
+		"the flag stamps true": {machine(`{}`, `{"metadata":{}}`), true, "true"},
+		"no flag stamps false": {machine(`{}`, `{"metadata":{}}`), false, "false"},
+		"a value that was there is overridden": {
+			machine(`{"`+machines.ExternalCloudProviderAnnotation+`":"true"}`, `{}`),
+			false,
+			"false",
+		},
 		"a Machine without metadata in spec works": {machine(`null`, `{}`), true, "true"},
 	}
 	for name, test := range tests {
@@ -56,17 +60,37 @@ func TestCheckUpdate(t *testing.T) {
 		before, after string
 		refused       bool
 	}{
-		"metadata may change freely":                   {machine(`{}`, `{"a":"1"}`), machine(`{"`+machines.ExternalCloudProviderAnnotation+`":"true"}`, `{"a":"1"}`), false},
-		"another spec is refused":                      {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{"a":"2"}`), true},
-		"a removed field is refused":                   {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{}`), true},
-		"a first providerID is allowed":                {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{"a":"1","providerID":"p"}`), false},
-		"another providerID is refused":                {machine(`{}`, `{"providerID":"p"}`), machine(`{}`, `{"providerID":"q"}`), true},
-		"a removed providerID is refused":              {machine(`{}`, `{"providerID":"p"}`), machine(`{}`, `{}`), true},
-		"a first name is allowed":                      {machine(`{}`, `{}`), machine(`{}`, `{"metadata":{"name":"m1"}}`), false},
-		"other metadata of the spec is refused":        {machine(`{}`, `{}`), machine(`{}`, `{"metadata":{"labels":{"a":"b"}}}`), true},
-		"an empty creation time is no change":          {machine(`{}`, `{"metadata":{"creationTimestamp":null}}`), machine(`{}`, `{}`), false},
-		"the bypass annotation allows one change":      {machine(`{}`, `{"a":"1"}`), machine(bypass, `{"a":"2"}`), false},
-		"a status written to the main resource passes": {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{"a":"1"},"status":{"phase":"Running"}`), false},
+		"metadata may change freely": {
+			machine(`{}`, `{"a":"1"}`),
+			machine(`{"`+machines.ExternalCloudProviderAnnotation+`":"true"}`, `{"a":"1"}`),
+			false,
+		},
+		"another spec is refused":    {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{"a":"2"}`), true},
+		"a removed field is refused": {machine(`{}`, `{"a":"1"}`), machine(`{}`, `{}`), true},
+		"a first providerID is allowed": {
+			machine(`{}`, `{"a":"1"}`),
+			machine(`{}`, `{"a":"1","providerID":"p"}`),
+			false,
+		},
+		"another providerID is refused": {
+			machine(`{}`, `{"providerID":"p"}`),
+			machine(`{}`, `{"providerID":"q"}`),
+			true,
+		},
+		"a removed providerID is refused":       {machine(`{}`, `{"providerID":"p"}`), machine(`{}`, `{}`), true},
+		"a first name is allowed":               {machine(`{}`, `{}`), machine(`{}`, `{"metadata":{"name":"m1"}}`), false},
+		"other metadata of the spec is refused": {machine(`{}`, `{}`), machine(`{}`, `{"metadata":{"labels":{"a":"b"}}}`), true},
+		"an empty creation time is no change": {
+			machine(`{}`, `{"metadata":{"creationTimestamp":null}}`),
+			machine(`{}`, `{}`),
+			false,
+		},
+		"the bypass annotation allows one change": {machine(`{}`, `{"a":"1"}`), machine(bypass, `{"a":"2"}`), false},
+		"a status written to the main resource passes": {
+			machine(`{}`, `{"a":"1"}`),
+			machine(`{}`, `{"a":"1"},"status":{"phase":"Running"}`),
+			false,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,11 +109,14 @@ func TestDefaultDeployment(t *testing.T) {
 	tests := map[string]struct {
 		raw, wrong string
 	}{
-		"what is left out is filled":       {spec(""), ""},
-		"another strategy is refused":      {spec(`,"strategy":{"type":"OnDelete"}`), "OnDelete"},
-		"surge and unavailable of 0 and 0": {spec(`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"0%"}}`), "may not both be zero"},
-		"negative replicas are refused":    {spec(`,"replicas":-1`), "negative"},
-		"a selector that selects another":  {`{"spec":{"selector":{"matchLabels":{"a":"c"}},"template":{}}}`, "must select"},
+		"what is left out is filled":  {spec(""), ""},
+		"another strategy is refused": {spec(`,"strategy":{"type":"OnDelete"}`), "OnDelete"},
+		"surge and unavailable of 0 and 0": {
+			spec(`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"0%"}}`),
+			"may not both be zero",
+		},
+		"negative replicas are refused":   {spec(`,"replicas":-1`), "negative"},
+		"a selector that selects another": {`{"spec":{"selector":{"matchLabels":{"a":"c"}},"template":{}}}`, "must select"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +190,9 @@ func TestMachineHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			response := machineHandler(true, answers).Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-				Operation: test.operation, Object: runtime.RawExtension{Raw: []byte(test.after)}, OldObject: runtime.RawExtension{Raw: []byte(test.before)},
+				Operation: test.operation,
+				Object:    runtime.RawExtension{Raw: []byte(test.after)},
+				OldObject: runtime.RawExtension{Raw: []byte(test.before)},
 			}})
 			g.Expect(response.Allowed).To(Equal(test.allowed))
 			g.Expect(response.Patches).To(HaveLen(test.patches))
